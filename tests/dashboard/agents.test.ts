@@ -350,8 +350,15 @@ describe('agents', function () {
       const { task: echoed } = JSON.parse(/--data-binary '([^']*)'/.exec(example)![1]!);
       const python = await run('python3', ['-c', await textOf('Python', 'Python that calls sandbox-echo')]);
       expect(python.stdout).to.equal(`${echoed}\n`);
-      const curl = await run('sh', ['-c', await textOf('curl', 'curl that calls sandbox-echo')]);
-      expect(JSON.parse(curl.stdout)).to.include({ status: 'completed', result: echoed });
+      // Pasted twice into one shell, it is two calls.
+      const curl = await run('sh', ['-c', `${example}echo\n${example}`]);
+      const answers = curl.stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      for (const answer of answers) expect(answer).to.include({ status: 'completed', result: echoed });
+      expect(new Set(answers.map(({ execution_id }) => execution_id))).to.have.length(2);
+      expect(curl.stderr).to.match(/^(Idempotency-Key: [0-9a-f]{32}\n){2}$/);
       const x402 = await textOf('x402, no key', 'Program that pays sandbox-echo by x402');
       expect(x402).to.include(`${site.baseUrl}/v1/x402${pathOf('sandbox-echo')}/execute`);
 

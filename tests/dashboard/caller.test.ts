@@ -52,7 +52,9 @@ describe('the caller', function () {
         )
         .waitFor();
       await dialog(page).getByText('Advanced').click();
-      await dialog(page).getByText('Optional: this marketplace pays the network fees.').waitFor();
+      await dialog(page)
+        .getByText('Optional: this marketplace pays the network fees that the gas balance does not cover.')
+        .waitFor();
       await dialog(page).getByLabel('Network fees in advance, SOL').fill('0.01');
       await dialog(page)
         .getByText(/With it, for about [\d,]+ calls\./)

@@ -48,17 +48,24 @@ describe('a node that does not answer', function () {
     site.visit({ ...CALLER, expected: CUT_OFF }, async (page) => {
       const { visitor } = site;
       const before = await visitor.balances();
-      await page.goto(`/agents/${visitor.agent('sandbox-echo').agent_id}?tab=run`);
-      await page.getByLabel('Task').fill('Later');
       const node = `${visitor.demo.rpc_url}/**`;
       await page.route(node, (route) => route.abort());
+      await page.goto(`/agents/${visitor.agent('sandbox-echo').agent_id}?tab=run`);
+      await page.getByLabel('Task').fill('Later');
+      const unread = 'The network fees could not be loaded';
+      await page.getByRole('complementary', { name: 'Payment' }).getByText(unread).waitFor();
       await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
       const pay = dialog(page).getByRole('button', { name: 'Pay 0.01 USDC' });
-      // Nobody can pay before the balance is known.
+      const retry = dialog(page).getByRole('button', { name: 'Try again' });
+      // Nobody can pay before the network fees and the balance are known.
+      await dialog(page).getByText(unread).waitFor();
       await dialog(page).getByText('Your balance could not be loaded').waitFor();
       expect(await pay.isDisabled()).to.equal(true);
       await page.unroute(node);
-      await dialog(page).getByRole('button', { name: 'Try again' }).click();
+      await retry.first().click();
+      await dialog(page).getByText('about 0.000015 SOL', { exact: true }).waitFor();
+      expect(await pay.isDisabled()).to.equal(true);
+      await retry.click();
       await dialog(page)
         .locator('dd')
         .filter({ hasText: /^[0-9,.]+ USDC(, [0-9.]+ SOL)?$/ })

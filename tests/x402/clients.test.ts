@@ -226,8 +226,8 @@ describe('independent clients of x402', function () {
       const env = { ...process.env, SOLANA_KEYPAIR: keyFile() };
       delays = 2;
       payments.clear();
-      const { code, output } = await run(process.execPath, ['--import', 'tsx', file], { env });
-      expect([code, output, delays]).to.deep.equal([0, 'done: by the page\n', 0]);
+      const { code, output, stdout } = await run(process.execPath, ['--import', 'tsx', file], { env });
+      expect([code, stdout, delays], output).to.deep.equal([0, 'done: by the page\n', 0]);
       expect(payments.size).to.equal(1);
       expect(before - (await usdcOf(wallets.python))).to.equal(TOTAL);
     } finally {

@@ -1,5 +1,7 @@
 /** Figures by day, the input of charts and tables. */
 
+export const DAY_SECONDS = 86_400;
+
 export interface ChartSeries {
   label: string;
   tone: 'accent' | 'good' | 'bad' | 'warn' | 'strong';

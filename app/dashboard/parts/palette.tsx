@@ -11,13 +11,12 @@ import { useSession } from '../wallet/session.ts';
 import { useOpener } from './dialog.tsx';
 import { keepPasted, readPasted } from './pasted.ts';
 import { ADMIN, isReloaded, OWN_PLACES, PLACES, type Place, TERMS } from './places.ts';
-import { TEST_TAG } from './testTag.ts';
+import { isForTests } from './testTag.ts';
+import { pauseInTyping } from './typing.ts';
 import { Badge, buttonStyle, cx, SearchIcon } from './ui.tsx';
 import { formatAmount, shorten } from './values.tsx';
 
 const MOST_AGENTS = 6;
-/** Pause in typing after which the service is asked, ms. */
-const PAUSE_MS = 200;
 
 export default function Palette({ onClose }: { onClose(): void }) {
   const opener = useOpener();
@@ -94,9 +93,7 @@ function Found({ sought, receipt, onClose }: FoundProps) {
   const { data, isFetching } = useQuery({
     queryKey: ['agents', 'found', sought],
     queryFn: async ({ signal }) => {
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-      // Typing has gone on.
-      signal.throwIfAborted();
+      await pauseInTyping(signal);
       return request('listAgents', { q: sought.slice(0, 100), sort: 'best', limit: MOST_AGENTS });
     },
     enabled: sought !== '' && !isId,
@@ -153,7 +150,7 @@ function Found({ sought, receipt, onClose }: FoundProps) {
               about={formatAmount(agent.price_per_call_usdc)}
               line={[agent.tagline, ...reasonsOf(agent, sought)].join(' · ')}
             >
-              {agent.name} {agent.tags.includes(TEST_TAG) && <Badge>for testing</Badge>}
+              {agent.name} {isForTests(agent) && <Badge>for testing</Badge>}
             </Item>
           ))}
           {ADDRESS.test(sought) && (

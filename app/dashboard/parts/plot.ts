@@ -1,11 +1,10 @@
 /** Draws charts with uPlot, which is loaded with the first chart. Colours follow the page's theme. */
 import 'uplot/dist/uPlot.min.css';
 import uPlot from 'uplot';
-import { type ChartSeries, type DailyFigures, nameOfDay } from './days.ts';
+import { type ChartSeries, DAY_SECONDS, type DailyFigures, nameOfDay } from './days.ts';
 import { splitsOf } from './ticks.ts';
 
 const HEIGHT = 220;
-const DAY_SECONDS = 86_400;
 const AXIS_WIDTH = 64;
 const AXIS_HEIGHT = 28;
 /** Space above the highest line. */

@@ -1,7 +1,8 @@
 /** Shows why something could not be read, and offers a retry. */
+import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
-import { explain, queryClient } from '../service.ts';
+import { configQuery, explain, queryClient } from '../service.ts';
 import { sessionQuery } from '../wallet/session.ts';
 import { Button, Note } from './ui.tsx';
 
@@ -26,4 +27,10 @@ export function Trouble({ error, what, onRetry }: TroubleProps) {
       </Button>
     </Note>
   );
+}
+
+/** For a view that needs the settings of the marketplace; nothing while they are known or being read. */
+export function SettingsTrouble() {
+  const { data, error, refetch } = useQuery(configQuery);
+  return error && !data && <Trouble error={error} what="The settings of the marketplace" onRetry={refetch} />;
 }

@@ -13,6 +13,10 @@ const SHORT = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
 /** Three digits, for an axis. */
 export const formatShort = (value: number): string => SHORT.format(value);
 
+const LIST = new Intl.ListFormat('en');
+/** `price, name, and tags`. */
+export const formatList = (items: readonly string[]): string => LIST.format(items);
+
 export const formatCount = (count: number): string => WHOLE.format(count);
 export const formatRate = (rate: number): string => `${(Math.floor(rate * 1_000) / 10).toLocaleString('en-US')} %`;
 

@@ -206,7 +206,13 @@ function Loading({ agentId }: { agentId: string }) {
       )}
       <Skeleton className="-mt-2 h-5 w-40" />
       <Skeleton className="mt-6 mb-8 h-9 w-full" />
-      {known?.description ? <Purpose>{known.description}</Purpose> : <Skeleton className="h-96" />}
+      {known?.description ? (
+        <div className="grid gap-x-12 lg:grid-cols-[minmax(0,1fr)_19rem]">
+          <Purpose>{known.description}</Purpose>
+        </div>
+      ) : (
+        <Skeleton className="h-96" />
+      )}
     </div>
   );
 }

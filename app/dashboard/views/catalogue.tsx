@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useCallback } from 'react';
 import type { AgentSummary } from '../../sdk/wire/wire.ts';
-import { TEST_TAG } from '../parts/testTag.ts';
+import { isForTests, TEST_TAG } from '../parts/testTag.ts';
 import { Button, buttonStyle, cx, Empty, Note } from '../parts/ui.tsx';
 import { formatCount, shorten } from '../parts/values.tsx';
 import { agentsQuery, explain } from '../service.ts';
@@ -29,7 +29,7 @@ export default function Catalogue(): ReactNode {
     placeholderData: keepPreviousData,
     enabled: isHiding,
   });
-  const agents = data?.agents.filter(({ tags }) => !isHiding || !tags.includes(TEST_TAG));
+  const agents = data?.agents.filter((agent) => !isHiding || !isForTests(agent));
   const hidden = isHiding ? tests?.total : 0;
   const change = useCallback(
     (next: Change) =>

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import type { KeySummary } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
-import { Trouble } from '../parts/trouble.tsx';
+import { SettingsTrouble, Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
 import { configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
@@ -41,7 +41,8 @@ function Keys({ wallet }: { wallet: string }) {
   const { listed, money, chain } = useWalletKeys(wallet);
   const { data: keys, error, refetch } = listed;
   const spend = useSpend(wallet, keys);
-  const isSponsored = useQuery(configQuery).data?.is_sponsored;
+  const settings = useQuery(configQuery);
+  const isSponsored = settings.data?.is_sponsored;
   const create = (
     <Button kind="primary" disabled={!money} onClick={() => setShown('create')}>
       Create API key
@@ -74,7 +75,8 @@ function Keys({ wallet }: { wallet: string }) {
       {chain.error && !money && (
         <Trouble error={chain.error} what="The limits and balances on the chain" onRetry={chain.refetch} />
       )}
-      {!chain.error && keys?.length !== 0 && (
+      <SettingsTrouble />
+      {!chain.error && (settings.data || !settings.error) && keys?.length !== 0 && (
         <WalletFigures
           keyIds={usable.filter(({ scopes }) => scopes.includes('execute')).map(({ key_id }) => key_id)}
           money={money}

@@ -12,18 +12,18 @@ import { exampleQuery } from './example.tsx';
 import { exampleParameters } from './schema/example.ts';
 import { KEY_VARIABLE, mcpSnippet, type Snippet, type SnippetInput, snippetsOf, x402Snippet } from './snippets.ts';
 
-/** Longer parameters of an example would hide the code. */
+/** A longer example would hide the code. */
 const MOST_CHARACTERS = 1_000;
 
 export default function CodeTab({ agent }: { agent: AgentFull }) {
   const { data: example, isPending } = useQuery(exampleQuery(agent.agent_id));
   if (isPending) return <Skeleton className="h-96" />;
-  const isShort = example && JSON.stringify(example.parameters).length <= MOST_CHARACTERS;
+  const sent = example && { task: example.task, parameters: example.parameters };
+  const isShort = sent && JSON.stringify(sent).length <= MOST_CHARACTERS;
   const call: SnippetInput = {
     baseUrl: BASE_URL,
     agentId: agent.agent_id,
-    task: example?.task ?? 'Do this for me.',
-    parameters: isShort ? example.parameters : exampleParameters(agent.input_schema),
+    ...(isShort ? sent : { task: 'Do this for me.', parameters: exampleParameters(agent.input_schema) }),
   };
   const tabs: (readonly [name: string, content: ReactNode])[] = [
     ...snippetsOf(call).map(

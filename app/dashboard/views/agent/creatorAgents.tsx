@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { TEST_TAG } from '../../parts/testTag.ts';
+import { fitsBeside } from '../../parts/testTag.ts';
 import { formatAmount } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 
@@ -17,10 +17,7 @@ export function CreatorAgents({ agent }: { agent: AgentFull }) {
     queryFn: () => request('listAgents', { creator, limit: READ }),
   });
   if (!data) return null;
-  const isForTests = ({ tags }: { tags: string[] }) => tags.includes(TEST_TAG);
-  const others = data.agents
-    .filter((one) => one.agent_id !== agent.agent_id && (!isForTests(one) || isForTests(agent)))
-    .slice(0, SHOWN);
+  const others = data.agents.filter((one) => one.agent_id !== agent.agent_id && fitsBeside(one, agent)).slice(0, SHOWN);
   if (others.length === 0) return null;
   return (
     <section className="border-t border-line pt-5 text-sm">

@@ -72,7 +72,7 @@ export function Overview({ agent }: { agent: AgentFull }) {
         <Aside title="On the chain">
           <Facts
             rows={[
-              ['Agent id', <Id key="id" value={agent.agent_id} />],
+              ['Agent ID', <Id key="id" value={agent.agent_id} />],
               [
                 'Listing',
                 <a
@@ -94,6 +94,9 @@ export function Overview({ agent }: { agent: AgentFull }) {
     </div>
   );
 }
+
+const successOf = ({ successful_executions: good, total_executions: all }: AgentFull): string =>
+  `${formatCount(good)} of ${formatCount(all)}. A call with an upheld dispute counts as failed.`;
 
 /** `3: 1 not decided yet, 1 upheld`; the others were rejected, or nobody decided them. */
 function disputeWords({ dispute_count: all, open_disputes: open, upheld_disputes: upheld }: AgentFull): string {
@@ -119,7 +122,7 @@ function timeouts({ timeout_seconds: most, min_timeout_seconds: least }: AgentFu
 
 /** What is known of its calls, and what vouches for it. Figures only from enough calls on. */
 function Record({ agent }: { agent: AgentFull }) {
-  const { total_executions, successful_executions, avg_execution_time_ms, creator } = agent;
+  const { total_executions, avg_execution_time_ms, creator } = agent;
   const isRated = hasRate(agent);
   return (
     <section className="grid gap-4">
@@ -133,11 +136,7 @@ function Record({ agent }: { agent: AgentFull }) {
       )}
       <Facts
         rows={[
-          total_executions > 0 &&
-            !isRated && [
-              'Success',
-              `${formatCount(successful_executions)} of ${formatCount(total_executions)}, without upheld disputes`,
-            ],
+          total_executions > 0 && !isRated && ['Success', successOf(agent)],
           total_executions > 0 && !isRated && ['Calls', <Outcomes key="calls" agent={agent} />],
           !isRated && avg_execution_time_ms > 0 && ['Average time', formatDuration(avg_execution_time_ms)],
           ['Disputes', disputeWords(agent)],
@@ -168,11 +167,7 @@ function Figures({ agent }: { agent: AgentFull }) {
   const failed = total_executions - successful_executions;
   return (
     <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
-      <Figure
-        label="Success rate"
-        value={formatRate(success_rate)}
-        about={`${formatCount(successful_executions)} of ${formatCount(total_executions)}, without upheld disputes`}
-      />
+      <Figure label="Success rate" value={formatRate(success_rate)} about={successOf(agent)} />
       <Figure
         label="Calls"
         value={formatCount(total_executions)}

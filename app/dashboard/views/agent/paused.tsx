@@ -5,7 +5,7 @@ import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
 import { isFailing } from '../../parts/badges.tsx';
-import { TEST_TAG } from '../../parts/testTag.ts';
+import { fitsBeside } from '../../parts/testTag.ts';
 import { Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
 import { agentsQuery, configQuery } from '../../service.ts';
@@ -62,7 +62,7 @@ export function Others({ agent }: { agent: AgentFull }) {
   const shared = (tags: string[]) => tags.filter((tag) => agent.tags.includes(tag)).length;
   const others = [...new Map(all.map((one) => [one.agent_id, one])).values()]
     .filter((one) => one.agent_id !== agent.agent_id && one.health.status === 'ok' && !isFailing(one))
-    .filter(({ tags }) => !tags.includes(TEST_TAG) || agent.tags.includes(TEST_TAG))
+    .filter((one) => fitsBeside(one, agent))
     .toSorted((one, other) => shared(other.tags) - shared(one.tags))
     .slice(0, OFFERED);
   if (others.length === 0) return null;

@@ -6,15 +6,15 @@ import type { SchemaFormHandle } from '../../parts/form/jsonField.tsx';
 import { missingIn } from '../../parts/form/schema.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { Button, Input, TextArea } from '../../parts/ui.tsx';
-import { formatAmount } from '../../parts/values.tsx';
+import { formatAmount, formatList } from '../../parts/values.tsx';
 import { LastInputs } from './lastInputs.tsx';
-import { isApiKey } from './run/cost.ts';
+import { isApiKey, type Payer } from './run/cost.ts';
 import { type Kept, keep, type Opened, readKept } from './run/kept.ts';
 import { Money, MoneyPath } from './run/money.tsx';
 import { RunOutcome } from './run/outcome.tsx';
 import { Parameters } from './run/parameters.tsx';
 import { PayByWallet } from './run/payByWallet.tsx';
-import { type Payer, PayerChoice } from './run/payerChoice.tsx';
+import { PayerChoice } from './run/payerChoice.tsx';
 import { RunProgress } from './run/progress.tsx';
 import { Stopped } from './run/stopped.tsx';
 import { type Inputs, useRun } from './run/useRun.ts';
@@ -160,7 +160,6 @@ function useDraft(agent: AgentFull, kept: Kept | null) {
   };
 }
 
-const LIST = new Intl.ListFormat('en');
 /** Id of the reason why it cannot be paid yet. */
 const WHY_NOT = 'why-not';
 
@@ -177,7 +176,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
   const seconds = draft.inputs.timeoutSeconds;
   const { task, parameters } = draft.inputs;
   const missing = [...(task.trim() === '' ? ['the task'] : []), ...missingIn(agent.input_schema, parameters)];
-  const whyNot = missing.length > 0 ? `Fill in ${LIST.format(missing)}.` : null;
+  const whyNot = missing.length > 0 ? `Fill in ${formatList(missing)}.` : null;
 
   function submit(event: FormEvent) {
     event.preventDefault();

@@ -72,6 +72,7 @@ client.onAfterPaymentCreation(async ({ paymentPayload }) => {
 const url = \`${baseUrl}/v1/x402/agents/${agentId}/execute?payer=\${wallet.address}\`;
 // Keep this key with your order. A retry with the same key never pays twice; a new key is a new call.
 const idempotencyKey = process.env.IDEMPOTENCY_KEY ?? crypto.randomUUID();
+console.error(\`Idempotency-Key: \${idempotencyKey}\`);
 const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey };
 const body = JSON.stringify(${JSON.stringify({ task, parameters }, null, 2)});
 let response = await wrapFetchWithPayment(fetch, client)(url, { method: 'POST', headers, body });
@@ -109,12 +110,13 @@ const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 function curl(input: SnippetInput): string {
   const { task, parameters } = input;
   return `# Keep this key with your order. A retry with the same key never pays twice; a new key is a new call.
-: "\${IDEMPOTENCY_KEY:=$(date +%s)-$$}"
+KEY=\${IDEMPOTENCY_KEY:-$(od -An -N16 -tx1 /dev/urandom | tr -dc 0-9a-f)}
+echo "Idempotency-Key: $KEY" >&2
 curl -sS \\
   ${quote(pathOf(input))} \\
   -H "Authorization: Bearer $${KEY_VARIABLE}" \\
   -H 'Content-Type: application/json' \\
-  -H "Idempotency-Key: $IDEMPOTENCY_KEY" \\
+  -H "Idempotency-Key: $KEY" \\
   --data-binary ${quote(JSON.stringify({ task, parameters }, null, 2))}
 `;
 }
@@ -123,6 +125,7 @@ function typescript(input: SnippetInput): string {
   const { task, parameters } = input;
   return `// Keep this key with your order. A retry with the same key never pays twice; a new key is a new call.
 const idempotencyKey = process.env.IDEMPOTENCY_KEY ?? crypto.randomUUID();
+console.error(\`Idempotency-Key: \${idempotencyKey}\`);
 const response = await fetch(${JSON.stringify(pathOf(input))}, {
   method: 'POST',
   headers: {
@@ -142,12 +145,14 @@ function python(input: SnippetInput): string {
   const { task, parameters } = input;
   return `import json
 import os
+import sys
 import urllib.error
 import urllib.request
 import uuid
 
 # Keep this key with your order. A retry with the same key never pays twice; a new key is a new call.
 idempotency_key = os.environ.get("IDEMPOTENCY_KEY") or str(uuid.uuid4())
+print("Idempotency-Key:", idempotency_key, file=sys.stderr)
 body = ${pythonValue({ task, parameters })}
 request = urllib.request.Request(
     ${JSON.stringify(pathOf(input))},

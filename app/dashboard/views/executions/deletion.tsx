@@ -5,7 +5,7 @@ import { ActDialog } from '../../parts/act.tsx';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { Button, Card, Skeleton } from '../../parts/ui.tsx';
 import { Time } from '../../parts/values.tsx';
-import { queryClient, request } from '../../service.ts';
+import { request } from '../../service.ts';
 import { forgetAsked } from '../agent/run/kept.ts';
 import type { Execution } from './facts.tsx';
 import type { ShownRecord } from './record.ts';
@@ -77,8 +77,6 @@ function DeleteDialog({ execution, onClose }: { execution: Execution; onClose():
   async function remove() {
     await request('deleteExecutionContent', { execution_id: id });
     forgetAsked(id);
-    // From now on, a receipt contains neither request nor result.
-    await queryClient.resetQueries({ queryKey: ['receipt', id] });
   }
   return (
     <ActDialog

@@ -122,7 +122,8 @@ const transactionsQuery = (executionId: string) =>
   queryOptions({
     queryKey: ['execution', executionId, 'transactions'],
     queryFn: async () => (await request('getExecutionReceipt', { execution_id: executionId })).transactions,
-    staleTime: 60_000,
+    // The index may learn of a transaction later. Once both are known, no event reads the whole receipt again.
+    staleTime: ({ state: { data } }) => (data?.open && data.settle ? 'static' : 0),
   });
 
 interface OnChainProps {

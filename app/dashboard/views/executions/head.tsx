@@ -35,11 +35,9 @@ export function Head({ execution }: { execution: Execution }) {
       <PageHead
         title={
           <>
-            <span className={cx(execution.task !== null && 'max-sm:block')}>{agent_name ?? shorten(agent_id)}</span>
+            <span className={cx(execution.task !== null && 'max-sm:block')}>{agent_name ?? shorten(agent_id)}</span>{' '}
             {execution.task !== null && (
-              <span className="ml-3 line-clamp-2 inline text-lg font-normal text-faint max-sm:ml-0">
-                {shortTask(execution.task)}
-              </span>
+              <span className="ml-3 text-lg font-normal text-faint max-sm:ml-0">{shortTask(execution.task)}</span>
             )}
           </>
         }

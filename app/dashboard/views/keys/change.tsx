@@ -3,13 +3,13 @@ import { useState } from 'react';
 import type { KeyGrant } from '../../../sdk/program/program.ts';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
 import { ActDialog } from '../../parts/act.tsx';
+import { DAY_SECONDS } from '../../parts/days.ts';
 import { SignDialog } from '../../parts/sign.tsx';
 import { Input } from '../../parts/ui.tsx';
 import { call } from '../../service.ts';
 import {
   Advanced,
   CORRECT_FIRST,
-  DAY,
   GasLimit,
   type LimitTexts,
   ListField,
@@ -100,7 +100,7 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
   const readings = readLimitTexts(texts, money.limits, true);
   const hasErrors = Object.values(readings).some(({ error }) => error !== null);
   const { value: days } = readings.days;
-  const grantEnd = days ? (money.now + days * DAY) * 1_000 : Number(grant.expiresAt) * 1_000;
+  const grantEnd = days ? (money.now + days * DAY_SECONDS) * 1_000 : Number(grant.expiresAt) * 1_000;
   const ownEnd = ownEndOf(apiKey, grant);
   const until = Math.min(grantEnd, ownEnd ? Date.parse(ownEnd) : grantEnd);
   const isSame = JSON.stringify(texts) === JSON.stringify(before);
@@ -113,7 +113,9 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
       disabled={hasErrors || isSame}
       whyNot={hasErrors ? CORRECT_FIRST : 'Change a limit first.'}
       work={async ({ marketplace, wallet, updateKey, readClock }) => {
-        const expiresAt = days ? (await readClock(marketplace.connection)) + BigInt(days * DAY) : grant.expiresAt;
+        const expiresAt = days
+          ? (await readClock(marketplace.connection)) + BigInt(days * DAY_SECONDS)
+          : grant.expiresAt;
         const change = {
           perExecutionMax: readings.perExecution.value!,
           periodMax: readings.perPeriod.value!,

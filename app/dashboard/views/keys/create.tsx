@@ -6,15 +6,16 @@ import { greatest } from '../../../sdk/wire/amounts.ts';
 import { DEFAULT_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
+import { DAY_SECONDS } from '../../parts/days.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
+import { SettingsTrouble } from '../../parts/trouble.tsx';
 import { Checkbox, Input, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, Id } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import {
   Advanced,
   CORRECT_FIRST,
-  DAY,
   GasLimit,
   ListField,
   listError,
@@ -28,7 +29,7 @@ import {
   USUAL_LIMITS,
 } from './fields.tsx';
 import { type MadeKey, makeKey } from './makeKey.ts';
-import { callsPaid, spendableOf, type WalletMoney } from './money.ts';
+import { callsPaid, OPTIONAL_GAS, spendableOf, type WalletMoney } from './money.ts';
 import { shownAmount } from './wallet.tsx';
 
 interface CreateDialogProps {
@@ -74,7 +75,13 @@ export function CreateDialog(props: CreateDialogProps) {
     hasAdvancedErrors;
   const isBlocked = money.balance === null || (money.otherDelegate !== null && !mayReplace);
 
-  const whyNot = whyNotYet({ name, hasErrors, isBlocked, hasAccount: money.balance !== null });
+  const whyNot = whyNotYet({
+    name,
+    hasErrors,
+    isBlocked,
+    hasAccount: money.balance !== null,
+    isRead: isSponsored !== undefined,
+  });
 
   const work = (signing: Signing) =>
     makeKey(signing, {
@@ -110,6 +117,7 @@ export function CreateDialog(props: CreateDialogProps) {
             setName(initialName);
             setAddresses('');
             setAgents('');
+            setGas(null);
             setAllowanceText('');
             onMade(made);
           }}
@@ -145,6 +153,7 @@ export function CreateDialog(props: CreateDialogProps) {
               onAllowance={setAllowanceText}
             />
           </Advanced>
+          <SettingsTrouble />
           {money.balance === null && (
             <Note tone="warn" title="This wallet has no USDC account yet">
               Send USDC to it first: a key spends from the wallet's own USDC.
@@ -161,20 +170,23 @@ export function CreateDialog(props: CreateDialogProps) {
 
 /** Null while the days are not valid. */
 const reachOf = ({ now }: WalletMoney, days: number | null | undefined, agents: string[] | null) =>
-  days ? { agents: agents?.length ?? null, until: (now + days * DAY) * 1_000 } : null;
+  days ? { agents: agents?.length ?? null, until: (now + days * DAY_SECONDS) * 1_000 } : null;
 
 interface Missing {
   name: string;
   hasErrors: boolean;
   isBlocked: boolean;
   hasAccount: boolean;
+  /** The settings of the marketplace are read. */
+  isRead: boolean;
 }
 
-function whyNotYet({ name, hasErrors, isBlocked, hasAccount }: Missing): string | null {
+function whyNotYet({ name, hasErrors, isBlocked, hasAccount, isRead }: Missing): string | null {
   if (name === '') return 'Enter a name first.';
   if (hasErrors) return CORRECT_FIRST;
   if (!hasAccount) return 'The wallet needs a USDC account first.';
-  return isBlocked ? "Agree to replace the other program's allowance first." : null;
+  if (isBlocked) return "Agree to replace the other program's allowance first.";
+  return isRead ? null : 'Reading the settings …';
 }
 
 interface MoneyFieldsProps {
@@ -231,7 +243,7 @@ function MoneyFields({
 }
 
 function gasHint(money: WalletMoney, added: bigint | undefined, isSponsored: boolean): string {
-  if (isSponsored && !added) return 'Optional: this marketplace pays the network fees.';
+  if (isSponsored && !added) return OPTIONAL_GAS;
   const about = "Added to the wallet's gas balance, which pays the network fees of every call.";
   if (added === undefined) return about;
   return `${about} With it, for about ${formatCount(callsPaid({ ...money, gas: money.gas + added }))} calls.`;

@@ -3,15 +3,15 @@ import { useState } from 'react';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { ActDialog } from '../../parts/act.tsx';
+import { DAY_SECONDS } from '../../parts/days.ts';
 import { SignDialog } from '../../parts/sign.tsx';
 import { Select } from '../../parts/ui.tsx';
 import { formatSpan } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
-import { DAY } from './fields.tsx';
 import { keepGranted, type MadeKey } from './makeKey.ts';
 import type { WalletMoney } from './money.ts';
 
-const GRACES = [0, 3_600, DAY, 7 * DAY];
+const GRACES = [0, 3_600, DAY_SECONDS, 7 * DAY_SECONDS];
 
 interface EndProps {
   apiKey: KeySummary;
@@ -24,7 +24,7 @@ interface RotateProps extends EndProps {
 }
 
 export function RotateDialog({ apiKey, money, onClose, onMade }: RotateProps) {
-  const [grace, setGrace] = useState(DAY);
+  const [grace, setGrace] = useState(DAY_SECONDS);
   return (
     <SignDialog
       title={`Replace "${apiKey.name}"`}

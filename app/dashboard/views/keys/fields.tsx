@@ -5,6 +5,7 @@ import { least } from '../../../sdk/wire/amounts.ts';
 import { KEY_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import { PROCEDURES } from '../../../sdk/wire/procedures.ts';
 import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
+import { DAY_SECONDS } from '../../parts/days.ts';
 import { Checkbox, Input, Select, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan } from '../../parts/values.tsx';
 
@@ -31,11 +32,10 @@ export interface LimitTexts {
 }
 
 const HOUR = 3_600;
-export const DAY = 86_400;
-const WEEK = 7 * DAY;
-const PERIODS = [HOUR, DAY, WEEK, 30 * DAY];
-const PERIOD_NAMES: Record<number, string> = { [HOUR]: 'hour', [DAY]: 'day', [WEEK]: 'week' };
-const EACH: Record<number, string> = { [HOUR]: 'an hour', [DAY]: 'a day', [WEEK]: 'a week' };
+const WEEK = 7 * DAY_SECONDS;
+const PERIODS = [HOUR, DAY_SECONDS, WEEK, 30 * DAY_SECONDS];
+const PERIOD_NAMES: Record<number, string> = { [HOUR]: 'hour', [DAY_SECONDS]: 'day', [WEEK]: 'week' };
+const EACH: Record<number, string> = { [HOUR]: 'an hour', [DAY_SECONDS]: 'a day', [WEEK]: 'a week' };
 
 /** Where and until when a key may spend. */
 interface Reach {
@@ -68,7 +68,7 @@ export function spendWords(
 export const USUAL_LIMITS: Omit<LimitTexts, 'maxGas'> = {
   perExecution: '10',
   perPeriod: '50',
-  periodSeconds: String(DAY),
+  periodSeconds: String(DAY_SECONDS),
   total: '100',
   days: '90',
 };

@@ -131,7 +131,7 @@ function nowWords(
   isSponsored: boolean | undefined,
 ): string | null {
   if (isSponsored === undefined) return null;
-  if (!scopes.includes('execute')) return 'Can spend now: nothing, because it may not execute.';
+  if (!scopes.includes('execute')) return 'Can spend now: nothing, because it may not call agents.';
   const { amount, limit } = spendableNow(grant, money, isSponsored);
   return limit === 'fees'
     ? `Can spend now: nothing, because ${LIMITS.fees}.`

@@ -1,6 +1,7 @@
 /** Makes a key: its grant on the chain, then its registration. */
 import type { KeyResult } from '../../../sdk/wallet/apiKeys.ts';
 import type { KeyScope } from '../../../sdk/wire/keyScopes.ts';
+import { DAY_SECONDS } from '../../parts/days.ts';
 import type { Signing } from '../../parts/sign.tsx';
 import { explain } from '../../service.ts';
 import type { LimitReadings } from './fields.tsx';
@@ -17,8 +18,6 @@ export interface MadeKey {
   /** The time until which the replaced key works; null if no key was replaced. */
   replacedUntil: string | null;
 }
-
-const DAY_SECONDS = 86_400;
 
 interface KeyWishes {
   name: string;

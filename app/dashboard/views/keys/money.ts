@@ -5,6 +5,7 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { queryOptions } from '@tanstack/react-query';
 import type { KeyGrant } from '../../../sdk/program/program.ts';
 import { least } from '../../../sdk/wire/amounts.ts';
+import { DAY_SECONDS } from '../../parts/days.ts';
 import { openChain } from '../../wallet/chain.ts';
 
 /** Amounts are base units of USDC; gas is lamports. */
@@ -30,7 +31,6 @@ export interface WalletMoney {
   limits: { grantDays: number; gasPerCall: number; usualGasPerCall: number };
 }
 
-const DAY_SECONDS = 86_400;
 /** Limit of accounts per request of a node. */
 const ACCOUNTS_AT_ONCE = 100;
 
@@ -119,7 +119,7 @@ export function spendableNow(
   return { amount, limit: limits.find(([, left]) => left === amount)![0] };
 }
 
-/** What `spendableNow` is for all of these keys together; they share the wallet and the allowance. */
+/** The USDC that these keys together can spend now, and what limits it. They share the wallet and the allowance. */
 export function allSpendableNow(
   keyIds: readonly string[],
   money: WalletMoney,
@@ -155,8 +155,11 @@ export function renewalOf({ periodStart, periodSeconds }: KeyGrant, now: number)
 export const isLive = (grant: KeyGrant | undefined, now: number): grant is KeyGrant =>
   grant !== undefined && !grant.revoked && BigInt(now) < grant.expiresAt;
 
-/** Two signatures, a share of the archive and usual priority fees, lamports. So 0.01 SOL pays for about 650 calls. */
+/** Two signatures, a share of the archive and usual priority fees, lamports. */
 const USUAL_CALL_LAMPORTS = 11_950n;
+
+/** The gas balance, where the operator pays what it does not cover. */
+export const OPTIONAL_GAS = 'Optional: this marketplace pays the network fees that the gas balance does not cover.';
 
 /** About how many calls a gas balance pays at usual fees, to two digits. */
 export function callsPaid({

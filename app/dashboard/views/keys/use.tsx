@@ -38,7 +38,7 @@ export function KeyUse({ apiKey, spend }: KeyUseProps) {
   const group = groupsOf(spend, 'key').find(({ id }) => id === apiKey.key_id);
   if (!group) return null;
   const days = daysOf(spend);
-  const { executions: allCalls, refundedCalls: refunded } = group;
+  const { executions: allCalls, refundedExecutions: refunded } = group;
   const allPaid = formatAmount(toUsdc(group.paid));
   return (
     <details className="border-t border-line pt-4" onToggle={(event) => setOpen(event.currentTarget.open)}>

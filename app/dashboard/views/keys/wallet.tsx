@@ -5,7 +5,7 @@ import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Button, Card, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount } from '../../parts/values.tsx';
 import { LIMITS } from './keyCard.tsx';
-import { allSpendableNow, callsPaid, type WalletMoney } from './money.ts';
+import { allSpendableNow, callsPaid, OPTIONAL_GAS, type WalletMoney } from './money.ts';
 
 /** Above this the amount counts as unlimited: some programs approve the maximum. */
 export const UNLIMITED = 2n ** 62n;
@@ -82,7 +82,7 @@ function Gas({
       value={`${formatSol(money.gas)} SOL`}
       about={
         isSponsored
-          ? 'Optional: this marketplace pays the network fees that it does not.'
+          ? OPTIONAL_GAS
           : `network fees, in SOL: ${calls === 0 ? 'too little for a call' : `enough for about ${formatCount(calls)} calls`}`
       }
     >

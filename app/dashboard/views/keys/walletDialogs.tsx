@@ -5,9 +5,9 @@ import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
 import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { SignDialog } from '../../parts/sign.tsx';
 import { Checkbox, Input, Note } from '../../parts/ui.tsx';
-import { Id } from '../../parts/values.tsx';
+import { formatCount, Id } from '../../parts/values.tsx';
 import { CORRECT_FIRST, read } from './fields.tsx';
-import { spendableOf, type WalletMoney } from './money.ts';
+import { callsPaid, spendableOf, type WalletMoney } from './money.ts';
 import { shownAmount, UNLIMITED } from './wallet.tsx';
 
 interface WalletDialogProps {
@@ -109,7 +109,7 @@ export function GasDialog({ money, onClose, way }: WalletDialogProps & { way: 'a
         error={lamports.error ?? (after !== null && after < 0n ? 'The gas balance is lower than that.' : null)}
         hint={
           way === 'add'
-            ? '0.01 SOL pays for about 650 calls at usual fees.'
+            ? callsHint({ ...money, gas: money.gas + (amount ?? 0n) })
             : `Leave nothing, or at least ${formatSol(money.leastGas)} SOL.`
         }
       />
@@ -118,4 +118,11 @@ export function GasDialog({ money, onClose, way }: WalletDialogProps & { way: 'a
       )}
     </SignDialog>
   );
+}
+
+function callsHint(money: WalletMoney): string {
+  const calls = callsPaid(money);
+  return calls === 0
+    ? 'The gas balance is then too little for a call.'
+    : `The gas balance then pays for about ${formatCount(calls)} calls at usual fees.`;
 }

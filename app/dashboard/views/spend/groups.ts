@@ -20,8 +20,8 @@ export interface Group {
   id: string;
   name: string;
   executions: number;
-  /** Executions of those that were refunded. */
-  refundedCalls: number;
+  /** How many of `executions` were refunded. */
+  refundedExecutions: number;
   paid: bigint;
   refunded: bigint;
   returned: bigint;
@@ -44,14 +44,14 @@ export function groupsOf({ rows }: SpendStatement, by: Grouping): Group[] {
   for (const row of rows) {
     const id = idOf(row, by);
     const group = groups.get(id) ?? {
-      ...{ id, name: nameOf(row, by), executions: 0, refundedCalls: 0, paid: 0n, refunded: 0n, returned: 0n },
+      ...{ id, name: nameOf(row, by), executions: 0, refundedExecutions: 0, paid: 0n, refunded: 0n, returned: 0n },
       paidByDay: new Map<string, bigint>(),
       executionsByDay: new Map<string, number>(),
     };
     groups.set(id, group);
     const paid = parseUsdc(row.paid_usdc);
     group.executions += row.executions;
-    group.refundedCalls += row.refunded;
+    group.refundedExecutions += row.refunded;
     group.paid += paid;
     group.refunded += parseUsdc(row.refunded_usdc);
     group.returned += parseUsdc(row.returned_usdc);

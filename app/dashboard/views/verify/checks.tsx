@@ -2,7 +2,7 @@
 import type { Check, CheckName, Comparison, ExecutionFacts } from '../../../sdk/receipt/verify.ts';
 import { Mark } from '../../parts/mark.tsx';
 import { Button, Chevron, cx, Note, Skeleton } from '../../parts/ui.tsx';
-import { saveFile, Time } from '../../parts/values.tsx';
+import { formatList, saveFile, Time } from '../../parts/values.tsx';
 import { Bought } from './bought.tsx';
 import { reportOf, type Verification } from './verification.ts';
 import { CHECK_WORDS, isLeftOut, verdictOf, wordsOf } from './words.ts';
@@ -101,14 +101,13 @@ function Made({ checks, facts }: { checks: readonly Check[]; facts: ExecutionFac
   );
 }
 
-const LIST_OF = new Intl.ListFormat('en');
 const WORDS = { passed: 'Passed', failed: 'Failed', not_checked: 'Not checked' };
 
 function aboutOf({ name, state, reason, compared }: Check, facts: ExecutionFacts | null): string | null {
   if (state === 'passed') return wordsOf(name, facts).about;
   if (state === 'not_checked') return reason;
   const wrong = compared.filter(({ got, expected }) => got !== expected);
-  return `Not as expected: ${LIST_OF.format(wrong.map(({ what }) => what.replaceAll('_', ' ')))}.`;
+  return `Not as expected: ${formatList(wrong.map(({ what }) => what.replaceAll('_', ' ')))}.`;
 }
 
 interface CheckRowProps {

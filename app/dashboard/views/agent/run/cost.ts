@@ -1,8 +1,12 @@
 /** What a call costs besides its price: from the chain for a wallet, from the service for an API key. */
-import { queryOptions } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { createClient } from '../../../../sdk/client/client.ts';
+import { pauseInTyping } from '../../../parts/typing.ts';
 import { BASE_URL } from '../../../service.ts';
 import { openChain } from '../../../wallet/chain.ts';
+
+/** The payer: the connected wallet, or the wallet of an API key. */
+export type Payer = 'wallet' | 'key';
 
 /** What a call takes in SOL from the wallet that opens it, lamports. */
 export interface WalletCost {
@@ -44,13 +48,18 @@ async function readWalletCost(): Promise<WalletCost> {
 
 export const isApiKey = (text: string): boolean => /^crtx_(live|test)_\S+$/.test(text.trim());
 
-/** The key that was typed: its name, and what it may spend now. */
-export const typedKeyQuery = (text: string) =>
-  queryOptions({
-    queryKey: ['typed-key', text.trim()],
-    queryFn: () => createClient({ baseUrl: BASE_URL, apiKey: text.trim(), maxRetries: 0 }).request('getKey', {}),
-    enabled: isApiKey(text),
+/** The key that was typed, once typing pauses: its name, and what it may spend now. */
+export function useTypedKey(payer: Payer, text: string) {
+  const apiKey = text.trim();
+  return useQuery({
+    queryKey: ['typed-key', apiKey],
+    queryFn: async ({ signal }) => {
+      await pauseInTyping(signal);
+      return createClient({ baseUrl: BASE_URL, apiKey, maxRetries: 0 }).request('getKey', {});
+    },
+    enabled: payer === 'key' && isApiKey(apiKey),
     retry: false,
     // The cache forgets the key with the form.
     gcTime: 0,
   });
+}

@@ -4,11 +4,11 @@ import type { ReactNode } from 'react';
 import type { OwnKey } from '../../../../sdk/wire/ownKey.ts';
 import { formatSol } from '../../../../sdk/wire/sol.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
+import { Trouble } from '../../../parts/trouble.tsx';
 import { Card, cx } from '../../../parts/ui.tsx';
 import { formatAmount, formatSpan } from '../../../parts/values.tsx';
 import { configQuery } from '../../../service.ts';
-import { typedKeyQuery, type WalletCost, walletCostQuery } from './cost.ts';
-import type { Payer } from './payerChoice.tsx';
+import { type Payer, useTypedKey, type WalletCost, walletCostQuery } from './cost.ts';
 
 interface MoneyProps {
   agent: AgentFull;
@@ -21,8 +21,9 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
   const isByWallet = payer === 'wallet';
   const { data: config } = useQuery(configQuery);
   const wallet = useQuery({ ...walletCostQuery, enabled: isByWallet });
-  const typed = useQuery({ ...typedKeyQuery(apiKey), enabled: !isByWallet && typedKeyQuery(apiKey).enabled });
-  const unread = { fees: wallet.error ? 'Could not be read' : 'Reading …', deposit: '', back: '' };
+  const typed = useTypedKey(payer, apiKey);
+  const isUnread = isByWallet && wallet.error !== null && !wallet.data;
+  const unread = { fees: isUnread ? UNREAD : 'Reading …', deposit: '', back: '' };
   const { fees, deposit, back } = isByWallet
     ? wallet.data
       ? { fees: feesText(wallet.data), ...depositTexts(wallet.data) }
@@ -43,6 +44,7 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
           {price}
         </Row>
       </dl>
+      {isUnread && <Trouble error={wallet.error} what="The network fees" onRetry={wallet.refetch} />}
     </Card>
   );
 }
@@ -65,6 +67,9 @@ function Row({ name, about, className, children }: RowProps) {
   );
 }
 
+/** Stands for an amount whose reading failed. */
+export const UNREAD = 'Could not be read';
+
 export const feesText = ({ fees }: WalletCost): string => `about ${formatSol(fees)} SOL`;
 
 /** The refundable deposit, and when it comes back. */
@@ -85,9 +90,16 @@ function keyTexts(gas: OwnKey['gas'] | undefined, isSponsored: boolean | undefin
   }
   if (gas ? gas.is_sponsored : isSponsored) {
     const back = gas
-      ? 'The gas balance of the key’s wallet is not enough, so the marketplace pays the fees and lends the deposit.'
+      ? 'The gas balance or the fee limit of the key does not cover this call, so the marketplace pays the fees and lends the deposit.'
       : 'The gas balance of the key’s wallet pays first. If it is not enough, the marketplace pays the fees and lends the deposit.';
     return { fees: gas ? 'paid by the marketplace' : 'gas balance, or marketplace', deposit: 'lent', back };
+  }
+  if (gas && gas.next_call_lamports > gas.max_gas_lamports) {
+    return {
+      fees: 'not covered',
+      deposit: 'not covered',
+      back: 'The key’s limit of network fees is below the fees of this call. Raise the limit first.',
+    };
   }
   if (gas)
     return {
@@ -103,7 +115,7 @@ function keyTexts(gas: OwnKey['gas'] | undefined, isSponsored: boolean | undefin
   };
 }
 
-/** What happens to the price, and to whom a dispute costs what. */
+/** Where the price goes, and what a dispute costs each side. */
 export function MoneyPath({ seconds }: { seconds: number }) {
   const { data: config } = useQuery(configQuery);
   const fee = config ? `, less the marketplace's ${config.fee_bps / 100}\u00a0%` : '';

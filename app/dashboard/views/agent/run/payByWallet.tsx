@@ -5,10 +5,11 @@ import type { RouteAnswer } from '../../../../sdk/client/client.ts';
 import { parseUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { SignDialog, type Signing } from '../../../parts/sign.tsx';
+import { Trouble } from '../../../parts/trouble.tsx';
 import { formatAmount, formatSpan, Id } from '../../../parts/values.tsx';
 import { type WalletCost, walletCostQuery } from './cost.ts';
 import type { Opened } from './kept.ts';
-import { depositTexts, feesText } from './money.tsx';
+import { depositTexts, feesText, UNREAD } from './money.tsx';
 import type { Inputs } from './useRun.ts';
 
 interface PayByWalletProps {
@@ -30,7 +31,8 @@ interface PayByWalletProps {
 
 export function PayByWallet(props: PayByWalletProps) {
   const { isAtOnce, onClose, agent, inputs, opened, onOpened, onDelta } = props;
-  const { data: cost } = useQuery(walletCostQuery);
+  const { data: cost, error, refetch } = useQuery(walletCostQuery);
+  const isUnread = !cost && error !== null;
   // A retry after a refused message must not pay again.
   const present = useRef<Opened | null>(null);
   present.current = opened;
@@ -81,14 +83,21 @@ export function PayByWallet(props: PayByWalletProps) {
           ? 'The price is in escrow already. Your wallet signs one message to start the work; it spends nothing.'
           : 'Your wallet asks twice: for the payment into escrow, and for a message that starts the work.'
       }
-      rows={opened ? [['Call', <Id key="id" value={opened.executionId} />]] : paymentRows(agent, seconds, cost)}
+      rows={
+        opened ? [['Call', <Id key="id" value={opened.executionId} />]] : paymentRows(agent, seconds, cost, isUnread)
+      }
       doing={opened ? 'Starting the work' : `Putting ${formatAmount(agent.price_per_call_usdc)} into escrow`}
       confirm={opened ? 'Sign and start' : `Pay ${formatAmount(agent.price_per_call_usdc)}`}
       spends={opened ? undefined : { ...spendOf(price, cost), instead: 'pay by the API key of another wallet' }}
+      // Starting a paid call spends nothing more.
+      disabled={!opened && !cost}
+      whyNot={isUnread ? null : 'Reading the network fees …'}
       isAtOnce={isAtOnce}
       work={work}
       onClose={onClose}
-    />
+    >
+      {!opened && isUnread && <Trouble error={error} what="The network fees" onRetry={refetch} />}
+    </SignDialog>
   );
 }
 
@@ -99,7 +108,8 @@ const spendOf = (usdc: bigint, cost: WalletCost | undefined) => ({
 });
 
 /** The facts about the payment into escrow. */
-function paymentRows(agent: AgentFull, seconds: number, cost: WalletCost | undefined) {
+function paymentRows(agent: AgentFull, seconds: number, cost: WalletCost | undefined, isUnread: boolean) {
+  const unknown = isUnread ? UNREAD : 'Reading …';
   return [
     ['Into escrow', formatAmount(agent.price_per_call_usdc)],
     ['Paid out', "Only against the creator's signature over your result"],
@@ -110,8 +120,8 @@ function paymentRows(agent: AgentFull, seconds: number, cost: WalletCost | undef
         ? `You can take it back yourself ${formatSpan(seconds + cost.graceSeconds)} after opening`
         : 'You can take it back yourself',
     ],
-    ['Network fees', cost ? feesText(cost) : 'Reading …'],
-    ['Refundable deposit', cost ? `${depositTexts(cost).deposit}: ${depositTexts(cost).back}` : 'Reading …'],
+    ['Network fees', cost ? feesText(cost) : unknown],
+    ['Refundable deposit', cost ? `${depositTexts(cost).deposit}: ${depositTexts(cost).back}` : unknown],
   ] as const;
 }
 

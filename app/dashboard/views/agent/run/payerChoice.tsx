@@ -1,14 +1,11 @@
 /** The payer: the connected wallet, or the wallet of an API key. */
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { cx, Input } from '../../../parts/ui.tsx';
 import { formatAmount, shorten, Time } from '../../../parts/values.tsx';
 import { explain } from '../../../service.ts';
 import { useConnected } from '../../../wallet/wallets.ts';
-import { typedKeyQuery } from './cost.ts';
-
-export type Payer = 'wallet' | 'key';
+import { type Payer, useTypedKey } from './cost.ts';
 
 interface PayerChoiceProps {
   payer: Payer;
@@ -20,10 +17,7 @@ interface PayerChoiceProps {
 
 export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerChoiceProps) {
   const connected = useConnected();
-  const { data: key, error: unread } = useQuery({
-    ...typedKeyQuery(apiKey),
-    enabled: payer === 'key' && typedKeyQuery(apiKey).enabled,
-  });
+  const { data: key, error: unread } = useTypedKey(payer, apiKey);
   return (
     <fieldset className="grid gap-2">
       <legend className="mb-2 text-sm font-medium">Pay by</legend>
