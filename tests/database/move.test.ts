@@ -184,6 +184,7 @@ describe('migrate-to-postgres', () => {
   });
 
   it('rejects: while a relay or an indexer runs on either side', async () => {
+    forget();
     const indexer = takeLock(`${indexPath(folder)}.lock`);
     expect(await refusal()).to.match(/An indexer runs on .*index\.db .*stop it first/);
     indexer.release();
