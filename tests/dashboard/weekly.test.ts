@@ -99,7 +99,7 @@ describe('the week of a caller and a creator', function () {
       await page.getByRole('link', { name: 'your calls' }).click();
       await page.getByRole('main').getByRole('link', { name: 'sandbox-later' }).first().click();
       await page.getByRole('heading', { name: 'What you asked' }).waitFor();
-      await page.getByText(LATER, { exact: true }).waitFor();
+      await page.getByRole('paragraph').filter({ hasText: LATER }).waitFor();
     }));
 
   it('reports after a reload without a wallet that it can no longer read the call of a key', () =>
