@@ -124,10 +124,10 @@ describe('a slow cluster', function () {
       const { demo, send, sendUntil } = visit();
       for (const { execution_id: id, payer } of archived) {
         await sendUntil(`/v1/executions/${id}/archive`, null, ({ status }) => status === 200);
-        const words = ['archive', 'verify', id, '--base-url', demo.base_url, '--rpc-url', demo.rpc_url, '--json'];
+        const words = ['execution', 'show', id, '--base-url', demo.base_url, '--rpc-url', demo.rpc_url, '--json'];
         const { code, stdout, stderr } = await runHere(words);
         expect(code, stderr).to.equal(0);
-        expect(JSON.parse(stdout)).to.include({ execution_id: id, verified: true, status: 'completed' });
+        expect(JSON.parse(stdout)).to.include({ source: 'leaf', status: 'completed' });
         expect((await send(`/v1/executions/${id}`, payer)).body.status).to.equal('completed');
       }
       const rebuilt = await runHere(['archive', 'rebuild', '0', '--rpc-url', demo.rpc_url, '--json']);
