@@ -240,7 +240,7 @@ describe('on a slow line, with the keyboard alone', function () {
       await page.keyboard.press('Enter');
       const verdict = page.getByRole('region', { name: 'Result' }).getByRole('heading', { level: 2 });
       await verdict.filter({ hasText: 'was paid for this call' }).waitFor();
-      await pressOn(page, 'Verify another');
+      await pressOn(page, 'Verify another call, or use another node');
       // Wait for it before pressing the key: only then does the browser report file choosers.
       const choosing = page.waitForEvent('filechooser');
       await tabTo(page, 'Choose a receipt');
