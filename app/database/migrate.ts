@@ -113,6 +113,9 @@ export function pendingOf(
   return files.slice(applied.length);
 }
 
+/** What an operator can do with an index that this release cannot use. */
+const FILL_AGAIN = 'move it away and start the indexer: it fills a new index from the chain';
+
 /** The first file not yet applied. Throws as `migrate` does; `database` names it in the message. */
 function nextOf(applied: Applied[], files: Migration[], database: string, folder: string): Migration | undefined {
   for (const [at, row] of applied.entries()) {
@@ -123,7 +126,7 @@ function nextOf(applied: Applied[], files: Migration[], database: string, folder
     }
     if (file.checksum !== row.checksum) {
       throw new Error(
-        `${database} was made with another version of ${file.name}: use the release that made it, or a new database (the index fills itself again)`,
+        `${database} was made with another version of ${file.name}: use the release that made it, or ${folder === MIGRATIONS.index ? FILL_AGAIN : 'a new database'}`,
       );
     }
   }
@@ -135,7 +138,7 @@ function refusalOf({ name, release }: Applied, database: string, folder: string)
   const by = release !== RELEASE ? `release ${release}` : 'a newer release';
   const back =
     folder === MIGRATIONS.index
-      ? 'move it away and start the indexer: it fills a new index from the chain'
+      ? FILL_AGAIN
       : 'restore the backup made before the upgrade: npm run relay -- restore FILE';
   return `${database} was migrated by ${by}, which has ${name}. This is release ${RELEASE}, which cannot use it. Start ${by}. To go back to ${RELEASE} instead, ${back}. See “Going back” in docs/deploying.md.`;
 }

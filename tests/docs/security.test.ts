@@ -1,9 +1,9 @@
 /** Every figure of SECURITY.md that says how much somebody can take or lose, computed from its sources. */
 import { expect } from 'chai';
 import { ARCHIVE_SHARE } from '../../app/relay/chain/fees.ts';
-import { RECORD_BYTES, type Rents } from '../../app/relay/chain/rent.ts';
+import type { Rents } from '../../app/relay/chain/rent.ts';
 import { shareOf } from '../../app/relay/ledger/funding.ts';
-import { constants } from '../../app/sdk/program/program.ts';
+import { constants, RECORD_SIZE } from '../../app/sdk/program/program.ts';
 import { FIRST_SETTINGS } from '../../migrations/deploy.ts';
 import { readPage } from './markdown.ts';
 
@@ -12,7 +12,7 @@ const SIGNATURE = 5_000;
 /** Lamports a byte that the page names. */
 const PER_BYTE = 5_080;
 const rentOf = (bytes: number): number => (128 + bytes) * PER_BYTE;
-const RENTS = { empty: rentOf(0), record: rentOf(RECORD_BYTES), escrow: rentOf(165) } satisfies Record<
+const RENTS = { empty: rentOf(0), record: rentOf(RECORD_SIZE), escrow: rentOf(165) } satisfies Record<
   keyof Rents,
   number
 >;

@@ -43,7 +43,10 @@ export function TestMark() {
   );
 }
 
-/** The marketplace has verified the creator's identity. It says nothing about the agent, so it is shown beside the creator's name. */
+/**
+ * The marketplace has verified the creator's identity. It says nothing about the agent, so it is shown beside the
+ * creator's name.
+ */
 export function Verified() {
   return (
     <Badge

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
+import { RECORD_SIZE } from '../../sdk/program/program.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
-import { RECORD_BYTES } from '../chain/rent.ts';
 import type { ArchiveNodes } from '../ledger/archiveNodes.ts';
 import type { Leadership } from '../ledger/leadership.ts';
 import { SWEEP, type SweepTransactions } from '../ledger/sweepTransactions.ts';
@@ -127,7 +127,7 @@ export function startSweeper(
     await returnLost(sweep, chain.clock());
     if (settings.mode === 'off' || !(await hasWork(views))) return;
     const { now } = await chain.read([]);
-    rent = await chain.connection.getMinimumBalanceForRentExemption(RECORD_BYTES);
+    rent = await chain.connection.getMinimumBalanceForRentExemption(RECORD_SIZE);
     await moveUnclaimed(sweep, now);
     await archiveRipe(sweep, now);
     await closeRefunded(sweep, now);

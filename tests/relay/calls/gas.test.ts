@@ -4,9 +4,8 @@
  */
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import { RECORD_BYTES } from '../../../app/relay/chain/rent.ts';
 import type { RunningRelay } from '../../../app/relay/start.ts';
-import { constants, findExecution, findSpender } from '../../../app/sdk/program/program.ts';
+import { constants, findExecution, findSpender, RECORD_SIZE } from '../../../app/sdk/program/program.ts';
 import { parseUuid, requestHash } from '../../../app/sdk/receipt/receipt.ts';
 import { openByWallet } from '../../../app/sdk/wallet/executions.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
@@ -74,7 +73,7 @@ describe('fees and refundable deposits', () => {
     const { status, body, text } = await execute(relay);
     expect(status, text).to.equal(200);
     const record = await market.node.connection.getAccountInfo(findExecution(parseUuid(body.execution_id)!));
-    expect(record!.data.length).to.equal(RECORD_BYTES);
+    expect(record!.data.length).to.equal(RECORD_SIZE);
   });
 
   for (const fails of [false, true]) {

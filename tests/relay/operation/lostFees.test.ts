@@ -6,7 +6,6 @@ import { TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import { Keypair, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
 import { describeFailure, UPGRADING } from '../../../app/relay/chain/failures.ts';
-import { RECORD_BYTES } from '../../../app/relay/chain/rent.ts';
 import { createReturning } from '../../../app/relay/execution/deposits/returning.ts';
 import { type EngineDeps, newProgress, type Step } from '../../../app/relay/execution/deps.ts';
 import { createEnding } from '../../../app/relay/execution/ending.ts';
@@ -16,7 +15,7 @@ import { readSnapshot } from '../../../app/relay/execution/snapshot.ts';
 import type { JournalRow } from '../../../app/relay/ledger/tables.ts';
 import { lastOf, paidFees } from '../../../app/relay/ledger/transactions.ts';
 import { createLog } from '../../../app/relay/log.ts';
-import { accountDiscriminator, PROGRAM_ID, RECORD_OFFSETS } from '../../../app/sdk/program/program.ts';
+import { accountDiscriminator, PROGRAM_ID, RECORD_OFFSETS, RECORD_SIZE } from '../../../app/sdk/program/program.ts';
 import { free } from '../../harness/edge/funding.ts';
 import { depositOf, executionOf, signedAnew, TIMES, useJournals } from '../../harness/edge/journals.ts';
 import { encodeTokenAccount } from '../../harness/tokenAccount.ts';
@@ -50,7 +49,7 @@ describe('lost fees', () => {
   const signed = () => ({ ...signedAnew(), bytes });
 
   function account(name: 'ExecutionRecord' | 'Deposit') {
-    const data = Buffer.alloc(RECORD_BYTES);
+    const data = Buffer.alloc(RECORD_SIZE);
     data.set(accountDiscriminator(name));
     if (name === 'ExecutionRecord') caller.toBuffer().copy(data, RECORD_OFFSETS.caller);
     return { owner: PROGRAM_ID, data };

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import { RECORD_BYTES } from '../../../app/relay/chain/rent.ts';
 import { adoptOrphans } from '../../../app/relay/execution/recovery/orphans.ts';
 import { readLandedReturns, readUnknownOpen } from '../../../app/relay/ledger/indexed.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
@@ -13,6 +12,7 @@ import {
   accountDiscriminator,
   PROGRAM_ID,
   RECORD_OFFSETS,
+  RECORD_SIZE,
   RECORD_STATUS_BYTE,
 } from '../../../app/sdk/program/program.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
@@ -91,7 +91,7 @@ describe('open records without a row', () => {
     /** An open record whose rent this sponsor gets back. */
     function recordOf(rentSponsor: PublicKey, { gas = 0, keyId = Buffer.alloc(16) } = {}) {
       const id = newExecutionId();
-      const data = Buffer.alloc(RECORD_BYTES);
+      const data = Buffer.alloc(RECORD_SIZE);
       data.set(accountDiscriminator('ExecutionRecord'));
       data.set(parseUuid(id)!, RECORD_OFFSETS.executionId);
       data.set(keyId, RECORD_OFFSETS.keyId);
@@ -105,7 +105,7 @@ describe('open records without a row', () => {
     const rent = Buffer.alloc(17);
     rent.writeBigUInt64LE(10n, 0);
     rent.writeDoubleLE(1, 8);
-    const [record, escrow] = [BigInt(10 * (128 + RECORD_BYTES)), BigInt(10 * (128 + 165))];
+    const [record, escrow] = [BigInt(10 * (128 + RECORD_SIZE)), BigInt(10 * (128 + 165))];
 
     it('are adopted after their deadline if a deposit paid for them, and count as lent to x402 clients until they end', async () => {
       const bought = recordOf(authority);
