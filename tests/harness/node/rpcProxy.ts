@@ -120,7 +120,8 @@ export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }): Pr
     }
     client.pause();
     upstream.on('open', () => client.resume());
-    client.on('message', (data) => upstream.send(String(data)));
+    // A paused client that closes still delivers what it had sent: then the node's side may not be open.
+    client.on('message', (data) => upstream.readyState === upstream.OPEN && upstream.send(String(data)));
     upstream.on('message', (data) => {
       const text = String(data);
       const pass = () => client.readyState === client.OPEN && client.send(text);
