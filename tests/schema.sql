@@ -192,8 +192,8 @@ CREATE TABLE disputes (
   -- The wallet that paid the dispute's rent and bond; it gets the rent back.
   rent_sponsor TEXT NOT NULL DEFAULT ''
 ) STRICT;
-CREATE INDEX disputes_by_caller ON disputes (caller, opened_at DESC, execution_id);
-CREATE INDEX disputes_by_listing ON disputes (listing, opened_at DESC, execution_id, caller);
+CREATE INDEX disputes_by_caller ON disputes (caller, (outcome <> 'open'), opened_at DESC, execution_id, outcome);
+CREATE INDEX disputes_by_listing ON disputes (listing, (outcome <> 'open'), opened_at DESC, execution_id, caller, outcome);
 CREATE INDEX disputes_of_listing ON disputes (listing, outcome);
 CREATE INDEX disputes_by_outcome ON disputes (outcome, opened_at DESC, execution_id);
 CREATE INDEX disputes_waiting ON disputes (opened_at, execution_id) WHERE outcome = 'open';

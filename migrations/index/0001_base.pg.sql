@@ -185,8 +185,9 @@ CREATE TABLE disputes (
   closed BIGINT NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)),
   rent_sponsor TEXT COLLATE "C" NOT NULL DEFAULT ''
 );
-CREATE INDEX disputes_by_caller ON disputes (caller, opened_at DESC, execution_id);
-CREATE INDEX disputes_by_listing ON disputes (listing, opened_at DESC, execution_id, caller);
+-- The disputes of a party: open ones, then the others, newest first.
+CREATE INDEX disputes_by_caller ON disputes (caller, (outcome <> 'open'), opened_at DESC, execution_id, outcome);
+CREATE INDEX disputes_by_listing ON disputes (listing, (outcome <> 'open'), opened_at DESC, execution_id, caller, outcome);
 CREATE INDEX disputes_of_listing ON disputes (listing, outcome);
 CREATE INDEX disputes_by_outcome ON disputes (outcome, opened_at DESC, execution_id);
 CREATE INDEX disputes_waiting ON disputes (opened_at, execution_id) WHERE outcome = 'open';

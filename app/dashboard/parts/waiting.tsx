@@ -7,8 +7,8 @@ import type { Place } from './places.ts';
 import { Badge } from './ui.tsx';
 
 const DISPUTES_MS = 60_000;
-/** Number of latest disputes in which open ones are counted. */
-const LATEST_DISPUTES = 100;
+/** Disputes that are read at once; open ones come first. */
+const FIRST_DISPUTES = 100;
 /** Open disputes that the admin's overview shows. */
 export const OPEN_SHOWN = 3;
 
@@ -25,11 +25,11 @@ function Running() {
   return <Badge tone="accent">{data.total} running</Badge>;
 }
 
-/** The latest disputes that the wallet opened, and those about its agents. */
-export const latestDisputesQuery = (wallet: string | null | undefined) =>
+/** The first disputes that the wallet opened, and those about its agents. */
+export const firstDisputesQuery = (wallet: string | null | undefined) =>
   queryOptions({
-    queryKey: ['disputes.mine', 'latest', wallet],
-    queryFn: () => call('disputes.mine', { limit: LATEST_DISPUTES }),
+    queryKey: ['disputes.mine', 'first', wallet],
+    queryFn: () => call('disputes.mine', { limit: FIRST_DISPUTES }),
     refetchInterval: DISPUTES_MS,
     enabled: Boolean(wallet),
   });
@@ -42,12 +42,12 @@ export const openQueueQuery = queryOptions({
 });
 
 /**
- * `own`: open disputes among the latest of this wallet, as caller or creator. `queue`: all open disputes, which wait for
- * the admin; 0 for others.
+ * `own`: open disputes of this wallet, as caller or creator, up to FIRST_DISPUTES. `queue`: all open disputes, which wait
+ * for the admin; 0 for others.
  */
 export function useOpenDisputes(): { own: number; queue: number } {
   const { wallet, isAdmin } = useSession();
-  const own = useQuery(latestDisputesQuery(wallet));
+  const own = useQuery(firstDisputesQuery(wallet));
   const queue = useQuery({
     ...openQueueQuery,
     enabled: isAdmin,

@@ -14,7 +14,7 @@ import { DisputeCard } from './executions/dispute.tsx';
 const route = getRouteApi('/disputes');
 const PAGE_SIZE = 20;
 const READ_AGAIN_MS = 30_000;
-/** Open ones first: they may need somebody. */
+/** In the order of the service: open ones first, because they may need somebody. */
 const PARTS: readonly [title: string, isIn: (dispute: DisputeSummary) => boolean][] = [
   ['Open', ({ outcome }) => outcome === 'open'],
   ['Ended', ({ outcome }) => outcome !== 'open'],

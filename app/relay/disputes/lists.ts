@@ -49,23 +49,27 @@ interface DisputeView {
  */
 const COUNTED = 10_000;
 
-/** The wallet's disputes, as caller or creator, newest first. The total counts up to `counted` beyond the offset. */
+/**
+ * The wallet's disputes, as caller or creator: open ones, then the others, each newest first. The total counts up to
+ * `counted` beyond the offset.
+ */
 export function listOwnDisputes(deps: DisputesDeps, wallet: string, page: Page, counted = COUNTED) {
-  const order = sql`ORDER BY opened_at DESC, execution_id`;
+  const order = sql`ORDER BY outcome <> 'open', opened_at DESC, execution_id`;
+  const columns = sql`execution_id, outcome, opened_at`;
   // Each listing's own first disputes: no later one can be on the page.
   const first = (most: number) => sql`chain.disputes
     WHERE listing = l.listing AND caller <> ${wallet} ${order} LIMIT ${most}`;
   // SQLite has no LATERAL. With SQLite's statement, PostgreSQL would read all disputes once per listing.
   const against = (most: number) =>
     isPostgres(deps.views)
-      ? sql`chain.listings AS l CROSS JOIN LATERAL (SELECT execution_id, opened_at FROM ${first(most)}) AS d`
+      ? sql`chain.listings AS l CROSS JOIN LATERAL (SELECT ${columns} FROM ${first(most)}) AS d`
       : sql`chain.listings AS l CROSS JOIN chain.disputes AS d ON d.execution_id IN (SELECT execution_id FROM ${first(most)})`;
   return readPage(deps, page, counted, {
-    order: sql`opened_at DESC, execution_id`,
+    order,
     places: (most) => sql`
-      SELECT * FROM (SELECT execution_id, opened_at FROM chain.disputes WHERE caller = ${wallet}
+      SELECT * FROM (SELECT ${columns} FROM chain.disputes WHERE caller = ${wallet}
         ${order} LIMIT ${most}) AS called
-      UNION ALL SELECT * FROM (SELECT d.execution_id, d.opened_at FROM ${against(most)}
+      UNION ALL SELECT * FROM (SELECT d.execution_id, d.outcome, d.opened_at FROM ${against(most)}
         WHERE l.creator = ${wallet}) AS against`,
   });
 }
@@ -87,7 +91,7 @@ export async function listAllDisputes(
       WHERE ${outcome === undefined ? sql.raw("outcome <> 'open'") : sql`outcome = ${outcome}`}
       ORDER BY opened_at DESC, execution_id LIMIT ${most}) AS ended`;
   const { disputes, total } = await readPage(deps, page, counted, {
-    order: sql`turn, place, execution_id`,
+    order: sql`ORDER BY turn, place, execution_id`,
     places(most) {
       if (outcome === 'open') return waiting(most);
       return outcome === undefined ? sql`${waiting(most)} UNION ALL ${ended(most)}` : ended(most);
@@ -118,7 +122,7 @@ async function readPage(
     const most = offset + counted;
     const total = await countRows(views, sql`SELECT 1 FROM (${places(most)}) AS counted LIMIT ${most}`);
     const page = await sql<{ execution_id: string }>`SELECT execution_id FROM (${places(offset + limit)}) AS places
-      ORDER BY ${order} LIMIT ${limit} OFFSET ${offset}`.execute(views);
+      ${order} LIMIT ${limit} OFFSET ${offset}`.execute(views);
     const ids = page.rows.map((row) => row.execution_id);
     const found = new Map((await readViews(views, ids)).map((row) => [row.execution_id, row]));
     return { rows: ids.flatMap((id) => found.get(id) ?? []), total };

@@ -66,7 +66,7 @@ export type DisputeSummary = z.infer<typeof DisputeSummary>;
 const DisputePage = z.strictObject({ disputes: z.array(DisputeSummary), total: Count });
 
 export const disputeProcedures = {
-  /** Disputes of executions that the wallet paid for, and of its listings; newest first. */
+  /** Disputes of executions that the wallet paid for, and of its listings: open ones, then the others, each newest first. */
   'disputes.mine': {
     kind: 'query',
     access: 'session',

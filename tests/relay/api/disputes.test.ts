@@ -106,6 +106,40 @@ describe('disputes at /trpc', () => {
       expect(lapses).to.deep.equal({ disputes: [all.disputes[2]], total: 1 });
     });
 
+    it('show each party its open disputes first, then the ended ones, newest first, over all pages', async () => {
+      const { caller, creator, listing, execution_id: first } = await addDisputed({ opened_at: BigInt(EPOCH + 2) });
+      const wallet = caller.publicKey.toBase58();
+      const add = async (seconds: number, outcome: 'open' | 'upheld' | 'rejected') => {
+        const execution_id = await world.addRecord({ caller: wallet, listing, status: 'disputed' });
+        await world.addDispute({ execution_id, caller: wallet, listing, outcome, opened_at: BigInt(EPOCH + seconds) });
+        return execution_id;
+      };
+      const newestEnded = await add(5, 'rejected');
+      const oldestOpen = await add(1, 'open');
+      const oldestEnded = await add(3, 'upheld');
+      const newestOpen = await add(4, 'open');
+      const expected = [newestOpen, first, oldestOpen, newestEnded, oldestEnded];
+      for (const party of [caller, creator]) {
+        const session = await signIn(party);
+        const shown: string[] = [];
+        for (let offset = 0; offset < expected.length; offset += 2) {
+          const { disputes, total } = await session.call('disputes.mine', { limit: 2, offset });
+          expect(total).to.equal(expected.length);
+          shown.push(...disputes.map(({ execution_id }) => execution_id));
+        }
+        expect(shown).to.deep.equal(expected);
+      }
+      // As caller and as creator of another agent, in one order.
+      const ownListing = await world.addListing({ creator: wallet }, { name: 'own-agent' });
+      const stranger = newAddress();
+      const against = await world.addRecord({ caller: stranger, listing: ownListing, status: 'disputed' });
+      const opened_at = BigInt(EPOCH + 3);
+      await world.addDispute({ execution_id: against, caller: stranger, listing: ownListing, opened_at });
+      const { disputes } = await (await signIn(caller)).call('disputes.mine', { limit: 4 });
+      const ids = disputes.map(({ execution_id }) => execution_id);
+      expect(ids).to.deep.equal([newestOpen, against, first, oldestOpen]);
+    });
+
     it('count at most a little past the page, and still lead a reader through every page', async () => {
       const { caller, creator, listing } = await addDisputed();
       const wallet = caller.publicKey.toBase58();

@@ -5,7 +5,7 @@ import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { buttonStyle, Note } from '../../parts/ui.tsx';
 import { formatAmount, shorten, Time } from '../../parts/values.tsx';
-import { latestDisputesQuery } from '../../parts/waiting.tsx';
+import { firstDisputesQuery } from '../../parts/waiting.tsx';
 import { useSession } from '../../wallet/session.ts';
 import { mostSlashed, stakesQuery } from '../disputes/stakes.ts';
 
@@ -15,7 +15,7 @@ const SHOWN = 3;
 /** `agentId`: only of this agent. Renders nothing without an open dispute. */
 export function OpenDisputes({ agentId }: { agentId?: string }) {
   const { wallet } = useSession();
-  const { data } = useQuery(latestDisputesQuery(wallet));
+  const { data } = useQuery(firstDisputesQuery(wallet));
   const open = (data?.disputes ?? []).filter(
     ({ outcome, creator, agent_id }) =>
       outcome === 'open' && creator === wallet && (agentId === undefined || agent_id === agentId),
