@@ -20,6 +20,7 @@ interface CallRow {
   task: string | null;
   status: ReceivedCall['status'];
   dispute: DisputeOutcome | null;
+  price: bigint;
   earned: bigint;
   refunded: bigint;
   dispatched_ms: bigint;
@@ -34,7 +35,7 @@ const COLUMNS = sql.raw(`j.execution_id AS execution_id,
   CASE WHEN c.status IN ('disputed', 'dispute_upheld') THEN 'disputed'
     WHEN j.state = 'settled' THEN 'completed' ELSE 'failed' END AS status,
   CASE WHEN j.content_deleted_ms IS NULL THEN substr(j.task, 1, ${TASK_CHARACTERS}) END AS task,
-  ${DISPUTE} AS dispute,
+  ${DISPUTE} AS dispute, j.price AS price,
   CASE WHEN j.state = 'settled' THEN coalesce(j.creator_amount, 0) ELSE 0 END AS earned,
   CASE WHEN j.state = 'refunded' THEN j.price ELSE 0 END AS refunded,
   j.dispatched_ms AS dispatched_ms,
@@ -143,6 +144,7 @@ function toCall(row: CallRow): ReceivedCall {
     task: row.task,
     status: row.status,
     dispute: row.dispute && { outcome: row.dispute },
+    price_usdc: toUsdc(row.price),
     earned_usdc: toUsdc(row.earned),
     refunded_usdc: toUsdc(row.refunded),
     received_at: toTimeOfMs(row.dispatched_ms),
@@ -150,7 +152,7 @@ function toCall(row: CallRow): ReceivedCall {
     http_status: row.http_status === null ? null : Number(row.http_status),
     error:
       row.status === 'failed'
-        ? { code: row.error_code ?? 'execution_failed', message: row.error_message ?? 'The execution was refunded' }
+        ? { code: row.error_code ?? 'execution_failed', message: row.error_message ?? 'The call was refunded' }
         : null,
   };
 }

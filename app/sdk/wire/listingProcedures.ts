@@ -108,7 +108,8 @@ export const ReceivedCall = z.strictObject({
   status: z.enum(['completed', 'failed', 'disputed']),
   /** Null if it was never disputed. One that is rejected or lapses leaves the status `completed`. */
   dispute: z.strictObject({ outcome: z.enum(DISPUTE_OUTCOMES) }).nullable(),
-  /** The creator's share; 0 unless the call was paid. */
+  price_usdc: Usdc,
+  /** The price without the marketplace's fee; 0 unless the call was paid. */
   earned_usdc: Usdc,
   /** The price that went back to the caller; 0 until it has arrived, and if the call was paid. */
   refunded_usdc: Usdc,

@@ -320,8 +320,8 @@ describe('pages of creators', () => {
       const error = { code: 'execution_failed', message: 'Not JSON' };
       expect(only.calls[2]).to.deep.equal({
         ...given(failed[0]!),
-        ...{ task: 'a task', status: 'failed', dispute: null, earned_usdc: 0, refunded_usdc: 0.25 },
-        ...{ received_at, duration_ms: 12, http_status: 200, error },
+        ...{ status: 'failed', dispute: null, price_usdc: 0.25, earned_usdc: 0, refunded_usdc: 0.25 },
+        ...{ task: 'a task', received_at, duration_ms: 12, http_status: 200, error },
       });
       expect((await session.call('listings.call', given(failed[0]!))).answer).to.deep.equal({
         ...{ kind: 'body', text: '{', is_cut: true },
@@ -329,8 +329,8 @@ describe('pages of creators', () => {
       const { call, ...content } = await session.call('listings.call', given(paid));
       expect(call).to.deep.equal({
         ...given(paid),
-        ...{ task: 'a task', status: 'completed', dispute: null, earned_usdc: 0.2475, refunded_usdc: 0 },
-        ...{ received_at, duration_ms: 40, http_status: 200, error: null },
+        ...{ status: 'completed', dispute: null, price_usdc: 0.25, earned_usdc: 0.2475, refunded_usdc: 0 },
+        ...{ task: 'a task', received_at, duration_ms: 40, http_status: 200, error: null },
       });
       expect(content.answer).to.deep.equal({ kind: 'result', text: 'x'.repeat(16 * 1024), is_cut: true });
 

@@ -42,6 +42,7 @@ const RECEIVED_COLUMNS: Columns<ReceivedCall> = {
   outcome: (call) => outcomeOfReceived(call).words,
   error_code: ({ error }) => error?.code ?? null,
   error_message: ({ error }) => error?.message ?? null,
+  price_usdc: ({ price_usdc }) => usdc(price_usdc),
   earned_usdc: ({ earned_usdc }) => usdc(earned_usdc),
   refunded_usdc: ({ refunded_usdc }) => usdc(refunded_usdc),
   duration_ms: ({ duration_ms }) => duration_ms,

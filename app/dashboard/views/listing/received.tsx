@@ -7,7 +7,7 @@ import { Trouble } from '../../parts/trouble.tsx';
 import { Badge, Button, Checkbox, cx, Empty, Facts, Note, Skeleton } from '../../parts/ui.tsx';
 import { Ago, Code, formatAmount, formatDuration, Id, Time } from '../../parts/values.tsx';
 import { call, explain } from '../../service.ts';
-import { outcomeOfReceived, reasonOf } from '../executions/outcome.ts';
+import { outcomeOfReceived } from '../executions/outcome.ts';
 import { TaskLine } from '../executions/rows.tsx';
 
 const EVERY_MS = 10_000;
@@ -67,7 +67,7 @@ export function Received({ agentId, failed, onFailed }: ReceivedProps) {
           <p aria-hidden="true" className={cx(COLUMNS, 'border-b border-line py-2.5 text-xs text-faint max-lg:hidden')}>
             <span className="pl-6">Task</span>
             <span>Outcome</span>
-            <span className="text-right">You received</span>
+            <span className="text-right">Earned</span>
             <span className="text-right">Answer</span>
             <span className="text-right">When</span>
           </p>
@@ -102,14 +102,13 @@ export function Received({ agentId, failed, onFailed }: ReceivedProps) {
   );
 }
 
-/** One row: task, outcome, share, answer and time. */
+/** One row: task, outcome, earned, answer and time. */
 const COLUMNS = 'grid gap-x-6 gap-y-2 px-4 lg:grid-cols-[minmax(0,1fr)_11.5rem_7rem_9rem_10.5rem]';
 
 function Call({ received }: { received: ReceivedCall }) {
   const [isOpen, setOpen] = useState(false);
-  const { task, received_at, duration_ms, earned_usdc, http_status } = received;
+  const { task, received_at, duration_ms, earned_usdc, http_status, error } = received;
   const { words, tone } = outcomeOfReceived(received);
-  const reason = reasonOf(received);
   const facts = [
     duration_ms !== null && formatDuration(duration_ms),
     http_status === null ? 'No answer' : `HTTP ${http_status}`,
@@ -130,7 +129,7 @@ function Call({ received }: { received: ReceivedCall }) {
           </svg>
           <span className="grid min-w-0 gap-0.5">
             <TaskLine task={task} />
-            {reason !== null && <span className="line-clamp-2 text-xs text-faint">{reason}</span>}
+            {error && <span className="line-clamp-2 text-xs text-faint">{error.message}</span>}
           </span>
         </span>
         <span className="flex flex-wrap items-center justify-between gap-3 lg:contents">
@@ -165,7 +164,9 @@ function Content({ received }: { received: ReceivedCall }) {
         rows={[
           ['Call ID', <Id key="id" value={received.execution_id} full />],
           ['Received', <Time key="received" at={received.received_at} />],
-          received.error && ['Refunded because', reasonOf(received)],
+          ['Price', formatAmount(received.price_usdc)],
+          ['You earned', formatAmount(received.earned_usdc)],
+          received.error && ['Refunded because', received.error.message],
           received.error && ['Error code', <code key="code">{received.error.code}</code>],
         ]}
       />
