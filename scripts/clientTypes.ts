@@ -17,7 +17,11 @@ type Shapes = Record<string, { schema: Shape }>;
 
 /** The content of app/sdk/client/generated.ts. */
 export async function generateTypes(): Promise<string> {
-  const { paths, ...document } = createDocument({ baseUrl: 'http://127.0.0.1', environment: 'test' });
+  const { paths, ...document } = createDocument({
+    baseUrl: 'http://127.0.0.1',
+    environment: 'test',
+    operatorContact: null,
+  });
   const schemas = document.components.schemas as Record<string, Shape>;
   const types = astToString(await openapiTS({ ...structuredClone(document), paths: {} } as never));
   const routes: string[] = [];

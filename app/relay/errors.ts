@@ -61,6 +61,10 @@ export function databaseAway(error: unknown): ApiError | null {
   });
 }
 
+/** The text of a 500. */
+export const internalError = (requestId: string): string =>
+  `Internal error, logged as ${requestId}. Quote this id when you report it to the operator.`;
+
 /** What to say about an allowance that is too small: refunded calls are the usual reason. */
 export const withRenewal = (message: string): string =>
   `${message.replace(/\.$/, '')}. Each call takes its price from the allowance, and a refund does not give it back. ` +

@@ -5,7 +5,7 @@ import addFormats from 'ajv-formats';
 import { expect } from 'chai';
 import express from 'express';
 import { createPublicLimit } from '../../app/relay/access/publicLimit.ts';
-import type { OpenApi } from '../../app/relay/http/openapi/document.ts';
+import { createDocument, type OpenApi } from '../../app/relay/http/openapi/document.ts';
 import { errorExample, procedureErrorExample } from '../../app/relay/http/openapi/examples.ts';
 import { GLOSSARY } from '../../app/relay/http/openapi/glossary.ts';
 import {
@@ -47,8 +47,14 @@ describe('/openapi.json', () => {
     expect(validator.version).to.equal('3.1');
   });
 
-  it('names its deployment', () => {
+  it('names its deployment, and how to contact the operator if that is set', () => {
     expect(document.servers).to.deep.equal([{ url: world.url, description: 'Test, no real USDC' }]);
+    const name = 'The operator of this deployment';
+    expect(document.info.contact).to.deep.equal({ name, url: world.deps.config.operatorContact });
+    const contactOf = (operatorContact: string | null) =>
+      createDocument({ baseUrl: world.url, environment: 'test', operatorContact }).info.contact;
+    expect(contactOf('mailto:help@example.com')).to.deep.equal({ name, email: 'help@example.com' });
+    expect(contactOf(null)).to.equal(undefined);
   });
 
   it('has exactly the routes of the router', () => {

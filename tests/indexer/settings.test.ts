@@ -74,6 +74,23 @@ describe('settings', () => {
     expect(refusal(() => readIndexer({ ENVIRONMENT: 'prod' }))).to.match(/^ENVIRONMENT must be test or live: /);
   });
 
+  it('take the operator’s contact as an address of the web or of mail, and nothing that a page could run', () => {
+    const environment = { RELAY_KEYPAIR: 'x' };
+    const wrong = [
+      'help@example.com',
+      'http://example.com',
+      'javascript:alert(1)',
+      'mailto:',
+      'mailto:a@b.example?cc=c',
+    ];
+    for (const OPERATOR_CONTACT of [...wrong, 'https://user:canary@example.com', 'example.com'])
+      expect(refusal(() => readRelay({ ...environment, OPERATOR_CONTACT }))).to.match(
+        /^OPERATOR_CONTACT must be https:\/\/HOST\/PATH or mailto:NAME@HOST, without [^\n]*$/,
+      );
+    for (const OPERATOR_CONTACT of ['https://example.com/help', 'mailto:help@example.com', ''])
+      expect(refusal(() => readRelay({ ...environment, OPERATOR_CONTACT }))).to.not.include('OPERATOR_CONTACT');
+  });
+
   it('describe a valid address, and never print the wrong value', () => {
     const addresses = {
       DATABASE_URL: [
@@ -189,6 +206,7 @@ describe('settings', () => {
       SPONSORS: 'SPONSOR',
       sponsor: 'SPONSOR',
       METRIC_TOKEN: 'METRICS_TOKEN',
+      OPERATOR_CONTACTS: 'OPERATOR_CONTACT',
       LETN_LAMPORTS: 'LENT_LAMPORTS',
       X402_FEE_PAYER: 'X402_FEE_PAYER_KEYPAIR',
       MIN_RUNWAY: 'MIN_RUNWAY_HOURS',

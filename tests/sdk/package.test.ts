@@ -33,7 +33,7 @@ const EXAMPLES = new Map(
   ),
 );
 /** The TypeScript snippet of every route in /docs, by the route's id. */
-const { paths } = createDocument({ baseUrl: 'http://127.0.0.1', environment: 'test' });
+const { paths } = createDocument({ baseUrl: 'http://127.0.0.1', environment: 'test', operatorContact: null });
 const SNIPPETS = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => {
     const snippets = new Map(snippetsOf('http://127.0.0.1', path, method, operation));

@@ -5,6 +5,7 @@ import icon from '../icon.svg';
 import { useWalletEvents } from '../wallet/events.ts';
 import { useSession } from '../wallet/session.ts';
 import { Account } from './connect.tsx';
+import { ContactOperator } from './contact.tsx';
 import { NarrowMenu, Navigation } from './navigation.tsx';
 import { SearchButton } from './search.tsx';
 import { ThemeButton } from './theme.tsx';
@@ -67,6 +68,7 @@ export function Layout() {
           <a className="hover:text-ink" href="/idl.json">
             Program interface
           </a>
+          <ContactOperator className="hover:text-ink" />
         </div>
       </footer>
       <Announcer />

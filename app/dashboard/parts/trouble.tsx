@@ -4,6 +4,7 @@ import { useEffect } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
 import { configQuery, explain, queryClient } from '../service.ts';
 import { sessionQuery } from '../wallet/session.ts';
+import { ContactOperator } from './contact.tsx';
 import { Button, Note } from './ui.tsx';
 
 interface TroubleProps {
@@ -15,6 +16,7 @@ interface TroubleProps {
 
 export function Trouble({ error, what, onRetry }: TroubleProps) {
   const isSignedOut = error instanceof MarketplaceError && error.status === 401;
+  const isFault = error instanceof MarketplaceError && error.code === 'internal_error';
   // An ended session is noticed here first. Reading the session again makes the view offer to sign in.
   useEffect(() => {
     if (isSignedOut) void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
@@ -22,9 +24,12 @@ export function Trouble({ error, what, onRetry }: TroubleProps) {
   return (
     <Note tone="bad" title={`${what} could not be loaded`}>
       <p>{isSignedOut ? 'Your session has ended. Connect your wallet again to continue.' : explain(error)}</p>
-      <Button small className="mt-3" onClick={onRetry}>
-        Try again
-      </Button>
+      <p className="mt-3 flex flex-wrap items-center gap-x-4 gap-y-2">
+        <Button small onClick={onRetry}>
+          Try again
+        </Button>
+        {isFault && <ContactOperator className="underline underline-offset-2" />}
+      </p>
     </Note>
   );
 }

@@ -4,6 +4,7 @@ import { lazy, type ReactNode, Suspense } from 'react';
 import { ANSWER_SECONDS } from '../../sdk/wire/choices.ts';
 import type { MarketplaceConfig, PendingChanges } from '../../sdk/wire/procedures.ts';
 import { formatSol } from '../../sdk/wire/sol.ts';
+import { ContactOperator } from '../parts/contact.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Card, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatSpan, Id } from '../parts/values.tsx';
@@ -134,6 +135,12 @@ function Roles({ config, pending }: { config: MarketplaceConfig; pending: Pendin
       <h2 className="font-semibold">Who can do what</h2>
       <Facts
         rows={[
+          config.operator_contact !== null && [
+            'Operator',
+            <Role key="operator" about="Runs this service: the page, the API and its relays.">
+              <ContactOperator className="text-accent underline underline-offset-2" />
+            </Role>,
+          ],
           [
             'Admin',
             <Role key="admin" about="Changes the settings, decides disputes, and withdraws collected fees.">

@@ -10,6 +10,12 @@ function isPublicUrl(text: string): boolean {
   return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === '';
 }
 
+/** The page links it: a script there would run as the page. */
+function isContact(text: string): boolean {
+  if (text.startsWith('mailto:')) return z.email().safeParse(text.slice('mailto:'.length)).success;
+  return isPublicUrl(text) && new URL(text).protocol === 'https:';
+}
+
 export const serverSettings = {
   HOST: z.string().default('127.0.0.1').describe('IP address to listen on'),
   PORT: z.coerce.number().int().min(0).max(65535).default(8787).describe('port to listen on; 0 picks a free one'),
@@ -22,6 +28,11 @@ export const serverSettings = {
     .transform((url) => url.replace(/\/+$/, ''))
     .optional()
     .describe('public URL in result links (default: http://HOST:PORT)'),
+  OPERATOR_CONTACT: z
+    .string()
+    .refine(isContact, { error: 'must be https://HOST/PATH or mailto:NAME@HOST, without query and fragment' })
+    .optional()
+    .describe('where users can contact you, shown on the page and in /openapi.json: https://... or mailto:...'),
   TRUST_PROXY: z.coerce
     .number()
     .int()
@@ -85,6 +96,7 @@ export function readServer(env: z.output<z.ZodObject<typeof serverSettings>>, da
     port: env.PORT,
     /** Null: derived from the listening address. */
     baseUrl: env.BASE_URL ?? null,
+    operatorContact: env.OPERATOR_CONTACT ?? null,
     trustProxy: env.TRUST_PROXY,
     publicRate: { perSecond: env.PUBLIC_RATE_PER_SECOND, burst: env.PUBLIC_RATE_BURST } satisfies PublicRate,
     shutdownSeconds: env.SHUTDOWN_SECONDS,

@@ -32,6 +32,8 @@ interface HttpDeps {
     metricsToken: string | null;
     /** RPC URL shown to callers. */
     publicRpcUrl: string;
+    /** URL where users contact the operator; null if there is none. */
+    operatorContact: string | null;
     /** Wallets for this computer's page; null except on a local network. */
     developmentWallets: { name: string; keypair: Keypair }[] | null;
     /** Source addresses of calls to creators' servers; empty if they are not fixed. */

@@ -147,6 +147,7 @@ async function readMarketplace(deps: RelayDeps, { readConfig }: AdminDeps): Prom
   const config = await readConfig().catch(chainUnreadable);
   return {
     environment: deps.config.environment,
+    operator_contact: deps.config.operatorContact,
     program_id: PROGRAM_ID.toBase58(),
     usdc_mint: config.usdcMint.toBase58(),
     genesis_hash: deps.genesisHash,

@@ -21,7 +21,8 @@ export function createRouteContext(deps: RelayDeps): RouteContext {
   let llms: Buffer | undefined;
   const readOffered = createDirectory(deps);
   const writeDocument = () => {
-    written ??= createDocument({ baseUrl: deps.baseUrl(), environment: deps.config.environment });
+    const { environment, operatorContact } = deps.config;
+    written ??= createDocument({ baseUrl: deps.baseUrl(), environment, operatorContact });
     return written;
   };
   const writeGuide = () => {

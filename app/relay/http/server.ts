@@ -16,7 +16,7 @@ import { readAuthorities } from '../access/admin.ts';
 import { MCP_PATH } from '../access/oauth/codes.ts';
 import { createPublicLimit } from '../access/publicLimit.ts';
 import { createTrialLimits } from '../agents/trial.ts';
-import { ApiError, databaseAway, errorBody } from '../errors.ts';
+import { ApiError, databaseAway, errorBody, internalError } from '../errors.ts';
 import { invalid } from '../parse.ts';
 import { shareReading } from '../shareReading.ts';
 import { type Admitted, admitProcedure, maxBytesOf } from './admit.ts';
@@ -209,10 +209,7 @@ function answerError(deps: RelayDeps) {
     }
     deps.metrics.faulted();
     deps.log.error({ request_id: requestId, error: error instanceof Error ? error.stack : String(error) }, 'fault');
-    sendError(
-      response,
-      new ApiError('internal_error', `Internal error, logged as ${requestId}. Quote this id when you report it.`),
-    );
+    sendError(response, new ApiError('internal_error', internalError(String(requestId))));
   };
 }
 

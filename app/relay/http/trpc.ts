@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { PROCEDURES, type ProcedureName } from '../../sdk/wire/procedures.ts';
 import { ERRORS, type ErrorCode, type ErrorDetails } from '../../sdk/wire/wire.ts';
 import type { Session } from '../access/sessions.ts';
-import { ApiError, databaseAway } from '../errors.ts';
+import { ApiError, databaseAway, internalError } from '../errors.ts';
 import { explain, issuesOf } from '../parse.ts';
 import { createHandlers, type ProcedureContext } from './procedures.ts';
 
@@ -51,8 +51,10 @@ const OWN_CODES: Partial<Record<TRPC_ERROR_CODE_KEY, ErrorCode>> = {
 
 const t = initTRPC.context<Context>().create({
   errorFormatter({ shape, error, ctx, input }) {
-    const { code, message, details } = describe(error, input);
-    return shapeOf(shape.code, { code, message, details }, ctx?.requestId ?? null);
+    const requestId = ctx?.requestId ?? null;
+    const reported = describe(error, input);
+    const message = reported.code === 'internal_error' && requestId ? internalError(requestId) : reported.message;
+    return shapeOf(shape.code, { ...reported, message }, requestId);
   },
 });
 
@@ -80,8 +82,7 @@ export function describe(error: TRPCError, input: unknown): Reported {
     return { code: 'invalid_request', message: explain(cause, input, 'body'), details };
   }
   const code = OWN_CODES[error.code] ?? 'internal_error';
-  const message = code === 'internal_error' ? 'Internal error; it was logged' : error.message;
-  return { code, message, details: null };
+  return { code, message: code === 'internal_error' ? 'Internal error' : error.message, details: null };
 }
 
 /** The tRPC error with the status of `cause`. */

@@ -1105,6 +1105,8 @@ export interface components {
                      * @enum {string}
                      */
                     environment: "live" | "test";
+                    /** @description The URL where users contact the operator of this service, `https` or `mailto`; null if the operator gives none. */
+                    operator_contact: string | null;
                     /** @description The program on-chain. */
                     program_id: string;
                     /** @description The token that prices are in. */

@@ -9,6 +9,8 @@ const Tier = z.strictObject({ max_price_usdc: Usdc, deposit_usdc: Usdc });
 /** The configuration that clients need. Amounts in USDC. */
 export const MarketplaceConfig = z.strictObject({
   environment: z.enum(['live', 'test']),
+  /** URL where users contact the operator: https or mailto; null if the operator gives none. */
+  operator_contact: z.string().nullable(),
   program_id: z.string(),
   usdc_mint: z.string(),
   /** Base58 hash of the chain's first block, which identifies the cluster. */

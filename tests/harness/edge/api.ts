@@ -56,6 +56,7 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
 /** Without the limit on requests without a key, because all tests use one address. */
 export const EDGE_CONFIG: RelayDeps['config'] = {
   environment: 'test',
+  operatorContact: 'https://help.example/marketplace',
   metricsToken: null,
   developmentWallets: null,
   publicRpcUrl: RPC_URL,

@@ -38,6 +38,7 @@ describe('/trpc', () => {
     it("returns the chain's settings that a client needs", async () => {
       expect(await anonymous().call('config.get')).to.deep.equal({
         environment: 'test',
+        operator_contact: 'https://help.example/marketplace',
         program_id: PROGRAM_ID.toBase58(),
         usdc_mint: CONFIG.usdcMint.toBase58(),
         genesis_hash: GENESIS,
@@ -362,7 +363,9 @@ describe('/trpc', () => {
       const error = await refusal(session.call('keys.list'));
       world.deps.keyUse = keyUse;
       expect(error).to.include({ status: 500, code: 'internal_error' });
-      expect(error.message).to.not.include('secret');
+      expect(error.message).to.equal(
+        `Internal error, logged as ${error.requestId}. Quote this id when you report it to the operator.`,
+      );
       expect(error.requestId).to.match(/^[0-9a-f-]{36}$/);
     });
 

@@ -23,7 +23,7 @@ import { WEBHOOK } from './webhook.ts';
 /** The part of an OpenAPI document that this code uses. */
 export interface OpenApi {
   openapi: '3.1.0';
-  info: { title: string; version: string; description: string; contact: Json; license: Json };
+  info: { title: string; version: string; description: string; contact?: Json; license: Json };
   servers: { url: string; description: string }[];
   tags: { name: Route['tag']; description: string }[];
   paths: Record<string, Record<string, Operation>>;
@@ -88,9 +88,15 @@ const TAGS: OpenApi['tags'] = [
   { name: 'Service', description: 'The service itself.' },
 ];
 
+interface Deployment {
+  baseUrl: string;
+  environment: 'live' | 'test';
+  /** https or mailto URL of the operator; null if there is none. */
+  operatorContact: string | null;
+}
+
 /** Makes the document of a deployment. */
-export function createDocument(deployment: { baseUrl: string; environment: 'live' | 'test' }): OpenApi {
-  const { baseUrl, environment } = deployment;
+export function createDocument({ baseUrl, environment, operatorContact }: Deployment): OpenApi {
   const paths: OpenApi['paths'] = {};
   for (const id of ROUTE_IDS) {
     const { path, method } = routeOf(id);
@@ -121,7 +127,7 @@ export function createDocument(deployment: { baseUrl: string; environment: 'live
       title: 'Agent Marketplace',
       version: '1.0.0',
       description: `Execute AI agents and pay per call in USDC. An escrow on Solana holds the price until the creator's signed result arrives. The guide is at ${baseUrl}/docs.`,
-      contact: { name: 'The operator of this deployment', url: `${baseUrl}/docs` },
+      ...(operatorContact !== null && { contact: contactOf(operatorContact) }),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl, description: environment === 'live' ? 'Mainnet, real USDC' : 'Test, no real USDC' }],
@@ -211,6 +217,11 @@ function answersOf(route: Route): Operation['responses'] {
   }
   if (kept) responses[304] = { description: 'Your copy is current.', headers: headersOf(['ETag']) };
   return responses;
+}
+
+function contactOf(url: string): Json {
+  const email = /^mailto:(.+)$/.exec(url)?.[1];
+  return { name: 'The operator of this deployment', ...(email === undefined ? { url } : { email }) };
 }
 
 interface DocumentedProcedure {

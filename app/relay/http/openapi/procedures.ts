@@ -47,6 +47,7 @@ export const CONFIG_ANSWER = {
   result: {
     data: {
       environment: 'test',
+      operator_contact: 'mailto:help@example.com',
       program_id: PROGRAM_ID.toBase58(),
       usdc_mint: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
       genesis_hash: DEVNET_GENESIS,

@@ -35,6 +35,8 @@ export const SERVICE_FIELDS: Record<string, string> = {
   max_timeout_seconds: 'The longest timeout that a listing may have.',
   min_price_usdc: 'The lowest price that an agent may have, USDC.',
   openapi: 'This document.',
+  operator_contact:
+    'The URL where users contact the operator of this service, `https` or `mailto`; null if the operator gives none.',
   'Health.problems': 'Why this process refuses new executions; empty while it accepts them.',
   problems: 'Why the service cannot accept or show executions; empty when ready.',
   relay_authorities: 'The wallets with which this service opens, settles and refunds executions.',

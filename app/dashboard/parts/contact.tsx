@@ -1,0 +1,16 @@
+/** The link to the operator of this deployment. */
+import { useQuery } from '@tanstack/react-query';
+import { configQuery } from '../service.ts';
+
+/** Renders nothing if the operator gives no contact. */
+export function ContactOperator({ className }: { className: string }) {
+  const { data: config } = useQuery(configQuery);
+  const url = config?.operator_contact;
+  return (
+    url && (
+      <a className={className} href={url} rel="noreferrer">
+        Contact the operator
+      </a>
+    )
+  );
+}
