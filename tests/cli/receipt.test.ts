@@ -121,7 +121,7 @@ describe('the command line: receipts', function () {
       .catch((thrown) => thrown);
     const id = error.executionId as string;
     const words = ['execution', 'receipt', id, '--base-url', stage.market.relay.url];
-    const refusal = 'The execution failed, so it has no receipt (not_settled)\n';
+    const refusal = 'The call failed, so it has no receipt (not_settled)\n';
     await until(
       'the refund is shown',
       async () => (await stage.client.request('getExecution', { execution_id: id })).status === 'failed',

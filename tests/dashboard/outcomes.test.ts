@@ -1,6 +1,6 @@
 /** The words for the outcome of a call, from the fields of the API alone. */
 import { expect } from 'chai';
-import { outcomeOf, outcomeOfReceived, payerOf, reasonOf } from '../../app/dashboard/views/executions/outcome.ts';
+import { outcomeOf, outcomeOfReceived, payerOf } from '../../app/dashboard/views/executions/outcome.ts';
 import { SUMMARY } from '../../app/relay/http/routes/executionSamples.ts';
 import type { ReceivedCall } from '../../app/sdk/wire/procedures.ts';
 import { ExecutionSummary } from '../../app/sdk/wire/wire.ts';
@@ -44,13 +44,6 @@ describe('the outcome of a call', () => {
     ];
     for (const [changes, expected] of words)
       expect(outcomeOfReceived({ ...call, ...changes }).words).to.equal(expected);
-  });
-
-  it('has a reason that calls an execution a call', () => {
-    const reason = (message: string) => reasonOf({ error: { message } });
-    expect(reason('It paid for an execution.')).to.equal('It paid for a call.');
-    expect(reason('The executions of one execution')).to.equal('The calls of one call');
-    expect(reasonOf({ error: null })).to.equal(null);
   });
 
   it('comes with what paid: the name of a key, an unknown key, the wallet or an x402 client', () => {

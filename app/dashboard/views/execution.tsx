@@ -19,7 +19,6 @@ import { DisputeCard } from './executions/dispute.tsx';
 import { Amounts, Archived, type Execution, isBeingOpened, OnChain } from './executions/facts.tsx';
 import { Head } from './executions/head.tsx';
 import { OpenDisputeDialog } from './executions/openDispute.tsx';
-import { reasonOf } from './executions/outcome.ts';
 import {
   isBehind,
   isDisputeBehind,
@@ -111,7 +110,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
                   : 'The call could not be served'
               }
             >
-              <p>{reasonOf(execution)}</p>
+              <p>{failure.message}</p>
               <p className="mt-1 font-mono text-xs">{failure.code}</p>
             </Note>
           )}

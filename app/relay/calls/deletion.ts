@@ -41,7 +41,7 @@ export async function deleteExecutionContent(
   if (row?.wallet !== wallet)
     throw new ApiError(
       'execution_not_found',
-      'This wallet has no execution with this execution_id, or this service does not store its content',
+      'This wallet has no call with this execution_id, or this service does not store its content',
     );
   if (row.content_deleted_ms === null) {
     if (!ENDED_STATES.includes(row.state)) throw needed(executionId, 'not_ended', null);
@@ -62,7 +62,7 @@ async function requireUndisputed({ views, accounts }: DeletionDeps, executionId:
     .where('execution_id', '=', executionId)
     .executeTakeFirst();
   if (!record?.settled_at) {
-    throw retryLater('The index has not reached the end of this execution yet.', RETRY_AFTER_SECONDS, executionId);
+    throw retryLater('The index has not reached the end of this call yet.', RETRY_AFTER_SECONDS, executionId);
   }
   if (record.status === 'disputed') throw needed(executionId, 'disputed', null);
   const until = record.settled_at + record.dispute_window_seconds + INDEXED_SECONDS;
@@ -72,9 +72,9 @@ async function requireUndisputed({ views, accounts }: DeletionDeps, executionId:
 type Reason = 'not_ended' | 'dispute_window' | 'disputed';
 
 const WHY: Record<Reason, string> = {
-  not_ended: 'The execution has not ended yet. Its content can be deleted afterwards.',
-  dispute_window: 'The execution can still be disputed. Its content can be deleted after that.',
-  disputed: 'The execution is disputed. Its content can be deleted once the dispute has an outcome.',
+  not_ended: 'The call has not ended yet. Its content can be deleted afterwards.',
+  dispute_window: 'The call can still be disputed. Its content can be deleted after that.',
+  disputed: 'The call is disputed. Its content can be deleted once the dispute has an outcome.',
 };
 
 function needed(executionId: string, reason: Reason, until: bigint | null): ApiError {

@@ -42,10 +42,7 @@ export async function readOpened(
   executionId: string,
   proof: { wallet: string } | { signature: string },
 ): Promise<Opened> {
-  const unknown = new ApiError(
-    'execution_not_found',
-    'No execution has this execution_id, or it belongs to another wallet',
-  );
+  const unknown = new ApiError('execution_not_found', 'No call has this execution_id, or it belongs to another wallet');
   const id = parseUuid(executionId);
   if (!id) throw unknown;
   const holder = 'wallet' in proof ? proof.wallet : undefined;
@@ -57,7 +54,7 @@ export async function readOpened(
     if (!verifySignedText(record.caller.toBytes(), message, proof.signature)) {
       throw new ApiError(
         'unauthorized',
-        'The wallet_signature is not valid. Sign the start message with the wallet that opened the execution.',
+        'The wallet_signature is not valid. Sign the start message with the wallet that opened the call.',
       );
     }
   }
@@ -80,7 +77,7 @@ export function requireRequest({ record }: Opened, { requestHash: given }: { req
   const expected = bytesToHex(record.requestHash);
   if (given === expected) return;
   throw invalid(
-    'The execution was opened for another "task" or other "parameters": the hash of the sent values is not its request hash',
+    'The call was opened for another "task" or other "parameters": the hash of the sent values is not its request hash',
     {
       in: 'body',
       path: 'task',
@@ -97,11 +94,11 @@ export function requireRequest({ record }: Opened, { requestHash: given }: { req
 export function requireStartable({ record, now, executionId }: Opened, agent: Agent): number {
   const refuse = (reason: 'ended' | 'not_by_wallet' | 'too_late', message: string) =>
     new ApiError('not_startable', message, { executionId, details: { reason } });
-  if (record.status !== 'open') throw refuse('ended', 'The execution has ended');
+  if (record.status !== 'open') throw refuse('ended', 'The call has ended');
   if (!isByWallet(record)) {
     throw refuse(
       'not_by_wallet',
-      'The execution was opened with an API key, so the service runs it without a start request',
+      'The call was opened with an API key, so the service runs it without a start request',
     );
   }
   const left = Number(record.deadline - now);

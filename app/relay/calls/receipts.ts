@@ -24,8 +24,8 @@ export async function getReceipt(deps: RecordsDeps, wallet: string, executionId:
   if (status !== 'completed' && status !== 'disputed') {
     const isOver = status === 'failed';
     const message = isOver
-      ? 'The execution failed, so it has no receipt'
-      : 'The execution is not settled yet, so it has no receipt. Read it again later.';
+      ? 'The call failed, so it has no receipt'
+      : 'The call is not settled yet, so it has no receipt. Read it again later.';
     throw new ApiError('not_settled', message, { executionId, details: { status } });
   }
   if ((result === null && deletedAt === null) || result_hash === null || signature === null) {
@@ -42,7 +42,7 @@ export async function getReceipt(deps: RecordsDeps, wallet: string, executionId:
     deps.views.selectFrom('chain.chain_meta').selectAll().executeTakeFirst(),
   ]);
   if (!record || !chain || completed_at === null) {
-    throw retryLater('The index has not reached this execution yet.', RETRY_AFTER_SECONDS, executionId);
+    throw retryLater('The index has not reached this call yet.', RETRY_AFTER_SECONDS, executionId);
   }
   // The program waives a record's fee if the treasury cannot receive it. The journal shows that first.
   const isWaived = record.status === 'open' && journal?.platform_amount === 0n;

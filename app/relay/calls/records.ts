@@ -39,8 +39,7 @@ export async function getExecution(
 ): Promise<InParts<ExecutionFull>> {
   const known = parseUuid(executionId) ? executionId : '';
   const [row] = await readViews(deps.views, [known]);
-  if (row?.wallet !== wallet)
-    throw new ApiError('execution_not_found', 'No execution of this wallet has this execution_id');
+  if (row?.wallet !== wallet) throw new ApiError('execution_not_found', 'No call of this wallet has this execution_id');
   return toFull(deps, row, (await agentNames(deps, [row])).get(row.listing) ?? null);
 }
 
@@ -162,8 +161,8 @@ const REASONS: { code: ErrorCode; message: string }[] = [
   { code: 'execution_timeout', message: 'The agent did not respond within the timeout' },
   { code: 'execution_failed', message: "The creator's answer was not a valid signed result" },
   { code: 'execution_failed', message: "The creator's payout account cannot receive USDC" },
-  { code: 'service_unavailable', message: 'The marketplace could not serve the execution' },
-  { code: 'execution_timeout', message: 'The execution was not settled in time' },
+  { code: 'service_unavailable', message: 'The marketplace could not serve the call' },
+  { code: 'execution_timeout', message: 'The call was not settled in time' },
 ];
 
 function errorOf(row: ExecutionView): { code: ErrorCode; message: string } {
@@ -171,7 +170,7 @@ function errorOf(row: ExecutionView): { code: ErrorCode; message: string } {
   if (code !== null && isErrorCode(code)) return { code, message: row.error_message ?? '' };
   if (row.state === 'void') return { code: 'service_unavailable', message: 'The escrow was never opened' };
   const reason = row.reason === null ? undefined : REASONS[Number(row.reason)];
-  return reason ?? { code: 'execution_failed', message: 'The execution was refunded' };
+  return reason ?? { code: 'execution_failed', message: 'The call was refunded' };
 }
 
 function isErrorCode(code: string): code is ErrorCode {

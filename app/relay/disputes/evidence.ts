@@ -73,7 +73,7 @@ export async function readEvidence(
 ): Promise<{ content: string; media_type: EvidenceType; evidence_hash: string }> {
   const dispute = await disputeOf(views, executionId);
   const row = dispute && (await readEvidenceRow(views, executionId, dispute.evidence_hash));
-  if (!row) throw new ApiError('not_found', 'This service has no evidence for a dispute of this execution');
+  if (!row) throw new ApiError('not_found', 'This service has no evidence for a dispute of this call');
   return {
     content: row.content.toString('base64'),
     media_type: row.media_type as EvidenceType,
@@ -93,11 +93,11 @@ async function requireDisputable(
     .where('execution_id', '=', executionId)
     .where('caller', '=', wallet)
     .executeTakeFirst();
-  if (!row) throw new ApiError('execution_not_found', 'No execution of this wallet has this execution_id');
+  if (!row) throw new ApiError('execution_not_found', 'No call of this wallet has this execution_id');
   if (row.status !== 'completed' && row.status !== 'disputed') {
-    const expected = 'must be a completed or disputed execution';
-    const issue = { in: 'body', path: 'execution_id', expected, got: `an execution that is ${row.status}` } as const;
-    throw invalid('Evidence is accepted only for a completed or disputed execution', issue);
+    const expected = 'must be a completed or disputed call';
+    const issue = { in: 'body', path: 'execution_id', expected, got: `a call that is ${row.status}` } as const;
+    throw invalid('Evidence is accepted only for a completed or disputed call', issue);
   }
   const dispute = await disputeOf(views, executionId);
   if (dispute && dispute.evidence_hash !== evidenceHash) {

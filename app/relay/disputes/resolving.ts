@@ -74,7 +74,7 @@ export async function keepReply(
   const dispute = await requireDispute(deps, execution_id);
   if (dispute.creator !== wallet) throw new ApiError('execution_not_found', NO_DISPUTE);
   if (dispute.outcome !== 'open') {
-    const expected = 'must be an execution whose dispute is open';
+    const expected = 'must be a call whose dispute is open';
     const issue = { in: 'body', path: 'execution_id', expected, got: `a dispute that is ${dispute.outcome}` } as const;
     throw invalid('The dispute has ended. A reply is accepted only while it is open.', issue);
   }

@@ -109,7 +109,7 @@ export function createStreams({ ledger, views, feed, payers }: StreamDeps, setti
       const after = readPosition(lastEventId) ?? 0n;
       const [view] = await readViews(views, [parseUuid(executionId) ? executionId : '']);
       if (view?.wallet !== wallet)
-        throw new ApiError('execution_not_found', 'No execution of this wallet has this execution_id');
+        throw new ApiError('execution_not_found', 'No call of this wallet has this execution_id');
       const isOver = hasEndEvent(view);
       if (isOver && (await isSentWhole(ledger, wallet, executionId, after))) return null;
       return streamOf(reader, after, { executionId, isOver });

@@ -49,7 +49,7 @@ export async function outcomeOf(
   // A call has not ended while its refund is on its way.
   if (row.state === 'void' || standingOf(row) === 'ended') {
     const code = (row.error_code ?? 'execution_failed') as 'execution_failed';
-    const message = refundText(code, row.error_message ?? 'The execution failed', row);
+    const message = refundText(code, row.error_message ?? 'The call failed', row);
     if (row.error_code === 'payment_required') {
       throw new ApiError('payment_required', message, { executionId, details: { reason: 'payment_failed' } });
     }

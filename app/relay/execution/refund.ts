@@ -141,7 +141,7 @@ export function createRefunding(
     if (snapshot.now < refundableFrom(row, snapshot.record)) return 'rest';
     // Another deployment may own the record and end it. From refund_at on anyone may.
     if (isOfNobody(row) && !deps.isAlone()) return 'rest';
-    return refundIntent(row, snapshot, 'unserved', row.error_message ?? 'The execution could not be settled');
+    return refundIntent(row, snapshot, 'unserved', row.error_message ?? 'The call could not be settled');
   }
 
   return { refundIntent, retryRefund, unpark };

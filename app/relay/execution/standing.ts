@@ -58,6 +58,6 @@ export function reused(executionId: string | null): ApiError {
 
 /** The 410 for a paid execution whose result is not here. */
 export function lostResult(executionId: string): ApiError {
-  const message = 'The execution was completed and paid, but this service no longer has its result';
+  const message = 'The call was completed and paid, but this service no longer has its result';
   return new ApiError('result_unavailable', message, { executionId });
 }

@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import type { LedgerTables } from './tables.ts';
 
 /** Replaces the message of an error, which may quote the request. */
-const DELETED = 'Its caller deleted the content of this execution';
+const DELETED = 'Its caller deleted the content of this call';
 
 /**
  * Deletes task, parameters, result, steps, answers and the message of an error, in one transaction. Hashes, signatures,

@@ -54,7 +54,7 @@ const CLOSING = {
       'The marketplace does not list this relay’s authority. Add it with `npm run cli -- admin propose-change --add-relay-authority ADDRESS`, or start the relay with a listed key.',
   },
   opens_paused: {
-    message: 'The marketplace’s admin or guardian has paused new executions. Executions in progress go on.',
+    message: 'The marketplace’s admin or guardian has paused new calls. Calls in progress go on.',
     retryAfterSeconds: 30,
     advice:
       'New executions are paused. `npm run cli -- admin config` shows whose pause it is; that key ends it with `npm run cli -- admin resume-opens`.',
@@ -65,7 +65,7 @@ const CLOSING = {
     advice: 'Send SOL to the relay authority.',
   },
   storage_low: {
-    message: 'The service has too little storage for new executions. Retry in a few seconds.',
+    message: 'The service has too little storage for new calls. Retry in a few seconds.',
     retryAfterSeconds: 30,
     advice:
       'The ledger has too little disk space. Free or add space; new executions are accepted again without a restart.',

@@ -161,7 +161,7 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     world.state.nowMs = (EPOCH + 60) * 1_000;
     expect((await remove(id)).status).to.equal(200);
     expect(await stored(id)).not.to.include(SECRET);
-    const message = 'Its caller deleted the content of this execution';
+    const message = 'Its caller deleted the content of this call';
     expect((await read(id)).error).to.deep.equal({ code: 'execution_failed', message });
   });
 

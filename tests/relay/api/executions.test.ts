@@ -209,7 +209,7 @@ describe('GET /v1/executions/{execution_id}', () => {
     await world.addRecord({ execution_id: id, caller: key.wallet, listing, ...refunded, platform_amount: 0n });
     const shown = await read(id);
     expect(shown).to.include({ status: 'failed', cost_usdc: 0, refund: 'done', completed_at: at(2) });
-    expect(shown.error).to.deep.equal({ code: 'execution_timeout', message: 'The execution was not settled in time' });
+    expect(shown.error).to.deep.equal({ code: 'execution_timeout', message: 'The call was not settled in time' });
   });
 
   it('shows a refund that waits for its claim, of an execution and of a deposit, until it is claimed', async () => {
@@ -373,7 +373,7 @@ describe('GET /v1/executions/{execution_id}', () => {
       expect(status, id).to.equal(404);
       expect(json.error).to.deep.equal({
         code: 'execution_not_found',
-        message: 'No execution of this wallet has this execution_id',
+        message: 'No call of this wallet has this execution_id',
         execution_id: null,
         details: null,
       });

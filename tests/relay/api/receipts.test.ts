@@ -138,9 +138,9 @@ describe('GET /v1/executions/{execution_id}/receipt', () => {
     const failed = await addExecution('refunded', { status: 'refunded', result_hash: null });
     const pending = await world.addJournal({ wallet: key.wallet, listing, state: 'open_confirmed' });
     const CASES = [
-      [running.execution_id, 'running', 'The execution is not settled yet, so it has no receipt. Read it again later.'],
-      [failed.execution_id, 'failed', 'The execution failed, so it has no receipt'],
-      [pending, 'pending', 'The execution is not settled yet, so it has no receipt. Read it again later.'],
+      [running.execution_id, 'running', 'The call is not settled yet, so it has no receipt. Read it again later.'],
+      [failed.execution_id, 'failed', 'The call failed, so it has no receipt'],
+      [pending, 'pending', 'The call is not settled yet, so it has no receipt. Read it again later.'],
     ] as const;
     for (const [execution_id, state, message] of CASES) {
       const { status, json } = await read(execution_id);

@@ -294,7 +294,7 @@ describe('protection of the fee payer', () => {
       await pause(true);
       const first = await execute(0);
       expect([first.status, first.body.error.code], first.text).to.deep.equal([503, 'service_unavailable']);
-      await requireFree(/has paused new executions/);
+      await requireFree(/has paused new calls/);
       const ready = await request(relay.url, '/ready');
       expect([ready.status, ready.body.problems]).to.deep.equal([503, ['opens_paused']]);
       await pause(false);

@@ -97,7 +97,7 @@ describe('the gate', () => {
     gate.set('opens_paused', true);
     expect(await guarded.execute({} as never, {} as never, {} as never).catch((error) => error)).to.include({
       code: 'service_unavailable',
-      message: 'The marketplace’s admin or guardian has paused new executions. Executions in progress go on.',
+      message: 'The marketplace’s admin or guardian has paused new calls. Calls in progress go on.',
     });
     expect((await guarded.start({} as never, {} as never)).kind).to.equal('pending');
     expect(begun()).to.equal(1);

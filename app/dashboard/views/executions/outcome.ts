@@ -63,10 +63,6 @@ const WAITS: Partial<Record<NonNullable<Ended['refund']> | 'none', string>> = {
 export const refundedWords = (usdc: number | null | undefined): string =>
   usdc == null ? 'Refunded' : `Refunded ${formatAmount(usdc)}`;
 
-/** Why a call failed, in the marketplace's words; null if it did not. */
-export const reasonOf = ({ error }: { error: { message: string } | null }): string | null =>
-  error === null ? null : error.message.replace(/\ban execution\b/g, 'a call').replace(/\bexecution(s?)\b/g, 'call$1');
-
 /** What paid for a call: the name of a key, the wallet itself, or an x402 client. */
 export function payerOf({ key_id, key_name, deposit }: ExecutionSummary): string {
   if (deposit !== null) return 'x402';

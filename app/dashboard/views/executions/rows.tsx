@@ -6,7 +6,7 @@ import { AtRight, Table } from '../../parts/table.tsx';
 import { Badge, cx } from '../../parts/ui.tsx';
 import { Ago, Copy, formatAmount, formatDuration, shorten } from '../../parts/values.tsx';
 import { lessUsdc } from '../listing/own.ts';
-import { outcomeOf, payerOf, reasonOf } from './outcome.ts';
+import { outcomeOf, payerOf } from './outcome.ts';
 
 const HEAD = [
   'Call',
@@ -91,7 +91,7 @@ export function OutcomeBadge({ call }: { call: ExecutionSummary }) {
 }
 
 function RefundReason({ call }: { call: ExecutionSummary }) {
-  const reason = call.refund === null ? null : reasonOf(call);
+  const reason = call.refund === null ? null : call.error?.message;
   return (
     reason && (
       <span className="mt-1 line-clamp-2 max-w-60 text-xs text-faint" title={reason}>

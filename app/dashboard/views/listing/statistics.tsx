@@ -10,7 +10,6 @@ import { Trouble } from '../../parts/trouble.tsx';
 import { Card, cx, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatShort, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
-import { reasonOf } from '../executions/outcome.ts';
 import { sumUsdc } from './own.ts';
 
 const RANGES = [7, 30, 90] as const;
@@ -102,7 +101,7 @@ function Failures({ failures, count: total }: Pick<Statistics, 'failures'> & { c
               <tr key={`${code} ${message}`}>
                 <td className="min-w-44">
                   <code className="font-mono text-[0.8125rem]">{code}</code>
-                  <span className="block text-faint">{reasonOf({ error: { message } })}</span>
+                  <span className="block text-faint">{message}</span>
                 </td>
                 <td className="tabular-nums">{formatCount(count)}</td>
                 <td className="whitespace-nowrap text-faint">

@@ -22,7 +22,7 @@ export function createExposure(): Exposure {
     requireRoom(listing) {
       if (!full.has(listing)) return;
       const message =
-        'The agent has reached the limit of executions that its collateral covers in this period. Nothing was charged. Retry later.';
+        'The agent has reached the limit of calls that its collateral covers in this period. Nothing was charged. Retry later.';
       const retryAfterSeconds = Math.ceil(full.getRemainingTTL(listing) / 1_000);
       throw new ApiError('service_unavailable', message, { retryAfterSeconds });
     },

@@ -40,7 +40,7 @@ type PriceLimit = Exclude<SpendingLimit, 'gas'>;
 const LIMIT_TEXT: Record<PriceLimit, (wallet: string, have: string) => string> = {
   balance: (wallet, have) => `Wallet ${wallet} holds ${have} USDC`,
   allowance: (wallet, have) => `Wallet ${wallet} has an allowance of ${have} USDC`,
-  per_execution: (wallet, have) => `The API key of wallet ${wallet} may spend ${have} USDC per execution`,
+  per_execution: (wallet, have) => `The API key of wallet ${wallet} may spend ${have} USDC per call`,
   period: (wallet, have) => `The API key of wallet ${wallet} has ${have} USDC left in this period`,
   total: (wallet, have) => `The API key of wallet ${wallet} has ${have} USDC left of its total`,
 };

@@ -211,7 +211,7 @@ export function gasShortage(wallet: string, means: Means, sums: Sums & Held): Ap
   const owed = greatest(sums.owed, 0n);
   const leastFees = fee + gas + (owed > 0n ? 1n : 0n);
   if (maxGas < leastFees) {
-    const message = `The API key of wallet ${wallet} allows ${maxGas} lamports of gas per execution; this call needs ${leastFees}. Create a key with a higher gas limit.`;
+    const message = `The API key of wallet ${wallet} allows ${maxGas} lamports of gas per call; this call needs ${leastFees}. Create a key with a higher gas limit.`;
     return fail(maxGas, leastFees, message);
   }
   const fees = fee + gas + least(owed, maxGas - fee - gas);

@@ -115,7 +115,7 @@ export const isExpiring = ({ expiresAt }: Deposit, now: bigint): boolean => now 
 /** Why the chain would refuse the open; null if no reason is known. */
 export function whyNotToOpen(row: JournalRow, { record, listing, deposit, now }: DepositAt): Why | null {
   if (record) {
-    const message = 'The payer has opened an execution with this id itself';
+    const message = 'The payer has opened a call with this id itself';
     return { code: 'service_unavailable', message, culprit: 'wallet' };
   }
   if (listing?.status !== 'active') {
@@ -125,6 +125,6 @@ export function whyNotToOpen(row: JournalRow, { record, listing, deposit, now }:
     return { code: 'price_changed', message: "The agent's listing changed during the call", culprit: 'listing' };
   }
   if (deposit && !isExpiring(deposit, now)) return null;
-  const message = 'The deposit expired before the execution could be opened';
+  const message = 'The deposit expired before the call could be opened';
   return { code: 'service_unavailable', message, culprit: 'operator' };
 }

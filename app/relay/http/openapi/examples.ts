@@ -49,7 +49,7 @@ const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
   webhook_not_found: { message: 'This wallet has no webhook endpoint with this endpoint_id', details: null },
   webhook_limit_reached: { message: 'This wallet may have 10 webhook endpoints. Delete one.', details: { max: 10 } },
   agent_not_found: { message: 'No agent has this agent_id', details: null },
-  execution_not_found: { message: 'No execution of this wallet has this execution_id', details: null },
+  execution_not_found: { message: 'No call of this wallet has this execution_id', details: null },
   not_found: { message: 'No result has this URL', details: null },
   method_not_allowed: {
     message: 'DELETE is not allowed for this path. Use GET, HEAD, OPTIONS.',
@@ -70,22 +70,22 @@ const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
     details: null,
   },
   not_startable: {
-    message: 'The execution has ended',
+    message: 'The call has ended',
     execution: true,
     details: { reason: 'ended' },
   },
   not_settled: {
-    message: 'The execution is not settled yet, so it has no receipt. Read it again later.',
+    message: 'The call is not settled yet, so it has no receipt. Read it again later.',
     execution: true,
     details: { status: 'running' },
   },
   content_needed: {
-    message: 'The execution can still be disputed. Its content can be deleted after that.',
+    message: 'The call can still be disputed. Its content can be deleted after that.',
     execution: true,
     details: { reason: 'dispute_window', until: '2026-11-24T09:25:11.000Z' },
   },
   result_unavailable: {
-    message: 'The execution was completed and paid, but this service no longer has its result',
+    message: 'The call was completed and paid, but this service no longer has its result',
     execution: true,
     details: null,
   },
@@ -111,7 +111,8 @@ const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
     details: null,
   },
   internal_error: {
-    message: 'Internal error, logged as 0b0e4a52-6f2c-4d0b-8a55-2f6d3f1f7c10. Quote this id when you report it.',
+    message:
+      'Internal error, logged as 0b0e4a52-6f2c-4d0b-8a55-2f6d3f1f7c10. Quote this id when you report it to the operator.',
     details: null,
   },
   service_unavailable: { message: 'The Solana node does not answer', details: null },

@@ -24,7 +24,7 @@ export const archiveRoutes = {
       requireNoQuery(request.url);
       const archive = await archiveOf(deps, param('execution_id'));
       if (!archive) await requireLeaves(deps);
-      if (!archive) throw new ApiError('not_found', 'No archived execution has this execution_id');
+      if (!archive) throw new ApiError('not_found', 'No archived call has this execution_id');
       return { status: 200, value: archive };
     },
   }),
