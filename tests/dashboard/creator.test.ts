@@ -335,6 +335,8 @@ describe('the creator', function () {
       await page.getByRole('tab', { name: 'Received calls' }).click();
       const calls = page.getByRole('region', { name: 'Received calls' });
       await calls.getByText('Completed', { exact: true }).waitFor();
+      // The price without the fee of 1 %.
+      await calls.getByText('Earned 0.0495 USDC', { exact: true }).waitFor();
       await page.getByLabel('Only without a valid result').click();
       await calls.getByText('Completed', { exact: true }).waitFor({ state: 'detached' });
       // The filter and the tab are in the URL.
@@ -343,6 +345,9 @@ describe('the creator', function () {
       expect(await page.getByLabel('Only without a valid result').isChecked()).to.equal(true);
       expect(await calls.getByText('Completed', { exact: true }).count()).to.equal(0);
       await calls.getByText(`Nothing to shout ${IMAGE}`).click();
+      const fact = (label: string) => calls.locator('dt').filter({ hasText: label }).locator('+ dd');
+      expect(await fact('Price').textContent()).to.equal('0.05 USDC');
+      expect(await fact('You earned').textContent()).to.equal('0 USDC');
       const sent = calls.getByRole('region', { name: 'What was sent' });
       expect(JSON.parse((await sent.textContent())!)).to.deep.include({
         task: 'Shout',
