@@ -347,7 +347,7 @@ describe('the creator', function () {
       await calls.getByText(`Nothing to shout ${IMAGE}`).click();
       const fact = (label: string) => calls.locator('dt').filter({ hasText: label }).locator('+ dd');
       expect(await fact('Price').textContent()).to.equal('0.05 USDC');
-      expect(await fact('You earned').textContent()).to.equal('0 USDC');
+      expect(await fact('You earned').textContent()).to.equal('0.00 USDC');
       const sent = calls.getByRole('region', { name: 'What was sent' });
       expect(JSON.parse((await sent.textContent())!)).to.deep.include({
         task: 'Shout',
