@@ -46,4 +46,11 @@ describe('the words of the page and the command line', () => {
     );
     expect(sentences).to.deep.equal([]);
   });
+
+  it('so do the messages of the service, which the page shows', () => {
+    const folders = ['access', 'calls', 'disputes', 'events', 'execution'].map((folder) => `app/relay/${folder}`);
+    const messages = folders.flatMap(textsIn).filter((text) => /^[A-Z][a-z]* [a-z]/.test(text));
+    expect(messages.length).to.be.above(100);
+    expect(messages.filter((text) => /\bexecutions?\b/i.test(text))).to.deep.equal([]);
+  });
 });
