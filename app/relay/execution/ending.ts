@@ -14,7 +14,7 @@ import type { EngineDeps, Step } from './deps.ts';
 import { borne, partIn, type Sharing } from './sharing.ts';
 import { readSnapshot, readSnapshotPast, type Snapshot } from './snapshot.ts';
 
-/** A transaction is signed again at most this often. Then the row is parked for a person. */
+/** A transaction is signed again at most this often. Then the row is parked until only a refund is possible. */
 const MAX_REBUILDS = 5n;
 
 /** The program's errors for a settle and a refund by a key that is no relay authority. */

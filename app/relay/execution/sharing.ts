@@ -22,7 +22,7 @@ import type { EngineDeps } from './deps.ts';
 
 /** How long calls are collected: about a slot, so that waiting delays them by one block at most. */
 const WINDOW_MS = 200;
-/** A wallet or listing that made a shared transaction fail goes alone for so long. */
+/** A wallet or listing whose open failed, or that made a shared transaction fail, goes alone for so long. */
 const ALONE_MS = 3_600_000;
 const MAX_ALONE = 10_000;
 
@@ -190,7 +190,7 @@ export function createSharing({
       if (part === null) return false;
       return new Promise((resolve, reject) => queues[kind].join({ ...part, row, resolve, reject }));
     },
-    /** This wallet or listing has made a shared transaction fail. */
+    /** This wallet or listing goes alone for a while, because its part failed. */
     exclude: (address: string): void => void alone.set(address, true),
   };
 }

@@ -74,8 +74,8 @@ function createExecutionIntents({ intend }: Mover) {
       return intend(row, state, changes, { ...signed, kind: 'refund', ...(neverSent && { outcome: 'expired' }) });
     },
     /**
-     * A person has to check it: too many rebuilds, or, with `opened`, the open landed although it had been given up. The
-     * chain still lets anyone refund after refund_at.
+     * Only a refund can end it: it was signed again too often, or, with `opened`, the open landed although it had been
+     * given up. The operator is alerted.
      */
     parked(row: Moving, opened?: { record: OpenedRecord; slot: number }): Promise<void> {
       if (!opened) return intend(row, 'parked', {});

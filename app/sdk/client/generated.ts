@@ -439,7 +439,7 @@ export interface components {
             /** @description The deposit that an x402 client paid into; null if a key or a wallet paid. */
             deposit: string | null;
             /**
-             * @description `pending`: accepted, or funded and not dispatched yet. `running`: dispatched, outcome not known yet, or refund in progress. `completed`: settled. `failed`: refunded, or the refund waits for your account. `disputed`: a dispute is open or was upheld.
+             * @description `pending`: funded and not dispatched yet. `running`: being opened, or dispatched, outcome not known yet, or refund in progress. `completed`: settled. `failed`: refunded, or the refund waits for your account. `disputed`: a dispute is open or was upheld.
              * @enum {string}
              */
             status: "pending" | "running" | "completed" | "failed" | "disputed";
@@ -503,7 +503,7 @@ export interface components {
             steps: unknown[] | null;
             /** @description Its unclaimed refund, which stays after it was claimed; null if the money went straight to the caller. */
             unclaimed: components["schemas"]["UnclaimedRefund"] | null;
-            /** @description The URL of the proof of an archived execution; null while its record’s account exists, and for a few seconds after. */
+            /** @description The proof of an archived execution; null while its record’s account exists, and for a few seconds after. */
             archive: components["schemas"]["ExecutionArchive"] | null;
             /** @description When its caller deleted task, parameters and result; null while they are kept. */
             content_deleted_at: string | null;

@@ -14,7 +14,7 @@ export const EXECUTIONS_FIELDS: Record<string, string> = {
   agent_name: "The agent's present name; null if this service does not have its description.",
   archive: 'The archive’s address on-chain, base58.',
   'ExecutionFull.archive':
-    'The URL of the proof of an archived execution; null while its record’s account exists, and for a few seconds after.',
+    'The proof of an archived execution; null while its record’s account exists, and for a few seconds after.',
   archive_index: 'The index of the archive, from 0.',
   stream:
     'If true, answer with Server-Sent Events: the output as the agent writes it, then the result. Not together with `async`. Default: `false`.',
@@ -143,7 +143,7 @@ export const EXECUTIONS_FIELDS: Record<string, string> = {
   sort: 'The order: descending, except `price_asc`. `best` weighs the success rate by the number of calls, with agents tagged `sandbox` last. Ties are ordered by agent_id. Default: `total_executions`.',
   status: 'The status.',
   'ExecutionFull.status':
-    '`pending`: accepted, or funded and not dispatched yet. `running`: dispatched, outcome not known yet, or refund in progress. `completed`: settled. `failed`: refunded, or the refund waits for your account. `disputed`: a dispute is open or was upheld.',
+    '`pending`: funded and not dispatched yet. `running`: being opened, or dispatched, outcome not known yet, or refund in progress. `completed`: settled. `failed`: refunded, or the refund waits for your account. `disputed`: a dispute is open or was upheld.',
   steps: 'The creator’s reasoning trace, unchanged; null if it gave none.',
   tagline: 'One sentence.',
   gas_balance_address: 'The address of the wallet’s gas balance. Send the missing lamports there.',
