@@ -141,6 +141,8 @@ export const LONG: Suite[] = [
       'metadata',
       'pageSessions',
       'webhooks',
+      'webhooks/endpoints',
+      'webhooks/turns',
     ],
     env: POSTGRES,
   },
