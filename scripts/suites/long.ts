@@ -136,6 +136,8 @@ export const LONG: Suite[] = [
       'databaseAway',
       'disputes',
       'events',
+      'events/limits',
+      'events/sources',
       'executionPages',
       'executions',
       'metadata',
