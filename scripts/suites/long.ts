@@ -142,6 +142,7 @@ export const LONG: Suite[] = [
       'executions',
       'metadata',
       'pageSessions',
+      'sharedSessions',
       'webhooks',
       'webhooks/endpoints',
       'webhooks/turns',
