@@ -23,7 +23,9 @@ describe('webhooks', () => {
       expect(one.headers['webhook-id']).to.equal(one.event.id);
       expect(one.headers['content-type']).to.equal('application/json');
     }
-    expect(() => verified({ ...scene.receiver.received[0]!, body: '{}' }, secret)).to.throw('No matching signature found');
+    expect(() => verified({ ...scene.receiver.received[0]!, body: '{}' }, secret)).to.throw(
+      'No matching signature found',
+    );
     expect(scene.receiver.received[2]!.event.data).to.include({
       execution_id: id,
       status: 'completed',
