@@ -11,7 +11,7 @@ import ts from 'typescript';
 import { constants } from '../app/sdk/program/constants.ts';
 import { idl } from '../app/sdk/program/idl/idl.ts';
 import { generateTypes } from './clientTypes.ts';
-import { BLOCKING_CLIENT, generateBlockingClient } from './pythonClient.ts';
+import { writeBlockingClient } from './pythonClient.ts';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const PACKAGE = join(ROOT, 'app', 'client');
@@ -130,7 +130,7 @@ function licencesOf({ inputs }: Metafile): string {
 
 const types = join(SDK, 'client', 'generated.ts');
 writeFileSync(types, await generateTypes());
-writeFileSync(BLOCKING_CLIENT, generateBlockingClient());
+writeBlockingClient();
 rmSync(DIST, { recursive: true, force: true });
 const { metafile } = await build({
   entryPoints: ENTRIES,

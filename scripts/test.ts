@@ -10,7 +10,8 @@ import { availableParallelism, tmpdir, totalmem } from 'node:os';
 import { join, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { SUITES, type Suite } from './suites.ts';
+import type { Suite } from './suites/suite.ts';
+import { SUITES } from './suites.ts';
 import { endGroup, root, run, running } from './timedRun.ts';
 
 interface Counts {
@@ -170,9 +171,7 @@ function requireWhole(): void {
   const files = testFiles();
   const orphan = files.find((file) => !SUITES.some(({ folder }) => folder && file.startsWith(`${folder}/`)));
   if (orphan) {
-    throw new Error(
-      `tests/${orphan} is not in the folder of a suite. Move it, or add its folder in scripts/suites.ts.`,
-    );
+    throw new Error(`tests/${orphan} is not in the folder of a suite. Move it, or add its folder in scripts/suites/.`);
   }
   for (const { name, folder, files: only = [], without = [] } of SUITES) {
     const missing = [...only, ...without].find((file) => !files.includes(`${folder}/${file}.test.ts`));

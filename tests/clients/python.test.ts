@@ -1,6 +1,6 @@
 /** The Python package on a real marketplace: the programs of its README.md, the table of behaviours, receipts, kits. */
 import { generateKeyPairSync } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { Keypair, PublicKey } from '@solana/web3.js';
@@ -37,7 +37,7 @@ import { type Check, type ExecutionFacts, verifyExecution, verifyReceipt } from 
 import { createKey } from '../../app/sdk/wallet/apiKeys.ts';
 import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import vectors from '../../examples/vectors.json' with { type: 'json' };
-import { BLOCKING_CLIENT, generateBlockingClient } from '../../scripts/pythonClient.ts';
+import { generateBlockingClient, readBlockingClient } from '../../scripts/pythonClient.ts';
 import { createTerminal } from '../cli/run.ts';
 import { listen } from '../harness/edge/listen.ts';
 import { run } from '../harness/edge/tools.ts';
@@ -141,7 +141,7 @@ describe('clients/python', () => {
       const settings = ['--config', join(SOURCE, 'pyproject.toml')];
       const ours = [
         SOURCE,
-        ...['behaviours', 'checks', 'endpoints', 'kit', 'pure'].map((name) => join(HERE, `${name}.py`)),
+        ...['behaviours', 'checks', 'endpoints', 'kit', 'pure', 'transports'].map((name) => join(HERE, `${name}.py`)),
       ];
       await tool('ruff', 'format', '--check', ...settings, ...ours);
       await tool('ruff', 'check', ...settings, ...ours);
@@ -164,7 +164,7 @@ describe('clients/python', () => {
     });
 
     it('has a blocking client that is made from the one for asyncio', () => {
-      expect(readFileSync(BLOCKING_CLIENT, 'utf8'), 'run npm run build:client').to.equal(generateBlockingClient());
+      expect(readBlockingClient(), 'run npm run build:client').to.deep.equal(generateBlockingClient());
     });
 
     it('computes what examples/vectors.json and the IDL say', async () => {
@@ -173,6 +173,11 @@ describe('clients/python', () => {
         {},
         JSON.stringify({ vectors, idl, quotes }),
       );
+      expect(code, output).to.equal(0);
+    });
+
+    it('sends what it is told, once, and shows no secret', async () => {
+      const { code, output } = await python.finish([join(HERE, 'transports.py')]);
       expect(code, output).to.equal(0);
     });
   });

@@ -1,4 +1,4 @@
-/** The program's events from the IDL. programs/marketplace/src/events.rs documents their fields. */
+/** The program's events from the IDL. programs/marketplace/src/events/ documents their fields. */
 import { idl, type LiteralIdl } from './idl/idl.ts';
 import { fieldsOf } from './idlCodecs.ts';
 import type { IdlType } from './idlTypes.ts';

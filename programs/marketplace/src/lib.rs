@@ -25,7 +25,7 @@
 //! Unsound, Insolvent or Overspent: then an account breaks its own rules, and nothing changes.
 //!
 //! `state/` has the accounts and their transitions, `instructions/` the checks of who may cause them. `signature.rs` is
-//! the only verifier of signatures. `events.rs` has the events for indexers.
+//! the only verifier of signatures. `events/` has the events for indexers.
 
 use anchor_lang::prelude::*;
 

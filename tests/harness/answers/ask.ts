@@ -4,7 +4,8 @@ import { ASSOCIATED_TOKEN_PROGRAM_ID, TOKEN_PROGRAM_ID } from '@solana/spl-token
 import { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { WebSocket } from 'ws';
-import { type HttpQuestion, type Question, questionsOf, type Subscribing } from './questions.ts';
+import type { HttpQuestion, Question, Subscribing } from './question.ts';
+import { questionsOf } from './questions.ts';
 import { ADDRESSES, type Made, MEMO, type Scene } from './scene.ts';
 import { decompress } from './zstd.ts';
 

@@ -1,4 +1,4 @@
-//! One file per instruction: arguments, accounts, `validate`, `handle`.
+//! One file per instruction: arguments, accounts, `validate`, `handle`. The opens share `opening`.
 
 pub mod accept_admin;
 pub mod apply_change;
@@ -23,6 +23,7 @@ pub mod open_dispute_with_proof;
 pub mod open_execution;
 pub mod open_execution_from_deposit;
 pub mod open_execution_with_grant;
+pub mod opening;
 pub mod prepare_deposit;
 pub mod propose_change;
 pub mod refund_deposit;

@@ -8,7 +8,8 @@ use crate::constants::*;
 use crate::creation::Funder;
 use crate::errors::MarketplaceError;
 use crate::guard::fail;
-use crate::instructions::open_execution::*;
+use crate::instructions::open_execution::OpenExecutionArgs;
+use crate::instructions::opening::{require_rent_sponsor, validate_open, Opening};
 use crate::state::{close_deposit, AgentListing, Config, CreatorCollateral, Deposit, DepositTerms};
 use crate::tokens::{self, TokenTransfer};
 

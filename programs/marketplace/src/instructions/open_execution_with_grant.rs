@@ -8,7 +8,8 @@ use crate::constants::*;
 use crate::creation::{rent_exempt_minimum, save, space_of, Funder};
 use crate::errors::MarketplaceError;
 use crate::guard::fail;
-use crate::instructions::open_execution::*;
+use crate::instructions::open_execution::OpenExecutionArgs;
+use crate::instructions::opening::{require_rent_sponsor, validate_open, Opening};
 use crate::state::{AgentListing, Config, CreatorCollateral, ExecutionRecord, KeyGrant};
 use crate::tokens::{self, TokenTransfer};
 

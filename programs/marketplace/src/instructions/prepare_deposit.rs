@@ -10,7 +10,7 @@ use crate::creation::{create_associated_account, save, space_of};
 use crate::errors::MarketplaceError;
 use crate::events::DepositPrepared;
 use crate::guard::fail;
-use crate::instructions::open_execution::require_rent_sponsor;
+use crate::instructions::opening::require_rent_sponsor;
 use crate::state::{Config, Deposit};
 use crate::tokens;
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::constants::*;
 
 /// First 8 bytes of SHA-256("account:Config").
 const DISCRIMINATOR: [u8; 8] = [0x9b, 0x0c, 0xaa, 0xe0, 0x1e, 0xfa, 0xcc, 0x82];

@@ -1,0 +1,1 @@
+"""The groups of methods of the client for asyncio. `npm run build:client` makes `_blocking` from them."""

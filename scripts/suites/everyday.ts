@@ -1,0 +1,68 @@
+/** The suites of `npm test`. Together they use each feature once. */
+import { COMMANDS, FAULTS, GAPS, LIMITS } from './long.ts';
+import type { Suite } from './suite.ts';
+
+const COVERAGE = 'tests/program/coverage.ts';
+
+/**
+ * Files of dashboard that need their own network: an upheld dispute pauses an agent that the other files call. The list
+ * splits the dashboard into two suites of similar duration.
+ */
+const OPERATED = ['admin', 'aftermath', 'signIn', 'statements', 'verify'];
+
+/** Longest first, so that all lanes end at about the same time. */
+export const EVERYDAY: Suite[] = [
+  { name: 'cli', about: 'the command line', folder: 'cli', without: [...COMMANDS, 'templates'] },
+  {
+    name: 'dashboard',
+    about: 'the page for callers and creators, in Chromium on a running network',
+    folder: 'dashboard',
+    without: [...OPERATED, 'accessible', 'changes', 'faults', 'slowLine'],
+  },
+  {
+    name: 'operation',
+    about: 'logs, limits, lists and metrics',
+    folder: 'relay/operation',
+    without: ['economy', ...FAULTS],
+  },
+  {
+    name: 'dashboard-operated',
+    about: 'the page for the admin, disputes, statements and receipts, on a separate network',
+    folder: 'dashboard',
+    files: OPERATED,
+  },
+  {
+    name: 'program',
+    about: 'the program on the current Solana runtime',
+    folder: 'program',
+    env: { VM: 'litesvm' },
+    hooks: COVERAGE,
+  },
+  { name: 'api', about: 'the REST API on real tables', folder: 'relay/api' },
+  { name: 'calls', about: 'paid calls, on a real node', folder: 'relay/calls', without: LIMITS },
+  { name: 'indexer', about: 'the indexer, from events to tables, on a real node', folder: 'indexer', without: GAPS },
+  { name: 'local', about: 'npm start', folder: 'local', without: ['apart', 'external', 'fullDisk', 'postgres'] },
+  { name: 'docs', about: 'the documents: all commands and links in them', folder: 'docs' },
+  {
+    name: 'x402',
+    about: 'calls that x402 clients pay for',
+    folder: 'relay/x402',
+    without: ['attacks', 'hour', 'interrupted', 'lyingRelay'],
+  },
+  { name: 'journey', about: 'the whole product, as a newcomer uses it', folder: 'journey' },
+  {
+    name: 'clients',
+    about: 'the TypeScript client: one table of behaviours and webhooks, on a real marketplace',
+    folder: 'clients',
+    files: ['quotes', 'typescript', 'webhooks'],
+  },
+  { name: 'creators', about: 'the demo creators', folder: 'creators' },
+  {
+    name: 'mcp',
+    about: 'AI agents as buyers: the MCP server, called by the official client',
+    folder: 'mcp',
+    files: ['mcp', 'outcomes'],
+  },
+  { name: 'sdk', about: 'the SDK', folder: 'sdk', without: ['package'] },
+  { name: 'integrator', about: 'the program, called only through Anchor and its IDL', folder: 'integrator' },
+];

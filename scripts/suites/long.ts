@@ -1,0 +1,259 @@
+/** The suites that only `npm run test:all` runs by default. Each takes minutes. */
+import type { Suite } from './suite.ts';
+
+/**
+ * Runs on PostgreSQL instead of SQLite. A file runs on both databases only if its outcome can depend on the database:
+ * locks, leases, several relays, recovery, or its own SQL. `files` lists them.
+ */
+const POSTGRES = { DATABASE: 'postgres' };
+
+/** Files of relay/operation that wait for faults and timeouts. */
+export const FAULTS = [
+  'backup',
+  'cluster',
+  'leases',
+  'reconcile',
+  'restoring',
+  'sharedAuthority',
+  'shutdown',
+  'start',
+  'storage',
+  'storageAway',
+  'threads',
+];
+
+/** Files of indexer that repeatedly lose a process, a node or its history. */
+export const GAPS = ['gaps', 'process', 'pruned', 'rebuild', 'story'];
+
+/** Files of relay/calls that make many calls each, at a limit. */
+export const LIMITS = ['stuckRefunds', 'protection', 'moneyQueue'];
+
+/** Files of cli that start many commands. */
+export const COMMANDS = ['aftermath', 'commandLines', 'faults'];
+
+/** Files of validator that wait for hundreds of slots. The list splits the folder into two suites of similar duration. */
+const DEPLOYED = ['deploy', 'pruned'];
+
+/** They spend most of their time waiting for slots, so they start first. */
+export const ON_AGAVE: Suite[] = [
+  {
+    name: 'validator-deploy',
+    about: "deploying to Agave's own validator, and its pruned history",
+    folder: 'validator',
+    files: DEPLOYED,
+  },
+  {
+    name: 'validator',
+    about: "the marketplace on Agave's own validator: a newcomer, your own node, a slow cluster",
+    folder: 'validator',
+    without: DEPLOYED,
+  },
+];
+
+/** All others. */
+export const LONG: Suite[] = [
+  {
+    name: 'kills-postgres',
+    about: 'two relays on one PostgreSQL: each of the three is killed',
+    folder: 'relay/kills',
+    // A relay that starts again reads the same rows from both databases.
+    without: ['recovery'],
+    env: POSTGRES,
+  },
+  {
+    name: 'operation-faults',
+    about: 'backups, reconciling, leases; a relay that stops, or with a failing disk or storage',
+    folder: 'relay/operation',
+    files: FAULTS,
+  },
+  {
+    name: 'dashboard-faults',
+    about:
+      'accessibility of every view (axe); the page on a slow connection, or without an answering marketplace or node',
+    folder: 'dashboard',
+    files: ['accessible', 'changes', 'faults', 'slowLine'],
+  },
+  { name: 'kills', about: 'the relay killed at every step', folder: 'relay/kills' },
+  {
+    name: 'clients-packages',
+    about:
+      'the client packages: built, installed into empty folders, and run on a real marketplace; Deno, Bun, workerd',
+    folder: 'clients',
+    files: ['python', 'typescriptPackage'],
+  },
+  {
+    name: 'operation-postgres',
+    about: 'operation on PostgreSQL: restoring, journal and lists',
+    folder: 'relay/operation',
+    files: [
+      'executionLists',
+      'journal',
+      'lending',
+      'listedAgents',
+      'queryPlans',
+      'rents',
+      'restoring',
+      'results',
+      'revocations',
+      'rowsTouched',
+      'sweepTransactions',
+    ],
+    env: POSTGRES,
+  },
+  {
+    name: 'x402-postgres',
+    about: 'x402 deposits without a row, on PostgreSQL',
+    folder: 'relay/x402',
+    // Claims, debts and the state of a deposit are tested on PostgreSQL by operation/lending and kills/deposits.
+    files: ['lostLedger'],
+    env: POSTGRES,
+  },
+  {
+    name: 'contract',
+    about: 'OpenAPI document and IDL with other tools: schemathesis, linters, client generators, Codama',
+    folder: 'contract',
+  },
+  {
+    name: 'x402-attacks',
+    about: "x402 payments under attack, lying and killed relays; a buyer's hour",
+    folder: 'relay/x402',
+    files: ['attacks', 'hour', 'interrupted', 'lyingRelay'],
+  },
+  {
+    name: 'local-elsewhere',
+    about: 'npm start on an external node, on PostgreSQL and on a full disk, and its parts started separately',
+    folder: 'local',
+    files: ['apart', 'external', 'fullDisk', 'postgres'],
+  },
+  { name: 'rpc', about: 'the relay behind a node with faults', folder: 'relay/rpc' },
+  {
+    name: 'api-postgres',
+    about: 'the REST API on PostgreSQL',
+    folder: 'relay/api',
+    files: [
+      'agents',
+      'creatorPages',
+      'databaseAway',
+      'disputes',
+      'events',
+      'events/limits',
+      'events/sources',
+      'executionPages',
+      'executions',
+      'metadata',
+      'pageSessions',
+      'sharedSessions',
+      'webhooks',
+      'webhooks/endpoints',
+      'webhooks/turns',
+    ],
+    env: POSTGRES,
+  },
+  {
+    name: 'indexer-postgres',
+    about: 'the indexer on PostgreSQL',
+    folder: 'indexer',
+    files: ['apply', 'rebuild', 'story', 'verify', 'versions'],
+    env: POSTGRES,
+  },
+  {
+    name: 'calls-postgres',
+    about: 'keys, reservations and repeated calls at relays that share a PostgreSQL',
+    folder: 'relay/calls',
+    files: ['idempotency', 'keys', 'oneCharge', 'moneyQueue'],
+    env: POSTGRES,
+  },
+  {
+    name: 'indexer-faults',
+    about: 'the indexer with lost logs, killed processes and missing history, and rebuilding the index',
+    folder: 'indexer',
+    files: GAPS,
+  },
+  {
+    name: 'database',
+    about: 'PostgreSQL, and the behaviour that both databases share',
+    folder: 'database',
+  },
+  {
+    name: 'mcp-hosts',
+    about: 'docs/agents.md with independent MCP hosts: the packed package, the Inspector, Python',
+    folder: 'mcp',
+    files: ['hosts'],
+  },
+  { name: 'misbehaviour', about: 'misbehaving creators', folder: 'relay/misbehaviour' },
+  {
+    name: 'command-lines',
+    about: 'every npm command: help, refused arguments, and messages about a busy service or a faulty node',
+    folder: 'cli',
+    files: COMMANDS,
+  },
+  {
+    name: 'sdk-package',
+    about: 'the SDK package: built, and installed into empty folders',
+    folder: 'sdk',
+    files: ['package'],
+  },
+  {
+    name: 'templates',
+    about: 'agents from `creator new`: installed outside this project, tested, listed and paid',
+    folder: 'cli',
+    files: ['templates'],
+  },
+  {
+    name: 'x402-clients',
+    about: 'independent x402 clients in TypeScript and Python, over HTTP and MCP',
+    folder: 'x402',
+  },
+  {
+    name: 'sweeper',
+    about: 'returning deposits: archiving and closing ended executions',
+    folder: 'relay/sweeper',
+  },
+  {
+    name: 'program-bankrun',
+    about: 'the program on an old Solana runtime: accounts made and closed, lamports, calls, stack, curve',
+    folder: 'program',
+    // A check of the program gives the same result on every runtime. These depend on what the runtime itself does.
+    files: [
+      'createArchive',
+      'deposits',
+      'exploits/sponsors',
+      'gas',
+      'pdaCaller',
+      'refundExecution',
+      'settleExecution',
+      'signature',
+      'stackArguments',
+    ],
+    env: { VM: 'bankrun' },
+  },
+  {
+    name: 'calls-limits',
+    about: 'reservations, and the protection of the fee payer',
+    folder: 'relay/calls',
+    files: LIMITS,
+  },
+  {
+    name: 'fuzz',
+    about: 'the program with more random sequences and signatures than in the suite program',
+    folder: 'program',
+    files: ['fuzz/fuzz', 'signature'],
+    // The suite `program` runs the seeds before these.
+    env: { VM: 'litesvm', SEED: '101', RUNS: '100', ROUNDS: '1000' },
+  },
+  {
+    name: 'chaos-postgres',
+    about: 'the suite chaos on PostgreSQL, with one and two relays and a standby indexer',
+    folder: 'relay/chaos',
+    env: POSTGRES,
+  },
+  {
+    name: 'economy',
+    about: 'what ten SOL of the operator carry in an hour, with every lamport accounted for',
+    folder: 'relay/operation',
+    files: ['economy'],
+  },
+  { name: 'chaos', about: 'random kills, faults and bad creators, from a seed', folder: 'relay/chaos' },
+  // With an empty target/, compiling takes minutes.
+  { name: 'rust', about: "the program's own unit tests" },
+];

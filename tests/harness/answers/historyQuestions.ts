@@ -1,0 +1,123 @@
+/** Questions about blocks, transactions and signatures. */
+import bs58 from 'bs58';
+import { ANY_VERSION, ask, BASE64, FAR, JSON_PARSED, type Question, shape, V0 } from './question.ts';
+import { at, MEMO, type Scene } from './scene.ts';
+
+const UNKNOWN_SIGNATURE = bs58.encode(Buffer.alloc(64, 7));
+
+export function aboutBlocks({ played }: Scene): Record<string, Question> {
+  const { transfer, failed, v0, v1 } = played as Record<string, { slot: number }>;
+  const ofVersion1 = (options: object) => ask('getBlock', v1!.slot, { ...options, rewards: false });
+  return {
+    'getBlock with rewards': shape('getBlock', transfer!.slot),
+    getBlock: ask('getBlock', transfer!.slot, { rewards: false }),
+    'getBlock parsed': ask('getBlock', transfer!.slot, { ...JSON_PARSED, ...V0, rewards: false }),
+    'getBlock with accounts': ask('getBlock', failed!.slot, { transactionDetails: 'accounts', rewards: false, ...V0 }),
+    'getBlock with signatures': ask('getBlock', failed!.slot, { transactionDetails: 'signatures', rewards: false }),
+    'getBlock with nothing': ask('getBlock', failed!.slot, { transactionDetails: 'none', rewards: false }),
+    'getBlock as bytes': ask('getBlock', failed!.slot, { ...BASE64, ...V0, rewards: false }),
+    'getBlock with a version 0': ask('getBlock', v0!.slot, { ...V0, rewards: false }),
+    'getBlock of version 0 for a client of old': ask('getBlock', v0!.slot),
+    'getBlock with a version 1': ofVersion1(ANY_VERSION),
+    'getBlock with a version 1, parsed': ofVersion1({ ...ANY_VERSION, ...JSON_PARSED }),
+    'getBlock with a version 1, as bytes': ofVersion1({ ...ANY_VERSION, ...BASE64 }),
+    'getBlock with a version 1, in base58': ofVersion1({ ...ANY_VERSION, encoding: 'base58' }),
+    'getBlock with a version 1, with accounts': ofVersion1({ ...ANY_VERSION, transactionDetails: 'accounts' }),
+    'getBlock with a version 1, with signatures': ofVersion1({ transactionDetails: 'signatures' }),
+    'getBlock of version 1 for a client of old': ofVersion1({}),
+    'getBlock of version 1 for a client of version 0': ofVersion1(V0),
+    'getBlock of version 1 for a client of version 0, with accounts': ofVersion1({
+      ...V0,
+      transactionDetails: 'accounts',
+    }),
+    'getBlock of version 1 for a client of version 256': ofVersion1({ maxSupportedTransactionVersion: 256 }),
+    'getBlock at processed': ask('getBlock', v0!.slot, { commitment: 'processed' }),
+    'getBlock to come': ask('getBlock', FAR),
+    getBlockTime: shape('getBlockTime', transfer!.slot),
+    'getBlockTime to come': ask('getBlockTime', FAR),
+    getBlocks: shape('getBlocks', transfer!.slot, transfer!.slot),
+    'getBlocks to come': ask('getBlocks', FAR, FAR + 2),
+    'getBlocks over too many slots': shape('getBlocks', 0, 500_001),
+    'getBlocks backwards': ask('getBlocks', 5, 4),
+    'getBlocks at processed': ask('getBlocks', 0, 1, { commitment: 'processed' }),
+  };
+}
+
+export function aboutHistory({ played, outcomes }: Scene): Record<string, Question> {
+  const of = (name: string) => played[name]!.signature;
+  const everything = { searchTransactionHistory: true };
+  const statuses = Object.entries(outcomes).map(([name, { signature }]): [string, Question] => [
+    `getSignatureStatuses after a send of: ${name}`,
+    ask('getSignatureStatuses', [signature], everything),
+  ]);
+  return {
+    getTransaction: ask('getTransaction', of('transfer')),
+    'getTransaction parsed: of a transfer': ask('getTransaction', of('transfer'), JSON_PARSED),
+    'getTransaction parsed: of a mint': ask('getTransaction', of('mint'), 'jsonParsed'),
+    'getTransaction parsed: of token accounts': ask('getTransaction', of('tokens'), JSON_PARSED),
+    'getTransaction parsed: of a token transfer': ask('getTransaction', of('approve'), JSON_PARSED),
+    'getTransaction parsed: of all that tokens can do': ask('getTransaction', of('all of tokens'), JSON_PARSED),
+    'getTransaction parsed: of an account that is closed': ask('getTransaction', of('an account closed'), JSON_PARSED),
+    'getTransaction of a token transfer': ask('getTransaction', of('approve')),
+    'getTransaction in base64': ask('getTransaction', of('memo'), BASE64),
+    'getTransaction in base58': ask('getTransaction', of('memo'), { encoding: 'base58' }),
+    'getTransaction in an unknown encoding': ask('getTransaction', of('memo'), { encoding: 'hex' }),
+    'getTransaction of one that failed': ask('getTransaction', of('failed'), V0),
+    'getTransaction of version 0': ask('getTransaction', of('v0'), V0),
+    'getTransaction of version 0, parsed': ask('getTransaction', of('v0'), { ...V0, ...JSON_PARSED }),
+    'getTransaction of version 0 for a client of old': ask('getTransaction', of('v0')),
+    ...Object.fromEntries(
+      [0, 1, 255, 256, -1, 1.5, '1', null].map((maxSupportedTransactionVersion): [string, Question] => [
+        `getTransaction of version 1 for a client of version ${JSON.stringify(maxSupportedTransactionVersion)}`,
+        ask('getTransaction', of('v1'), { maxSupportedTransactionVersion }),
+      ]),
+    ),
+    'getTransaction of version 1 for a client of old': ask('getTransaction', of('v1')),
+    'getTransaction of version 1, parsed': ask('getTransaction', of('v1'), { ...ANY_VERSION, ...JSON_PARSED }),
+    'getTransaction of version 1 in base64': ask('getTransaction', of('v1'), { ...ANY_VERSION, ...BASE64 }),
+    'getTransaction of version 1 in base58': ask('getTransaction', of('v1'), { ...ANY_VERSION, encoding: 'base58' }),
+    'getTransaction of version 1 in base64 for a client of version 0': ask('getTransaction', of('v1'), {
+      ...V0,
+      ...BASE64,
+    }),
+    'getTransaction with null for what is not said': ask('getTransaction', of('memo'), {
+      encoding: 'json',
+      commitment: null,
+      maxSupportedTransactionVersion: null,
+    }),
+    'getTransaction of none': ask('getTransaction', UNKNOWN_SIGNATURE),
+    'getTransaction of no signature': ask('getTransaction', 'nothing'),
+    'getTransaction at processed': ask('getTransaction', of('memo'), { commitment: 'processed' }),
+    // The payer's balance depends on the order in which the sends ran.
+    'getTransaction of a send without its program': shape('getTransaction', outcomes['missing program']!.signature),
+    getSignaturesForAddress: ask('getSignaturesForAddress', at('mint')),
+    'getSignaturesForAddress: memos and errors': ask('getSignaturesForAddress', MEMO.toBase58(), { limit: 30 }),
+    'getSignaturesForAddress: two': ask('getSignaturesForAddress', at('mint'), { limit: 2 }),
+    'getSignaturesForAddress before one': ask('getSignaturesForAddress', at('mint'), { before: of('approve') }),
+    'getSignaturesForAddress until one': ask('getSignaturesForAddress', at('mint'), { until: of('mint') }),
+    'getSignaturesForAddress until one of another address': ask('getSignaturesForAddress', at('mint'), {
+      until: of('transfer'),
+    }),
+    'getSignaturesForAddress before an unknown one': ask('getSignaturesForAddress', at('mint'), {
+      before: UNKNOWN_SIGNATURE,
+    }),
+    'getSignaturesForAddress until an unknown one': ask('getSignaturesForAddress', at('mint'), {
+      until: UNKNOWN_SIGNATURE,
+    }),
+    'getSignaturesForAddress before no signature': ask('getSignaturesForAddress', at('mint'), { before: 'nothing' }),
+    'getSignaturesForAddress with null for what is not said': ask('getSignaturesForAddress', at('mint'), {
+      before: null,
+      until: null,
+      limit: null,
+      minContextSlot: null,
+    }),
+    'getSignaturesForAddress: none': ask('getSignaturesForAddress', at('mint'), { limit: 0 }),
+    'getSignaturesForAddress: too many': ask('getSignaturesForAddress', at('mint'), { limit: 1_001 }),
+    'getSignaturesForAddress at processed': ask('getSignaturesForAddress', at('mint'), { commitment: 'processed' }),
+    'getSignaturesForAddress of an address without any': ask('getSignaturesForAddress', at('listener')),
+    getSignatureStatuses: ask('getSignatureStatuses', [of('transfer'), of('failed'), UNKNOWN_SIGNATURE], everything),
+    'getSignatureStatuses of no signature': ask('getSignatureStatuses', ['nothing']),
+    'getSignatureStatuses: too many': ask('getSignatureStatuses', Array(257).fill(UNKNOWN_SIGNATURE)),
+    ...Object.fromEntries(statuses),
+  };
+}

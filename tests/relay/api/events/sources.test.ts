@@ -1,0 +1,273 @@
+/** Where events come from: executions, the chain, and warnings. Each gets one position. */
+import { PublicKey } from '@solana/web3.js';
+import { expect } from 'chai';
+import type { GroupCommit } from '../../../../app/database/groupCommit.ts';
+import { followChain } from '../../../../app/relay/events/chain.ts';
+import { createFeed } from '../../../../app/relay/events/feed.ts';
+import { createWarnings } from '../../../../app/relay/events/warnings.ts';
+import type { ClaimedCall } from '../../../../app/relay/execution/deps.ts';
+import { dropOldEvents } from '../../../../app/relay/ledger/events.ts';
+import { applyLate } from '../../../../indexer/apply/apply.ts';
+import { noRows } from '../../../../indexer/apply/readings.ts';
+import { CONFIG } from '../../../harness/edge/accounts.ts';
+import { useWorld } from '../../../harness/edge/api.ts';
+import { newAddress, newExecutionId } from '../../../harness/edge/rows.ts';
+import { until } from '../../../harness/edge/until.ts';
+import { addCaller, eventsOf, move, readStream } from './streams.ts';
+
+describe('events', () => {
+  const world = useWorld();
+  let wallet: string;
+  let key: string;
+  let listing: string;
+  beforeEach(async () => {
+    ({ wallet, key, listing } = await addCaller(world));
+  });
+  const begin = () => world.addJournal({ wallet, listing, state: 'accepted', opened_at: null });
+
+  it('gives each event one position, in the order of each execution, however many relays number them', async () => {
+    const { db, writes, close } = world.tables.openAgain();
+    const other = createFeed({ ledger: db, writes, now: () => world.state.nowMs });
+    const ids = await Promise.all(Array.from({ length: 12 }, begin));
+    const moving = ids.map((id) => move(world, id, 'open_signed', 'open_confirmed', 'dispatched', 'settled'));
+    let isMoved = false;
+    const moved = Promise.all(moving).then(() => {
+      isMoved = true;
+    });
+    while (!isMoved) {
+      await Promise.all([world.feed.turn(), other.turn()]);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await moved;
+    await Promise.all([world.feed.turn(), other.turn()]);
+    const rows = await world.ledger
+      .selectFrom('events')
+      .select(['execution_id', 'type', 'position'])
+      .where('wallet', '=', wallet)
+      .orderBy('position')
+      .execute();
+    expect(rows.length).to.equal(36);
+    expect(new Set(rows.map(({ position }) => position)).size).to.equal(36);
+    for (const id of ids) {
+      const types = rows.filter(({ execution_id }) => execution_id === id).map(({ type }) => type);
+      expect(types).to.deep.equal(['execution.pending', 'execution.running', 'execution.completed']);
+    }
+    await close();
+  });
+
+  /** Adds chain events of a listing, and lets the relay follow them. */
+  function chainOf(own: string) {
+    const { views, writes } = world.tables;
+    const limits = () => ({ ...CONFIG, exposureMultiple: 4 });
+    const deps = { ledger: world.ledger, views: views.db, writes, limits, now: () => world.state.nowMs };
+    const settle = (slot: bigint) =>
+      world.index
+        .insertInto('progress')
+        .values({ id: 1n, slot, checked_at: 0n })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet({ slot }))
+        .execute();
+    const happen = (slot: bigint, name: string, data: object) =>
+      world.index
+        .insertInto('events')
+        .values({
+          signature: newAddress(),
+          event_index: 0n,
+          slot,
+          name,
+          data: JSON.stringify({ listing: own, ...data }),
+        })
+        .execute();
+    return { settle, happen, follow: () => followChain(deps) };
+  }
+  const told = async (to: string) =>
+    (
+      await world.ledger.selectFrom('events').select(['type', 'data']).where('wallet', '=', to).orderBy('id').execute()
+    ).map(({ type, data }) => ({ type, ...JSON.parse(data!) }));
+
+  it('informs both parties of a dispute, and a creator about its listings, once the chain is final', async () => {
+    const creator = newAddress();
+    const own = await world.addListing({ creator });
+    const execution_id = newExecutionId();
+    await world.addRecord({ caller: wallet, listing: own, execution_id });
+    const executionId = execution_id.replaceAll('-', '');
+    const { settle, happen, follow } = chainOf(own);
+    await happen(90n, 'ListingStatusChanged', { status: 1 });
+    await settle(100n);
+    await follow();
+    await happen(101n, 'DisputeOpened', { executionId });
+    await happen(102n, 'SigningKeyRotated', { signingKey: listing });
+    await happen(103n, 'DisputeResolved', {
+      executionId,
+      upheld: true,
+      amountToCaller: '250000',
+      deposited: '5000000',
+      slashed: '3000000',
+      listingStatus: 1,
+    });
+    await happen(104n, 'ListingStatusChanged', { status: 0 });
+    await settle(102n);
+    expect(await follow()).to.equal(false);
+    const dispute = { type: 'dispute.opened', execution_id, agent_id: own, outcome: 'open', amount_to_caller_usdc: 0 };
+    expect(await told(wallet)).to.deep.equal([{ ...dispute, role: 'caller' }]);
+    await settle(110n);
+    await Promise.all([follow(), follow()]);
+    const end = { ...dispute, type: 'dispute.resolved', outcome: 'upheld', amount_to_caller_usdc: 0.25 };
+    expect(await told(wallet)).to.deep.equal([
+      { ...dispute, role: 'caller' },
+      { ...end, role: 'caller' },
+    ]);
+    expect(await told(creator)).to.deep.equal([
+      { ...dispute, role: 'creator' },
+      { type: 'agent.signing_key_changed', agent_id: own, signing_key: listing },
+      { ...end, role: 'creator' },
+      { type: 'agent.collateral_low', agent_id: own, collateral_usdc: 2 },
+      { type: 'agent.paused', agent_id: own },
+    ]);
+    await world.feed.turn();
+    const seen = eventsOf(await readStream(world, '/v1/events', key, { after: 'evt_0', count: 2 }));
+    expect(seen.map(({ type }) => type)).to.deep.equal(['dispute.opened', 'dispute.resolved']);
+  });
+
+  it('warns a creator of collateral too low for price or open executions, before it stops the agent', async () => {
+    const creator = newAddress();
+    // Its price needs 5 USDC. At most four times its collateral can be open in a dispute window.
+    const own = await world.addListing({ creator, price: 1_000_000n, deposited: 5_000_000n });
+    const { settle, happen, follow } = chainOf(own);
+    await settle(200n);
+    await follow();
+    for (const [slot, exposure] of [15, 16, 17, 18, 1].entries())
+      await happen(201n + BigInt(slot), 'ExecutionOpened', {
+        executionId: newExecutionId().replaceAll('-', ''),
+        price: '1000000',
+        exposureOpened: `${exposure}000000`,
+      });
+    const upheld = { executionId: '0'.repeat(32), upheld: true, amountToCaller: '1', listingStatus: 0 };
+    await happen(210n, 'DisputeResolved', { ...upheld, deposited: '7000000', slashed: '750000' });
+    await happen(211n, 'DisputeResolved', { ...upheld, deposited: '7000000', slashed: '750001' });
+    await happen(212n, 'DisputeResolved', { ...upheld, deposited: '7000000', slashed: '750001', listingStatus: 2 });
+    await settle(220n);
+    await follow();
+    const low = { type: 'agent.collateral_low', agent_id: own };
+    expect((await told(creator)).filter(({ type }) => type !== 'dispute.resolved')).to.deep.equal([
+      { ...low, collateral_usdc: 5 },
+      { ...low, collateral_usdc: 6.249999 },
+    ]);
+  });
+
+  it('reports an event that the indexer applied late, once, behind or ahead of the relay', async () => {
+    const creator = newAddress();
+    const own = await world.addListing({ creator });
+    const { settle, happen, follow } = chainOf(own);
+    const pauseLate = (slot: bigint) =>
+      applyLate(world.index, {
+        signature: newAddress(),
+        slot,
+        content: {
+          kind: 'events',
+          events: [{ name: 'ListingStatusChanged', data: { listing: new PublicKey(own), status: 1 } }],
+          snapshot: noRows(),
+        },
+      });
+    await settle(230n);
+    await follow();
+    await pauseLate(225n);
+    await happen(231n, 'SigningKeyRotated', { signingKey: listing });
+    expect(await follow()).to.equal(false);
+    expect(await told(creator)).to.deep.equal([]);
+    await settle(231n);
+    await Promise.all([follow(), follow()]);
+    const rotated = { type: 'agent.signing_key_changed', agent_id: own, signing_key: listing };
+    const paused = { type: 'agent.paused', agent_id: own };
+    expect(await told(creator)).to.deep.equal([rotated, paused]);
+    await settle(235n);
+    await pauseLate(233n);
+    await follow();
+    await settle(240n);
+    await follow();
+    expect(await told(creator)).to.deep.equal([rotated, paused, paused]);
+  });
+
+  it('reports every event of a slot that has more than one step takes', async () => {
+    const creator = newAddress();
+    const own = await world.addListing({ creator });
+    const { settle, happen, follow } = chainOf(own);
+    await settle(250n);
+    await follow();
+    for (let pause = 0; pause < 600; pause += 1) await happen(251n, 'ListingStatusChanged', { status: 1 });
+    await happen(252n, 'SigningKeyRotated', { signingKey: listing });
+    await settle(260n);
+    expect(await follow()).to.equal(true);
+    expect(await follow()).to.equal(false);
+    expect((await told(creator)).map(({ type }) => type)).to.deep.equal([
+      ...new Array(600).fill('agent.paused'),
+      'agent.signing_key_changed',
+    ]);
+  });
+
+  it('warns once for each crossing of a cap or of the gas balance, whichever relay notices it', async () => {
+    const written: Promise<unknown>[] = [];
+    const underLocks: GroupCommit['underLocks'] = (...write) => {
+      const rows = world.tables.writes.underLocks(...write);
+      written.push(rows);
+      return rows;
+    };
+    const deps = { ledger: world.ledger, writes: { underLocks }, now: () => 1, log: world.deps.log };
+    const relays = [createWarnings(deps), createWarnings(deps)];
+    const grant = {
+      periodStart: 0n,
+      periodSeconds: 100,
+      periodMax: 1_000_000n,
+      totalMax: 2n ** 64n - 1n,
+      periodSpent: 0n,
+      totalSpent: 0n,
+    };
+    /** Notices a call in both relays, twice, and waits until `raised` warnings are stored. */
+    const call = async (raised: number, spent: bigint, gasBalance: bigint, now = 10n) => {
+      const claimed = {
+        wallet,
+        keyId: 'k',
+        price: 100_000n,
+        grant: { ...grant, periodSpent: spent },
+        now,
+        gas: 10_000n,
+        gasBalance,
+      };
+      for (const notice of relays) notice(claimed as unknown as ClaimedCall);
+      for (const notice of relays) notice(claimed as unknown as ClaimedCall);
+      const marks = () => world.ledger.selectFrom('warnings').select('type').where('wallet', '=', wallet).execute();
+      await until(`${raised} warnings are stored`, async () => (await marks()).length === raised);
+      await Promise.all(written);
+      return told(wallet);
+    };
+    expect(await call(0, 600_000n, 100_000n)).to.deep.equal([]);
+    const near = { type: 'key.cap_near', key_id: 'k', limit: 'period', spent_usdc: 0.8, max_usdc: 1 };
+    expect(await call(1, 700_000n, 100_000n)).to.deep.equal([near]);
+    const low = { type: 'gas.low', gas_lamports: 99_999, calls_left: 9 };
+    expect(await call(2, 800_000n, 99_999n)).to.deep.equal([near, low]);
+    // A new period and more gas reset both warnings.
+    expect(await call(0, 900_000n, 200_000n, 100n)).to.deep.equal([near, low]);
+    // Both are raised at once, by both relays: their order is open.
+    expect(await call(2, 900_000n, 0n, 10n)).to.have.deep.members([
+      near,
+      low,
+      { ...near, spent_usdc: 1 },
+      { type: 'gas.low', gas_lamports: 0, calls_left: 0 },
+    ]);
+  });
+
+  it('deletes events after their retention time, and never reuses a position', async () => {
+    const id = await begin();
+    await move(world, id, 'open_signed', 'open_confirmed');
+    await world.feed.turn();
+    const { position: before } = await world.ledger
+      .selectFrom('event_feed')
+      .select('position')
+      .executeTakeFirstOrThrow();
+    await dropOldEvents(world.ledger, Date.now() + 1_000);
+    expect(await world.ledger.selectFrom('events').select('id').execute()).to.deep.equal([]);
+    await move(world, id, 'dispatched');
+    await world.feed.turn();
+    const [event] = await world.ledger.selectFrom('events').select('position').execute();
+    expect(event!.position).to.equal(before + 1n);
+  });
+});
