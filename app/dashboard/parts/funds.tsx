@@ -1,7 +1,7 @@
 /** Before a signature that spends: the wallet's balance, and whether it is enough. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { tokenAddress } from '../../sdk/receipt/onChain.ts';
+import { tokenAddress } from '../../sdk/program/tokenAddress.ts';
 import { formatSol } from '../../sdk/wire/sol.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { configQuery, queryClient } from '../service.ts';

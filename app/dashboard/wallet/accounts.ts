@@ -1,6 +1,5 @@
 /** Reads accounts of the chain to show them, without web3.js. What is signed is read again by chain.ts. */
 import { CLOCK, decodeClock, decodeTokenData, TOKEN_PROGRAM, type TokenData } from '../../sdk/program/foreign.ts';
-import { type AccountFields, type AccountName, decodeInText, PROGRAM } from '../../sdk/receipt/onChain.ts';
 import { askNode } from './node.ts';
 
 export interface NodeAccount {
@@ -37,11 +36,7 @@ async function readPart(addresses: string[]): Promise<(NodeAccount | null)[]> {
   );
 }
 
-/** The fields of an account of the program; null if the program has none there, although anyone may have sent lamports. */
-export const fieldsOf = <Name extends AccountName>(name: Name, account: MaybeAccount): AccountFields<Name> | null =>
-  account?.owner === PROGRAM ? decodeInText(name, account.data) : null;
-
-/** A token account; null if the token program has none there. */
+/** A token account; null if the token program has none there, although anyone may have sent lamports to the address. */
 export const tokenOf = (account: MaybeAccount): TokenData | null =>
   account?.owner === TOKEN_PROGRAM ? decodeTokenData(account.data) : null;
 

@@ -4,7 +4,6 @@ import bs58 from 'bs58';
 import type { AccountName } from '../program/accounts.ts';
 import { type Codec, u16 } from '../program/borsh.ts';
 import { constantBytes } from '../program/constants.ts';
-import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_PROGRAM } from '../program/foreign.ts';
 import { idl } from '../program/idl/idl.ts';
 import { createIdlCodecs } from '../program/idlCodecs.ts';
 import type { StructOf } from '../program/idlValues.ts';
@@ -32,6 +31,14 @@ export function decodeInText<Name extends AccountName>(name: Name, data: Uint8Ar
   return decodeAccountData(name, data) as AccountFields<Name>;
 }
 
+/** The fields of an account; null if the program owns none there, although anyone may have sent lamports to the address. */
+export function decodeOwnInText<Name extends AccountName>(
+  name: Name,
+  account: { owner: string; data: Uint8Array } | null | undefined,
+): AccountFields<Name> | null {
+  return account?.owner === PROGRAM ? decodeInText(name, account.data) : null;
+}
+
 /** Decodes the record's fields that a leaf hashes. Throws RangeError if they are not a record's fields. */
 export const decodeRecordFields = (fields: Uint8Array): RecordFields =>
   decodeFields('ExecutionRecord', fields) as RecordFields;
@@ -44,16 +51,9 @@ export const disputeAddress = (record: string): string => derive('DISPUTE_SEED',
 export const escrowAddress = (record: string): string => derive('ESCROW_SEED', bs58.decode(record));
 export const treasuryAddress = (): string => derive('TREASURY_SEED');
 export const unclaimedAddress = (): string => derive('UNCLAIMED_SEED');
-export const configAddress = (): string => derive('CONFIG_SEED');
 export const listingAddress = (creator: string, listingId: Uint8Array): string =>
   derive('LISTING_SEED', bs58.decode(creator), listingId);
-export const collateralAddress = (listing: string): string => derive('COLLATERAL_SEED', bs58.decode(listing));
 export const spenderAddress = (wallet: string): string => derive('SPENDER_SEED', bs58.decode(wallet));
 export const grantAddress = (wallet: string, keyId: Uint8Array): string =>
   derive('GRANT_SEED', bs58.decode(wallet), keyId);
-/** The associated token account of a wallet. */
-export const tokenAddress = (wallet: string, mint: string): string => {
-  const seeds = [wallet, TOKEN_PROGRAM, mint].map((address) => bs58.decode(address));
-  return bs58.encode(deriveAddress(seeds, bs58.decode(ASSOCIATED_TOKEN_PROGRAM))[0]);
-};
 export const archiveAddress = (index: number): string => derive('ARCHIVE_SEED', u16.write(index));

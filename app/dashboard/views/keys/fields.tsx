@@ -1,8 +1,8 @@
 /** The fields of a key's limits, stored on the chain, and of its restrictions, stored by the marketplace. */
 import { type ReactNode, useState } from 'react';
 import type { GrantFields } from '../../../sdk/receipt/onChain.ts';
+import { accessProcedures } from '../../../sdk/wire/accessProcedures.ts';
 import { KEY_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
-import { PROCEDURES } from '../../../sdk/wire/procedures.ts';
 import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { DAY_SECONDS } from '../../parts/days.ts';
 import { Checkbox, Input, Select, TextArea } from '../../parts/ui.tsx';
@@ -237,7 +237,7 @@ export function listOf(text: string): string[] | null {
 /** Shown beside a disabled button while a field shows an error. */
 export const CORRECT_FIRST = 'Correct the marked fields first.';
 
-const RULES = PROCEDURES['keys.register'].input.shape;
+const RULES = accessProcedures['keys.register'].input.shape;
 
 /** The marketplace's error for this name; null if it is valid. */
 export const nameError = (name: string): string | null => RULES.name.safeParse(name).error?.issues[0]?.message ?? null;

@@ -6,11 +6,12 @@ import { queryOptions } from '@tanstack/react-query';
 import bs58 from 'bs58';
 import { constants } from '../../../sdk/program/constants.ts';
 import { CLOCK } from '../../../sdk/program/foreign.ts';
-import { type GrantFields, grantAddress, spenderAddress, tokenAddress } from '../../../sdk/receipt/onChain.ts';
+import { tokenAddress } from '../../../sdk/program/tokenAddress.ts';
+import { decodeOwnInText, type GrantFields, grantAddress, spenderAddress } from '../../../sdk/receipt/onChain.ts';
 import { least } from '../../../sdk/wire/amounts.ts';
 import { DAY_SECONDS } from '../../parts/days.ts';
 import { configQuery, queryClient } from '../../service.ts';
-import { fieldsOf, readAccounts, timeOf, tokenOf } from '../../wallet/accounts.ts';
+import { readAccounts, timeOf, tokenOf } from '../../wallet/accounts.ts';
 import { depositsQuery } from '../../wallet/deposits.ts';
 
 /** Amounts are base units of USDC; gas is lamports. */
@@ -67,7 +68,7 @@ async function readMoney(wallet: string, keyIds: readonly string[]): Promise<Wal
     grantDeposit: deposits.grant,
     grants: new Map(
       keyIds.flatMap((id, at) => {
-        const grant = fieldsOf('KeyGrant', grants[at]);
+        const grant = decodeOwnInText('KeyGrant', grants[at]);
         return grant ? [[id, grant]] : [];
       }),
     ),

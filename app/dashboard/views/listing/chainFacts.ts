@@ -1,6 +1,7 @@
 /** The chain's facts before a creator signs: the wallet's balance, and the address of a listing. */
 import { useQuery } from '@tanstack/react-query';
-import { listingAddress, tokenAddress } from '../../../sdk/receipt/onChain.ts';
+import { tokenAddress } from '../../../sdk/program/tokenAddress.ts';
+import { listingAddress } from '../../../sdk/receipt/onChain.ts';
 import { formatUsdc } from '../../../sdk/wire/usdc.ts';
 import { configQuery, queryClient } from '../../service.ts';
 import { readAccounts, tokenOf } from '../../wallet/accounts.ts';
