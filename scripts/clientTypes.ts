@@ -1,9 +1,12 @@
 /**
- * Generates the client's table of routes and its types from the OpenAPI document, so that they need no package. A test
- * compares the file.
+ * Generates the client's tables of routes and procedures and its types from the OpenAPI document and the procedures'
+ * schemas, so that they need no package. A test compares the file.
  */
 import openapiTS, { astToString } from 'openapi-typescript';
+import * as z from 'zod';
 import { createDocument, type Operation } from '../app/relay/http/openapi/document.ts';
+import type { ProcedureEntry } from '../app/sdk/wire/fields.ts';
+import { PROCEDURES } from '../app/sdk/wire/procedures.ts';
 
 interface Shape {
   $ref?: string;
@@ -42,7 +45,7 @@ export async function generateTypes(): Promise<string> {
       const route = {
         method: method.toUpperCase(),
         path,
-        ...(answer && { fields: schemas[first ?? '']?.required?.slice(0, 2) ?? [] }),
+        ...(answer && { fields: firstOf(schemas[first ?? '']?.required ?? []) }),
         // A refusal that is the same answer, such as the readiness of a service that is not ready.
         ...(more.length > 0 && { accepts: more }),
         ...('408' in responses && { isPaid: true }),
@@ -69,7 +72,21 @@ ${shapes.join('\n')}
 export const ROUTES = {
 ${routes.join('\n')}
 } as const;
+
+/** Every procedure of /trpc by its name, with the first \`fields\` of its answer. */
+export const CALLS = {
+${Object.entries<ProcedureEntry>(PROCEDURES).map(callOf).join('\n')}
+} as const;
 `;
+}
+
+/** Enough of an answer's fields to know it by. */
+const firstOf = (fields: string[]): string[] => fields.slice(0, 2);
+
+function callOf([name, { kind, output }]: [string, ProcedureEntry]): string {
+  const shape: Record<string, z.ZodType> = output instanceof z.ZodObject ? output.shape : {};
+  const required = Object.keys(shape).filter((field) => !(shape[field] instanceof z.ZodOptional));
+  return `  '${name}': ${JSON.stringify({ method: kind === 'query' ? 'GET' : 'POST', fields: firstOf(required) })},`;
 }
 
 const schemaType = (name: string): string => `components["schemas"]["${name}"]`;

@@ -18,7 +18,7 @@ import {
   generateSigningKey,
   loadSigningKey,
 } from '../../app/sdk/creator/creator.ts';
-import { constants, DISPUTE_SIZE, decodeOwn } from '../../app/sdk/program/index.ts';
+import { constants, DISPUTE_SIZE, decodeOwn, GRANT_SIZE, RECORD_SIZE } from '../../app/sdk/program/index.ts';
 import { formatSol } from '../../app/sdk/wire/sol.ts';
 import { pngOf } from '../harness/edge/pictures.ts';
 import { until } from '../harness/edge/until.ts';
@@ -126,7 +126,11 @@ describe('the creator', function () {
         changeSeconds: terms.CHANGE_SECONDS,
         guardianChangeSeconds: terms.GUARDIAN_CHANGE_SECONDS,
       });
-      expect(DISPUTE_SIZE).to.equal(terms.DISPUTE_BYTES);
+      expect([RECORD_SIZE, GRANT_SIZE, DISPUTE_SIZE]).to.deep.equal([
+        terms.RECORD_BYTES,
+        terms.GRANT_BYTES,
+        terms.DISPUTE_BYTES,
+      ]);
       await page.getByText(`at most ${constants.slashMultiple} times the price`).waitFor();
       const { visitor } = site;
       const { agent_id } = visitor.agent('csv-analyst');

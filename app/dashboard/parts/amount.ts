@@ -1,15 +1,21 @@
-/** Amounts of USDC and SOL as people read them. */
+/** Numbers, and amounts of USDC and SOL, as people read them. */
 import { formatSol } from '../../sdk/wire/sol.ts';
 
-const USDC = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 6 });
-const CENTS = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+/** A decimal number with a comma between thousands. Without `Intl`, whose first use blocks a slow phone. */
+export function group(decimal: string): string {
+  const [whole = '', fraction] = decimal.split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
 
-export const formatAmount = (usdc: number | null): string => (usdc === null ? 'unknown' : `${USDC.format(usdc)} USDC`);
+/** With two to six decimals. */
+export const formatAmount = (usdc: number | null): string =>
+  usdc === null ? 'unknown' : `${group(usdc.toFixed(6).replace(/0{1,4}$/, ''))} USDC`;
 
 /** With two decimals, for a place with little space; never more than the amount. */
 export function formatCents(usdc: number): string {
   if (usdc > 0 && usdc < 0.01) return 'under 0.01 USDC';
-  return `${CENTS.format(Math.floor(Number((usdc * 100).toFixed(4))) / 100)} USDC`;
+  return `${group((Math.floor(Number((usdc * 100).toFixed(4))) / 100).toFixed(2))} USDC`;
 }
 
 /** A ten-thousandth of a SOL. */

@@ -1,7 +1,7 @@
 /** The chain's clock, which the program uses. A local network's clock may differ much from the computer's. */
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { openChain } from '../wallet/chain.ts';
+import { readTime } from '../wallet/accounts.ts';
 
 const READ_AGAIN_MS = 60_000;
 const TICK_MS = 1_000;
@@ -11,8 +11,7 @@ export function useChainClock(on = true): number | undefined {
   const { data } = useQuery({
     queryKey: ['chain-clock'],
     queryFn: async () => {
-      const { marketplace, readClock } = await openChain();
-      const chain = Number(await readClock(marketplace.connection)) * 1_000;
+      const chain = (await readTime()) * 1_000;
       return { ahead: chain - Date.now() };
     },
     enabled: on,

@@ -19,7 +19,11 @@ export interface DailyFigures {
   formatShort(value: number): string;
 }
 
-const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+/** Created with the first chart, because its creation blocks a slow phone. */
+let dayFormat: Intl.DateTimeFormat | undefined;
 
 /** A day as people write it, such as `3 Mar`. */
-export const nameOfDay = (day: string): string => DAY.format(new Date(`${day}T00:00:00Z`));
+export function nameOfDay(day: string): string {
+  dayFormat ??= new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+  return dayFormat.format(new Date(`${day}T00:00:00Z`));
+}

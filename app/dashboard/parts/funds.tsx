@@ -1,9 +1,11 @@
 /** Before a signature that spends: the wallet's balance, and whether it is enough. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { tokenAddress } from '../../sdk/program/tokenAddress.ts';
 import { formatSol } from '../../sdk/wire/sol.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
-import { openChain } from '../wallet/chain.ts';
+import { configQuery, queryClient } from '../service.ts';
+import { readAccounts, tokenOf } from '../wallet/accounts.ts';
 import { Trouble } from './trouble.tsx';
 import { Note } from './ui.tsx';
 import { formatAmount } from './values.tsx';
@@ -76,12 +78,7 @@ export function useFunds(address: string | undefined, spend: Spend | undefined):
 }
 
 async function readFunds(address: string): Promise<Funds> {
-  const { marketplace, program, readTokens, PublicKey } = await openChain();
-  const { connection, config } = marketplace;
-  const owner = new PublicKey(address);
-  const [usdc, lamports] = await Promise.all([
-    readTokens(connection, program.findTokenAccount(owner, config.usdcMint)),
-    connection.getBalance(owner),
-  ]);
-  return { usdc, lamports: BigInt(lamports) };
+  const { usdc_mint } = await queryClient.ensureQueryData(configQuery);
+  const [wallet, held] = await readAccounts([address, tokenAddress(address, usdc_mint)]);
+  return { usdc: tokenOf(held)?.amount ?? null, lamports: wallet?.lamports ?? 0n };
 }

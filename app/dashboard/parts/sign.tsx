@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import type { Signer } from '../../sdk/wallet/signer.ts';
 import { explain } from '../service.ts';
-import { type OpenedChain, openChain, signerOf } from '../wallet/chain.ts';
+import { loadChainModules, type OpenedChain, openChain, signerOf } from '../wallet/chain.ts';
 import { useSession } from '../wallet/session.ts';
 import { useConnected } from '../wallet/wallets.ts';
 import type { ActionProps } from './act.tsx';
@@ -123,6 +123,8 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
   const disabled = props.disabled || !funds.isEnough;
   const shown = [...rows, ...funds.rows];
   const notify = useNotify();
+  // Loaded while the visitor reads. Signing loads them again if this failed, and reports it.
+  useEffect(() => void loadChainModules().catch(() => undefined), []);
   const sign = () =>
     signing.run(work, (result) => {
       const notice = done?.(result);

@@ -3,22 +3,19 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { own } from '../../sdk/wire/own.ts';
 import { configQuery, explorerUrl } from '../service.ts';
+import { group } from './amount.ts';
 import { Badge, Button, cx, type Tone } from './ui.tsx';
 
 export { formatAmount, formatCents } from './amount.ts';
 
-const WHOLE = new Intl.NumberFormat('en-US');
-
-const SHORT = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
 /** Three digits, for an axis. */
-export const formatShort = (value: number): string => SHORT.format(value);
+export const formatShort = (value: number): string => group(String(Number(value.toPrecision(3))));
 
-const LIST = new Intl.ListFormat('en');
 /** `price, name, and tags`. */
-export const formatList = (items: readonly string[]): string => LIST.format(items);
+export const formatList = (items: readonly string[]): string => new Intl.ListFormat('en').format(items);
 
-export const formatCount = (count: number): string => WHOLE.format(count);
-export const formatRate = (rate: number): string => `${(Math.floor(rate * 1_000) / 10).toLocaleString('en-US')} %`;
+export const formatCount = (count: number): string => group(String(count));
+export const formatRate = (rate: number): string => `${Math.floor(rate * 1_000) / 10} %`;
 
 /** Milliseconds as text, such as `1.5 s`. */
 export function formatDuration(ms: number): string {
@@ -59,7 +56,6 @@ export function Time({ at, hasSeconds = false }: { at: string; hasSeconds?: bool
   );
 }
 
-const AGO = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const AGO_UNITS = [
   ['day', 86_400],
   ['hour', 3_600],
@@ -76,7 +72,9 @@ function agoText(at: string): string {
   if (seconds > AGO_SECONDS) return time.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
   const [unit, size] = AGO_UNITS.find(([, size]) => seconds >= size) ?? [];
   if (!unit) return 'just now';
-  return `${AGO.format(-Math.floor(seconds / size), unit)}, ${time.toLocaleTimeString(undefined, { timeStyle: 'short' })}`;
+  const count = Math.floor(seconds / size);
+  const ago = unit === 'day' && count === 1 ? 'yesterday' : `${count} ${unit}${count === 1 ? '' : 's'} ago`;
+  return `${ago}, ${time.toLocaleTimeString(undefined, { timeStyle: 'short' })}`;
 }
 
 /** The age of a time with its clock time, such as `5 minutes ago, 14:32`; the exact time on hover. */

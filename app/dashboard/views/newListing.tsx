@@ -68,7 +68,7 @@ function NewListing() {
   const { draft, go } = kept;
   const step = Math.min(Math.max(kept.step, 0), SIGN);
   const { data: config } = useQuery(configQuery);
-  const { data: agentId } = useListingAddress(draft.listing_id);
+  const agentId = useListingAddress(draft.listing_id);
   const schemaErrors = useSchemaErrors(draft);
   const [key, setKey] = useState<HeldKey | null>(null);
   const [tested, setTested] = useState<{ of: string; outcome: TestOutcome } | null>(null);
@@ -173,7 +173,7 @@ interface StepProps {
   step: number;
   kept: ReturnType<typeof useKept>;
   errors: DraftErrors;
-  agentId: ReturnType<typeof useListingAddress>['data'];
+  agentId: string | undefined;
   signingKey: HeldKey | null;
   onKey(key: HeldKey | null): void;
   /** Incomplete steps. */

@@ -9,7 +9,8 @@ import { Trouble } from '../parts/trouble.tsx';
 import { Card, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatSpan, Id } from '../parts/values.tsx';
 import { configQuery } from '../service.ts';
-import { DISPUTE_LAPSE_SECONDS, depositsQuery, ENDED_DISPUTE_SECONDS, SLASH_MULTIPLE } from '../wallet/programTerms.ts';
+import { depositsQuery } from '../wallet/deposits.ts';
+import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS, SLASH_MULTIPLE } from '../wallet/programTerms.ts';
 import { useSession } from '../wallet/session.ts';
 import { CHANGE_EFFECT, Changes, changesQuery } from './terms/changes.tsx';
 
@@ -96,15 +97,15 @@ function Terms({ config }: { config: MarketplaceConfig }) {
 }
 
 function Disputes({ config }: { config: MarketplaceConfig }) {
-  const { data: deposits } = useQuery(depositsQuery(config.rpc_url));
-  const sol = (lamports: number) => `${formatSol(BigInt(lamports))} SOL`;
+  const { data: deposits } = useQuery(depositsQuery);
+  const sol = (lamports: bigint) => `${formatSol(lamports)} SOL`;
   return (
     <Card className="grid gap-4">
       <h2 className="font-semibold">Disputes</h2>
       <Facts
         rows={[
           ['Dispute window', `${formatSpan(config.dispute_window_seconds)} after settlement`],
-          ['Bond', `${sol(config.dispute_bond_lamports)}, which the caller pays, held until the end`],
+          ['Bond', `${sol(BigInt(config.dispute_bond_lamports))}, which the caller pays, held until the end`],
           [
             'Deposit',
             `${deposits ? sol(deposits.dispute) : 'The network’s deposit of an account'}, which the caller gets back ${formatSpan(ENDED_DISPUTE_SECONDS)} after the end`,

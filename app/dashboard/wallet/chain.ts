@@ -1,6 +1,6 @@
 /**
- * The chain for the web page. web3.js and the modules based on it are large, so they are loaded only to sign, or to
- * read an account.
+ * The chain for the web page. web3.js and the modules based on it are large, so they are loaded only to sign, and to
+ * read events, proofs, disputes and settings. accounts.ts reads balances, limits and times without them.
  */
 import { BASE_URL } from '../service.ts';
 import type { Connected } from './wallets.ts';

@@ -1,9 +1,7 @@
 /**
  * Constants of the program that everybody can read before the page loads the program's interface, which is large. A
- * test compares them with it. It also reads the refundable deposits of accounts, which the network sets.
+ * test compares them with it.
  */
-import { queryOptions } from '@tanstack/react-query';
-import { askNode } from './node.ts';
 
 /** The most that one dispute can take, in prices of the call. */
 export const SLASH_MULTIPLE = 20;
@@ -17,32 +15,8 @@ export const CHANGE_SECONDS = 604_800;
 export const GUARDIAN_CHANGE_SECONDS = 604_800;
 
 /** Bytes of a listing's accounts that are never closed: the listing, its signing key and its collateral's book. */
-const LISTING_BYTES = [389, 74, 168];
-/** Bytes of the token account that holds the collateral, and is closed when that is returned. */
-const VAULT_BYTES = 165;
-/** Bytes of a dispute's account, which is closed some time after its end. */
+export const LISTING_BYTES = [389, 74, 168];
+/** Bytes of accounts that are closed at some time: those of executions, of keys and of disputes. */
+export const RECORD_BYTES = 295;
+export const GRANT_BYTES = 197;
 export const DISPUTE_BYTES = 275;
-
-/**
- * The deposits of new accounts, lamports. `kept` stays in those of a listing; `vault` comes back with the collateral,
- * and `dispute` some time after the dispute's end.
- */
-export const depositsQuery = (rpcUrl: string | undefined) =>
-  queryOptions({
-    queryKey: ['account-deposits', rpcUrl],
-    queryFn: async () => {
-      const [vault, dispute, ...listing] = await Promise.all(
-        [VAULT_BYTES, DISPUTE_BYTES, ...LISTING_BYTES].map((bytes) => readDeposit(rpcUrl!, bytes)),
-      );
-      return { vault: vault!, dispute: dispute!, kept: listing.reduce((sum, one) => sum + one, 0) };
-    },
-    enabled: rpcUrl !== undefined,
-    staleTime: Number.POSITIVE_INFINITY,
-    retry: false,
-  });
-
-async function readDeposit(rpcUrl: string, bytes: number): Promise<number> {
-  const { result } = await askNode(rpcUrl, 'getMinimumBalanceForRentExemption', [bytes]);
-  if (typeof result !== 'number') throw new Error('The node did not return the deposit.');
-  return result;
-}

@@ -1,7 +1,7 @@
 /** The signed-in wallet, whose signature created this browser's session cookie. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import bs58 from 'bs58';
-import { call, configQuery, queryClient } from '../service.ts';
+import { call, queryClient } from '../service.ts';
 import { askNode } from './node.ts';
 import { type Connected, connect, disconnect, type SolanaWallet } from './wallets.ts';
 
@@ -20,12 +20,11 @@ export function useSession() {
 /** USDC that the wallet can spend, straight from the node; undefined until it is known. */
 export function useBalance(): number | undefined {
   const { data: session } = useQuery(sessionQuery);
-  const { data: config } = useQuery(configQuery);
   const account = session?.usdc_account;
   const { data } = useQuery({
     queryKey: ['balance', account],
-    queryFn: () => readBalance(config!.rpc_url, account!),
-    enabled: Boolean(account && config),
+    queryFn: () => readBalance(account!),
+    enabled: Boolean(account),
     refetchInterval: BALANCE_MS,
     retry: false,
   });
@@ -34,15 +33,13 @@ export function useBalance(): number | undefined {
 
 /** The wallet's SOL in lamports, straight from the node; undefined until it is known. */
 export function useLamports(wallet: string): number | undefined {
-  const { data: config } = useQuery(configQuery);
   const { data } = useQuery({
     queryKey: ['balance', 'lamports', wallet],
     queryFn: async () => {
-      const { result } = await askNode(config!.rpc_url, 'getBalance', [wallet, { commitment: 'finalized' }]);
+      const { result } = await askNode('getBalance', [wallet, { commitment: 'finalized' }]);
       if (typeof result?.value !== 'number') throw new Error('The node did not return the balance.');
       return result.value;
     },
-    enabled: config !== undefined,
     retry: false,
   });
   return data;
@@ -52,9 +49,9 @@ const BALANCE_MS = 30_000;
 /** JSON-RPC error: the account does not exist, so its balance is 0. */
 const NO_ACCOUNT = -32602;
 
-async function readBalance(rpcUrl: string, account: string): Promise<number> {
+async function readBalance(account: string): Promise<number> {
   const params = [account, { commitment: 'finalized' }];
-  const { result, error } = await askNode(rpcUrl, 'getTokenAccountBalance', params);
+  const { result, error } = await askNode('getTokenAccountBalance', params);
   if (error?.code === NO_ACCOUNT) return 0;
   if (typeof result?.value?.uiAmountString !== 'string') throw new Error('The node did not return the balance.');
   return Number(result.value.uiAmountString);

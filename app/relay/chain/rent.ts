@@ -1,6 +1,7 @@
 /** The rent of accounts, by the Rent sysvar. It can change, so nothing is cached. */
 import { SYSVAR_RENT_PUBKEY } from '@solana/web3.js';
-import { parseAddress, RECORD_SIZE, TOKEN_ACCOUNT_SIZE } from '../../sdk/program/program.ts';
+import { TOKEN_ACCOUNT_SIZE } from '../../sdk/program/foreign.ts';
+import { parseAddress, RECORD_SIZE } from '../../sdk/program/program.ts';
 
 /** The account with the rent parameters. */
 export const RENT_ADDRESS = parseAddress(SYSVAR_RENT_PUBKEY.toBase58());

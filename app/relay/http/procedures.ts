@@ -161,6 +161,7 @@ async function readMarketplace(deps: RelayDeps, { readConfig }: AdminDeps): Prom
     min_price_usdc: toUsdc(config.minPrice),
     max_timeout_seconds: config.maxTimeoutSeconds,
     dispute_window_seconds: config.disputeWindowSeconds,
+    refund_grace_seconds: config.refundGraceSeconds,
     record_seconds: config.recordSeconds,
     longest_span_seconds: config.longestSpanSeconds,
     dispute_bond_lamports: Number(config.disputeBondLamports),

@@ -3,7 +3,7 @@ import { EVENT_STREAM } from '../wire/eventStream.ts';
 import { checkedApiKey, checkedUrl, withoutSecrets } from '../wire/secrets.ts';
 import { APIConnectionError, APITimeoutError, MarketplaceError } from './error.ts';
 import { ROUTES, type Routes } from './generated.ts';
-import { type HttpAnswer, jsonOf, send, toQuery, unknownAnswer } from './http.ts';
+import { type HttpAnswer, jsonOf, requireFields, send, toQuery } from './http.ts';
 import { type Patience, repeat } from './repeat.ts';
 import type { StreamHandlers } from './streamed.ts';
 
@@ -231,13 +231,10 @@ function fill(path: string, input: object): { path: string; body: unknown } {
   return { path: filled + toQuery(query), body };
 }
 
-/** The answer's JSON, if it has the route's first fields. Fields of a newer marketplace are kept. */
+/** The answer's JSON, if it has the route's first fields. */
 export function readAs<Name extends RouteName>(name: Name, answer: HttpAnswer): RouteAnswer<Name> {
   const { fields }: Route = ROUTES[name];
-  if (fields === undefined) return answer.text as RouteAnswer<Name>;
-  const value = jsonOf(answer) as object | null;
-  const missing = fields.find((field) => typeof value !== 'object' || value === null || !(field in value));
-  if (missing !== undefined) throw unknownAnswer(answer.response, `no answer of ${name}: ${missing} is missing`);
+  const value = fields === undefined ? answer.text : requireFields(answer, name, jsonOf(answer), fields);
   return value as RouteAnswer<Name>;
 }
 

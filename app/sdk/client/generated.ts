@@ -1133,6 +1133,8 @@ export interface components {
                     max_timeout_seconds: number;
                     /** @description How long after settlement an execution can be disputed. */
                     dispute_window_seconds: number;
+                    /** @description How long after the timeout of an execution anyone can refund it. */
+                    refund_grace_seconds: number;
                     /** @description How long after settlement an execution's record stays before it can be archived. */
                     record_seconds: number;
                     /** @description How long after a delisting its collateral can return, if no dispute is open then. It only grows. */
@@ -2001,4 +2003,42 @@ export const ROUTES = {
   getRoot: {"method":"GET","path":"/","fields":["docs","openapi"]},
   getHealth: {"method":"GET","path":"/health","fields":["status","environment"]},
   getReady: {"method":"GET","path":"/ready","fields":["status","problems"],"accepts":[503]},
+} as const;
+
+/** Every procedure of /trpc by its name, with the first `fields` of its answer. */
+export const CALLS = {
+  'config.get': {"method":"GET","fields":["environment","program_id"]},
+  'config.changes': {"method":"GET","fields":["guardian","admin_delay_seconds"]},
+  'operation.state': {"method":"GET","fields":["problems","authorities"]},
+  'operation.actions': {"method":"GET","fields":["actions","total"]},
+  'operation.events': {"method":"GET","fields":["events","total"]},
+  'auth.challenge': {"method":"POST","fields":["message","sign_in"]},
+  'auth.verify': {"method":"POST","fields":["token","expires_at"]},
+  'auth.signIn': {"method":"POST","fields":["wallet","is_admin"]},
+  'auth.session': {"method":"GET","fields":["wallet","is_admin"]},
+  'auth.signOut': {"method":"POST","fields":["signed_out"]},
+  'keys.register': {"method":"POST","fields":["key_id","name"]},
+  'keys.list': {"method":"GET","fields":["keys"]},
+  'keys.update': {"method":"POST","fields":["key_id","name"]},
+  'keys.revoke': {"method":"POST","fields":["key_id","on_chain"]},
+  'oauth.request': {"method":"GET","fields":["name","redirect_host"]},
+  'oauth.approve': {"method":"POST","fields":["approved_url"]},
+  'agents.outcomes': {"method":"GET","fields":["outcomes"]},
+  'agents.example': {"method":"GET","fields":["example"]},
+  'agents.lastInputs': {"method":"GET","fields":["inputs"]},
+  'executions.asked': {"method":"GET","fields":["asked"]},
+  'listings.mine': {"method":"GET","fields":["listings"]},
+  'listings.statistics': {"method":"GET","fields":["days","failures"]},
+  'listings.calls': {"method":"GET","fields":["calls","has_more"]},
+  'listings.call': {"method":"GET","fields":["call","request"]},
+  'listings.test': {"method":"POST","fields":["ok","checks"]},
+  'listings.withdrawExample': {"method":"POST","fields":["withdrawn"]},
+  'creators.list': {"method":"GET","fields":["creators","total"]},
+  'disputes.mine': {"method":"GET","fields":["disputes","total"]},
+  'disputes.queue': {"method":"GET","fields":["disputes","total"]},
+  'disputes.putEvidence': {"method":"POST","fields":["evidence_hash"]},
+  'disputes.evidence': {"method":"GET","fields":["content","media_type"]},
+  'disputes.case': {"method":"GET","fields":["execution","task"]},
+  'disputes.putReply': {"method":"POST","fields":["reply"]},
+  'disputes.putReason': {"method":"POST","fields":["reason_hash"]},
 } as const;

@@ -111,6 +111,13 @@ export function jsonOf({ response, text }: HttpAnswer): unknown {
   return value;
 }
 
+/** The value, if it has these fields. Fields of a newer marketplace are kept. Throws UnexpectedAnswerError if not. */
+export function requireFields(answer: HttpAnswer, name: string, value: unknown, fields: readonly string[]): unknown {
+  const missing = fields.find((field) => typeof value !== 'object' || value === null || !(field in value));
+  if (missing === undefined) return value;
+  throw unknownAnswer(answer.response, `no answer of ${name}: ${missing} is missing`);
+}
+
 /** The JSON of a text; undefined if it is none. */
 export function parseJson(text: string): unknown {
   try {

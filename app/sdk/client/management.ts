@@ -1,8 +1,8 @@
 /** The /trpc procedures of sessions, keys, listings, disputes and operation, which the page and the CLI call. */
-import type * as z from 'zod';
-import { PROCEDURES, type ProcedureInput, type ProcedureName, type ProcedureOutput } from '../wire/procedures.ts';
+import type { ProcedureInput, ProcedureName, ProcedureOutput } from '../wire/procedures.ts';
 import type { Client } from './client.ts';
-import { jsonOf, unknownAnswer } from './http.ts';
+import { CALLS } from './generated.ts';
+import { jsonOf, requireFields, unknownAnswer } from './http.ts';
 
 /**
  * Calls procedures by name: `call('keys.register', { ... })`. Those of a wallet need a client whose key is the token of
@@ -10,19 +10,21 @@ import { jsonOf, unknownAnswer } from './http.ts';
  */
 export function createManagement({ askPath }: Pick<Client, 'askPath'>) {
   return {
+    /** The procedure's answer. Throws UnexpectedAnswerError if it is not the procedure's. */
     async call<Name extends ProcedureName>(
       name: Name,
       ...[input]: undefined extends ProcedureInput<Name>
         ? [input?: Exclude<ProcedureInput<Name>, void>]
         : [ProcedureInput<Name>]
     ): Promise<ProcedureOutput<Name>> {
+      const { method, fields } = CALLS[name];
       const path = `/trpc/${name}`;
       const query = input === undefined ? '' : `?input=${encodeURIComponent(JSON.stringify(input))}`;
       const answer = await askPath({
-        ...(PROCEDURES[name].kind === 'query'
-          ? { method: 'GET', path: path + query }
+        method,
+        ...(method === 'GET'
+          ? { path: path + query }
           : {
-              method: 'POST',
               path,
               body: input,
               headers: { 'content-type': 'application/json' },
@@ -31,23 +33,7 @@ export function createManagement({ askPath }: Pick<Client, 'askPath'>) {
       });
       const { result } = (jsonOf(answer) ?? {}) as { result?: { data?: unknown } };
       if (!result) throw unknownAnswer(answer.response);
-      return read<unknown>(PROCEDURES[name].output, result.data) as ProcedureOutput<Name>;
+      return requireFields(answer, name, result.data, fields) as ProcedureOutput<Name>;
     },
   };
-}
-
-/**
- * Returns the answer without fields unknown to its schema. Throws ZodError if a field is missing or has another type.
- */
-function read<T>(schema: z.ZodType<T>, answer: unknown): T {
-  const { error, data } = schema.safeParse(answer);
-  if (!error) return data as T;
-  const known = structuredClone(answer);
-  for (const issue of error.issues) {
-    if (issue.code !== 'unrecognized_keys') throw error;
-    // biome-ignore lint/suspicious/noExplicitAny: the path leads to an object, or there would be another issue
-    const object = issue.path.reduce((value: any, key) => value[key], known);
-    for (const key of issue.keys) delete object[key];
-  }
-  return schema.parse(known);
 }

@@ -103,9 +103,8 @@ const bytesOfVariants = <Variant extends string>(name: string) =>
 export const RECORD_OFFSETS = offsetsOf('ExecutionRecord');
 export const LISTING_OFFSETS = offsetsOf('AgentListing');
 export const GRANT_OFFSETS = offsetsOf('KeyGrant');
-/** Bytes of a record's account, and of a token account such as its escrow, for their refundable deposits. */
+/** Bytes of a record's account, for its refundable deposit. */
 export const RECORD_SIZE = layoutOf('ExecutionRecord').size;
-export const TOKEN_ACCOUNT_SIZE = 165;
 /** Bytes of a grant's account, for its refundable deposit. */
 export const GRANT_SIZE = layoutOf('KeyGrant').size;
 /** Bytes of a dispute's account, for its refundable deposit. */

@@ -1,12 +1,8 @@
 /** The chain's clock. The program compares times with it, not with any computer's clock. */
-import { SYSVAR_CLOCK_PUBKEY } from '@solana/web3.js';
+import { PublicKey } from '@solana/web3.js';
+import { CLOCK } from './foreign.ts';
+
+export { decodeClock } from './foreign.ts';
 
 /** The account with the clock. */
-export const CLOCK_ADDRESS = SYSVAR_CLOCK_PUBKEY;
-/** Offset of the i64 `unix_timestamp` in that account. */
-const UNIX_TIMESTAMP_OFFSET = 32;
-
-/** Unix seconds of the Clock sysvar's data. Throws RangeError if the data are too short. */
-export function decodeClock(data: Uint8Array): bigint {
-  return new DataView(data.buffer, data.byteOffset, data.byteLength).getBigInt64(UNIX_TIMESTAMP_OFFSET, true);
-}
+export const CLOCK_ADDRESS = new PublicKey(CLOCK);

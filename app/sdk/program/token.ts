@@ -3,10 +3,11 @@
 import { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { Buffer } from 'buffer';
 import { u64 } from './borsh.ts';
+import { ASSOCIATED_TOKEN_PROGRAM, TOKEN_PROGRAM } from './foreign.ts';
 import { KeptAddress } from './pubkey.ts';
 
-export const TOKEN_PROGRAM_ID: PublicKey = new KeptAddress('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA');
-export const ASSOCIATED_TOKEN_PROGRAM_ID = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL');
+export const TOKEN_PROGRAM_ID: PublicKey = new KeptAddress(TOKEN_PROGRAM);
+export const ASSOCIATED_TOKEN_PROGRAM_ID = new PublicKey(ASSOCIATED_TOKEN_PROGRAM);
 
 /** The token program's number of Approve. */
 const APPROVE = 4;

@@ -1,4 +1,4 @@
-/** The program's addresses and accounts as text and bytes, to check receipts without web3.js. */
+/** The program's addresses and accounts as text and bytes, for readers without web3.js: checks of receipts, web pages. */
 
 import bs58 from 'bs58';
 import type { AccountName } from '../program/accounts.ts';
@@ -18,16 +18,25 @@ const addressText: Codec<string> = {
 };
 const { decodeAccountData, decodeFields, decodeInstruction } = createIdlCodecs(addressText as Codec<unknown>);
 
+export type { AccountName };
 export { decodeInstruction };
-
 /** Fields with addresses as base58 text. */
-type InText<Name extends AccountName> = StructOf<Name, string>;
-export type RecordFields = InText<'ExecutionRecord'>;
-export type DisputeFields = InText<'Dispute'>;
+export type AccountFields<Name extends AccountName> = StructOf<Name, string>;
+export type RecordFields = AccountFields<'ExecutionRecord'>;
+export type DisputeFields = AccountFields<'Dispute'>;
+export type GrantFields = AccountFields<'KeyGrant'>;
 
 /** Decodes an account's fields. Throws RangeError if the data are not an account of this name. */
-export function decodeInText<Name extends AccountName>(name: Name, data: Uint8Array): InText<Name> {
-  return decodeAccountData(name, data) as InText<Name>;
+export function decodeInText<Name extends AccountName>(name: Name, data: Uint8Array): AccountFields<Name> {
+  return decodeAccountData(name, data) as AccountFields<Name>;
+}
+
+/** The fields of an account; null if the program owns none there, although anyone may have sent lamports to the address. */
+export function decodeOwnInText<Name extends AccountName>(
+  name: Name,
+  account: { owner: string; data: Uint8Array } | null | undefined,
+): AccountFields<Name> | null {
+  return account?.owner === PROGRAM ? decodeInText(name, account.data) : null;
 }
 
 /** Decodes the record's fields that a leaf hashes. Throws RangeError if they are not a record's fields. */
@@ -42,4 +51,9 @@ export const disputeAddress = (record: string): string => derive('DISPUTE_SEED',
 export const escrowAddress = (record: string): string => derive('ESCROW_SEED', bs58.decode(record));
 export const treasuryAddress = (): string => derive('TREASURY_SEED');
 export const unclaimedAddress = (): string => derive('UNCLAIMED_SEED');
+export const listingAddress = (creator: string, listingId: Uint8Array): string =>
+  derive('LISTING_SEED', bs58.decode(creator), listingId);
+export const spenderAddress = (wallet: string): string => derive('SPENDER_SEED', bs58.decode(wallet));
+export const grantAddress = (wallet: string, keyId: Uint8Array): string =>
+  derive('GRANT_SEED', bs58.decode(wallet), keyId);
 export const archiveAddress = (index: number): string => derive('ARCHIVE_SEED', u16.write(index));

@@ -1,9 +1,9 @@
 /** The token transfers of one execution in a transaction that may have those of others too. */
 import bs58 from 'bs58';
 import { ByteReader, u64 } from '../program/borsh.ts';
+import { TOKEN_PROGRAM } from '../program/foreign.ts';
 import type { NodeInstruction } from './node.ts';
 
-const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 /** Index of the receiver among the accounts, by the instruction's first byte: `Transfer` and `TransferChecked`. */
 const RECEIVER_AT: Record<number, number> = { 3: 1, 12: 2 };
 /** Length of the longer one's data in base58. Others of the token program may be long, and slow to decode. */

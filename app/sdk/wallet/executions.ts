@@ -31,13 +31,10 @@ import { sendTransaction, signText } from './send.ts';
 import { askOnce, clientOf, patienceOf } from './service.ts';
 import type { Signer } from './signer.ts';
 import { readListing } from './upkeep.ts';
+import { END_GAS } from './usualAmounts.ts';
 
 /** An open fails after this time. Longer than a person takes to approve; the blockhash ends it earlier once signed. */
 const OPEN_WITHIN_SECONDS = 1_800n;
-/** Fees of two signatures: one for the service's settle, and as much again for priority. */
-const GAS_LAMPORTS = 10_000;
-/** Usual network fees of a call that a wallet opens itself, lamports: its own signature, and the gas for the end. */
-export const WALLET_CALL_FEES = 5_000n + BigInt(GAS_LAMPORTS);
 
 export interface OpenByWalletOptions {
   wallet: Signer;
@@ -85,7 +82,7 @@ export async function openByWallet(chain: MarketplaceChain, options: OpenByWalle
     timeoutSeconds: options.timeoutSeconds ?? listing.timeoutSeconds,
     requestHash,
     openBefore: now + OPEN_WITHIN_SECONDS,
-    gasLamports: options.gasLamports ?? GAS_LAMPORTS,
+    gasLamports: options.gasLamports ?? END_GAS,
   });
   const signature = await sendTransaction(connection, [instruction], wallet, {
     PriceAboveMax: `The agent's price is ${formatUsdc(listing.price)} USDC.`,

@@ -1,6 +1,11 @@
-/** Amounts that page and command line propose for a wallet's keys. Small, so that forms can show them at once. */
+/** Amounts that page and command line propose for calls and keys. Small, so that forms can show them at once. */
 import { least } from '../wire/amounts.ts';
 import { U64_MAX } from '../wire/decimal.ts';
+
+/** Gas for the end of a call that a wallet opens itself, lamports: one signature, and as much again for priority. */
+export const END_GAS = 10_000;
+/** Usual network fees of such a call, lamports: the wallet's own signature, and the gas for the end. */
+export const WALLET_CALL_FEES = 5_000n + BigInt(END_GAS);
 
 /** The gas to add with a wallet's first key, lamports: enough for about 200 calls. */
 export const FIRST_GAS = 4_500_000n;

@@ -30,6 +30,8 @@ export const MarketplaceConfig = z.strictObject({
   min_price_usdc: Usdc,
   max_timeout_seconds: z.int(),
   dispute_window_seconds: z.int(),
+  /** Time after an execution's timeout until anyone can refund it. */
+  refund_grace_seconds: z.int(),
   /** Time from a settled execution's end until its record can be archived. */
   record_seconds: z.int(),
   /** Time from a delisting until its collateral can return, if no dispute is open then. Only grows. */

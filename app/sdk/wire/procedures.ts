@@ -1,6 +1,6 @@
 /**
  * The contract of /trpc, shared by CLI and dashboard: sessions, keys, listings, disputes, operation. The relay builds its
- * router from these schemas, and client/management.ts reads answers with them.
+ * router from these schemas. client/management.ts has their types, and a table generated from them.
  */
 import type { z } from 'zod';
 import { accessProcedures } from './accessProcedures.ts';

@@ -38,6 +38,7 @@ describe('/trpc', () => {
         min_price_usdc: 0.01,
         max_timeout_seconds: 3600,
         dispute_window_seconds: 259_200,
+        refund_grace_seconds: 600,
         record_seconds: 3_600,
         longest_span_seconds: 263_400,
         dispute_bond_lamports: 10_000_000,
@@ -188,20 +189,23 @@ describe('/trpc', () => {
       expect(error.requestId).to.match(/^[0-9a-f-]{36}$/);
     });
 
-    it('is no answer of another server, and what a newer service adds is left out', async () => {
+    it('is no answer of another server, and keeps what a newer service adds', async () => {
       const told = (status: number, text: string) =>
         createManagement(createClient({ baseUrl: world.url, fetch: async () => new Response(text, { status }) }));
       for (const [status, text] of [
         [502, '<h1>Bad gateway</h1>'],
         [200, ''],
         [200, '{"agents":[]}'],
+        [200, '{"result":{"data":null}}'],
+        [200, '{"result":{"data":{"environment":"test"}}}'],
       ] as const) {
         const refused = await refusal(told(status, text).call('config.get'));
         expect(refused).to.include({ name: 'UnexpectedAnswerError', status, code: 'unexpected_answer' });
       }
       const config = await anonymous().call('config.get');
-      const newer = JSON.stringify({ result: { data: { ...config, extra: 1 } } });
-      expect(await told(200, newer).call('config.get')).to.deep.equal(config);
+      const newer = { ...config, extra: 1 };
+      const text = JSON.stringify({ result: { data: newer } });
+      expect(await told(200, text).call('config.get')).to.deep.equal(newer);
     });
 
     it('rejects: unknown procedures, wrong methods, bad JSON, large bodies and batches', async () => {

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useState } from 'react';
 import { type AGENT_SORTS, STANDARD_TAGS } from '../../../sdk/wire/choices.ts';
 import { Button, Checkbox, cx, SearchIcon, Select } from '../../parts/ui.tsx';
+import { formatCount } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 import { type CatalogueSearch, PAGE_SORT, tagsOf } from '../catalogueSearch.ts';
 
@@ -74,7 +75,7 @@ export function Filters({ search, onChange }: { search: CatalogueSearch; onChang
             <option value="">Any number of calls</option>
             {withOwn(CALLS, search.calls).map((calls) => (
               <option key={calls} value={calls}>
-                {calls.toLocaleString('en-US')} or more
+                {formatCount(calls)} or more
               </option>
             ))}
           </Select>

@@ -1,6 +1,6 @@
 /** Changes a key: its restrictions at the marketplace, its limits on the chain. */
 import { useState } from 'react';
-import type { KeyGrant } from '../../../sdk/program/program.ts';
+import type { GrantFields } from '../../../sdk/receipt/onChain.ts';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
 import { ActDialog } from '../../parts/act.tsx';
 import { DAY_SECONDS } from '../../parts/days.ts';
@@ -24,7 +24,7 @@ import type { WalletMoney } from './money.ts';
 
 interface ChangeProps {
   apiKey: KeySummary;
-  grant: KeyGrant | undefined;
+  grant: GrantFields | undefined;
   money: WalletMoney;
   onClose(): void;
 }
@@ -82,7 +82,7 @@ export function RestrictDialog({ apiKey, grant, onClose }: Omit<ChangeProps, 'mo
 }
 
 /** The marketplace's expiry; null if there is none, or if it equals the grant's. */
-function ownEndOf({ expires_at }: KeySummary, grant: KeyGrant | undefined): string | null {
+function ownEndOf({ expires_at }: KeySummary, grant: GrantFields | undefined): string | null {
   if (!expires_at || (grant && Date.parse(expires_at) === Number(grant.expiresAt) * 1_000)) return null;
   return expires_at;
 }
@@ -94,7 +94,7 @@ function toLocal(at: string): string {
   return local.toISOString().slice(0, 16);
 }
 
-export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { grant: KeyGrant }) {
+export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { grant: GrantFields }) {
   const before = textsOf(grant);
   const [texts, setTexts] = useState<LimitTexts>(before);
   const readings = readLimitTexts(texts, money.limits, true);

@@ -1,13 +1,13 @@
 /** The fields of a key's limits, stored on the chain, and of its restrictions, stored by the marketplace. */
 import { type ReactNode, useState } from 'react';
-import type { KeyGrant } from '../../../sdk/program/program.ts';
-import { least } from '../../../sdk/wire/amounts.ts';
+import type { GrantFields } from '../../../sdk/receipt/onChain.ts';
+import { accessProcedures } from '../../../sdk/wire/accessProcedures.ts';
 import { KEY_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
-import { PROCEDURES } from '../../../sdk/wire/procedures.ts';
-import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
+import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { DAY_SECONDS } from '../../parts/days.ts';
 import { Checkbox, Input, Select, TextArea } from '../../parts/ui.tsx';
-import { formatAmount, formatSpan } from '../../parts/values.tsx';
+import { formatSpan } from '../../parts/values.tsx';
+import { HOUR, type Reach, spendWords, WEEK } from './words.ts';
 
 /** The value of a text, or its fault. */
 export type Reading<T> = { value: T; error: null } | { value: undefined; error: string };
@@ -31,39 +31,8 @@ export interface LimitTexts {
   maxGas: string;
 }
 
-const HOUR = 3_600;
-const WEEK = 7 * DAY_SECONDS;
 const PERIODS = [HOUR, DAY_SECONDS, WEEK, 30 * DAY_SECONDS];
 const PERIOD_NAMES: Record<number, string> = { [HOUR]: 'hour', [DAY_SECONDS]: 'day', [WEEK]: 'week' };
-const EACH: Record<number, string> = { [HOUR]: 'an hour', [DAY_SECONDS]: 'a day', [WEEK]: 'a week' };
-
-/** Where and until when a key may spend. */
-interface Reach {
-  /** How many agents it may call; null for any. */
-  agents: number | null;
-  /** Unix ms. */
-  until: number;
-}
-
-/** What a key may spend, in one sentence. */
-export function spendWords(
-  limits: Pick<KeyGrant, 'periodMax' | 'periodSeconds' | 'totalMax' | 'perExecutionMax'>,
-  { agents, until }: Reach,
-): string {
-  const { periodMax, periodSeconds, totalMax, perExecutionMax } = limits;
-  const show = (amount: bigint) => formatAmount(toUsdc(amount));
-  const each = EACH[periodSeconds] ?? `every ${formatSpan(periodSeconds)}`;
-  const perCall = least(perExecutionMax, periodMax, totalMax);
-  // A limit that another one makes idle says nothing.
-  const amounts = [
-    periodMax < totalMax && `${show(periodMax)} ${each}`,
-    `${show(totalMax)} in all`,
-    perCall < least(periodMax, totalMax) && `at most ${show(perCall)} a call`,
-  ].filter((text) => text !== false);
-  const whom = agents === null ? 'any agent' : agents === 1 ? 'one agent only' : `${agents} agents only`;
-  const end = new Date(until).toLocaleDateString(undefined, { dateStyle: 'medium' });
-  return `This key may spend ${amounts.join(', ')}, ${whom}, until ${end}.`;
-}
 
 export const USUAL_LIMITS: Omit<LimitTexts, 'maxGas'> = {
   perExecution: '10',
@@ -73,7 +42,7 @@ export const USUAL_LIMITS: Omit<LimitTexts, 'maxGas'> = {
   days: '90',
 };
 
-export function textsOf(grant: KeyGrant): LimitTexts {
+export function textsOf(grant: GrantFields): LimitTexts {
   return {
     perExecution: formatUsdc(grant.perExecutionMax),
     perPeriod: formatUsdc(grant.periodMax),
@@ -268,7 +237,7 @@ export function listOf(text: string): string[] | null {
 /** Shown beside a disabled button while a field shows an error. */
 export const CORRECT_FIRST = 'Correct the marked fields first.';
 
-const RULES = PROCEDURES['keys.register'].input.shape;
+const RULES = accessProcedures['keys.register'].input.shape;
 
 /** The marketplace's error for this name; null if it is valid. */
 export const nameError = (name: string): string | null => RULES.name.safeParse(name).error?.issues[0]?.message ?? null;

@@ -1,14 +1,14 @@
 /** One key: what it may spend, its use, and its actions. */
-import type { KeyGrant } from '../../../sdk/program/program.ts';
+import type { GrantFields } from '../../../sdk/receipt/onChain.ts';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { SpendStatement } from '../../../sdk/wire/wire.ts';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { Badge, Button, Card, cx, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatSpan, Id, Time } from '../../parts/values.tsx';
-import { spendWords } from './fields.tsx';
 import { isLive, leftOf, renewalOf, type SpendLimit, spendableNow, type WalletMoney } from './money.ts';
 import { KeyUse } from './use.tsx';
+import { spendWords } from './words.ts';
 
 export type KeyAction = 'rotate' | 'restrict' | 'limits' | 'revoke' | 'revokeOnChain' | 'close';
 
@@ -110,7 +110,7 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
 }
 
 /** When the key can spend nothing more, unix ms: the grant ends, or the marketplace refuses it earlier. */
-function endOf({ expires_at }: KeySummary, { expiresAt }: KeyGrant): number {
+function endOf({ expires_at }: KeySummary, { expiresAt }: GrantFields): number {
   const end = Number(expiresAt) * 1_000;
   return expires_at ? Math.min(end, Date.parse(expires_at)) : end;
 }
@@ -126,7 +126,7 @@ export const LIMITS: Record<SpendLimit, string> = {
 /** What the key can spend now, and what limits it; null while a part of it is unknown. */
 function nowWords(
   { scopes }: KeySummary,
-  grant: KeyGrant,
+  grant: GrantFields,
   money: WalletMoney,
   isSponsored: boolean | undefined,
 ): string | null {
@@ -159,7 +159,7 @@ function Fact(props: { label: string; about?: React.ReactNode; children: React.R
 }
 
 /** The key's spend, with its caps for the present period and in total. */
-function Spend({ apiKey, grant, money }: Pick<KeyCardProps, 'apiKey' | 'money'> & { grant: KeyGrant | undefined }) {
+function Spend({ apiKey, grant, money }: Pick<KeyCardProps, 'apiKey' | 'money'> & { grant: GrantFields | undefined }) {
   if (money === undefined) {
     return (
       <>
@@ -218,7 +218,7 @@ function Meter(props: { label: string; spent: bigint; most: bigint; about?: Reac
 }
 
 interface ActionsProps extends Omit<KeyCardProps, 'spend' | 'isSponsored'> {
-  grant: KeyGrant | undefined;
+  grant: GrantFields | undefined;
   usable: boolean;
 }
 

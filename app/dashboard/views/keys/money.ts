@@ -3,10 +3,16 @@
  */
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { queryOptions } from '@tanstack/react-query';
-import type { KeyGrant } from '../../../sdk/program/program.ts';
+import bs58 from 'bs58';
+import { constants } from '../../../sdk/program/constants.ts';
+import { CLOCK } from '../../../sdk/program/foreign.ts';
+import { tokenAddress } from '../../../sdk/program/tokenAddress.ts';
+import { decodeOwnInText, type GrantFields, grantAddress, spenderAddress } from '../../../sdk/receipt/onChain.ts';
 import { least } from '../../../sdk/wire/amounts.ts';
 import { DAY_SECONDS } from '../../parts/days.ts';
-import { openChain } from '../../wallet/chain.ts';
+import { configQuery, queryClient } from '../../service.ts';
+import { readAccounts, timeOf, tokenOf } from '../../wallet/accounts.ts';
+import { depositsQuery } from '../../wallet/deposits.ts';
 
 /** Amounts are base units of USDC; gas is lamports. */
 export interface WalletMoney {
@@ -26,13 +32,10 @@ export interface WalletMoney {
   /** Refundable deposit of a new grant. */
   grantDeposit: bigint;
   /** By key id; closed grants are absent. */
-  grants: ReadonlyMap<string, KeyGrant>;
+  grants: ReadonlyMap<string, GrantFields>;
   /** The program's own limits. */
   limits: { grantDays: number; gasPerCall: number; usualGasPerCall: number };
 }
-
-/** Limit of accounts per request of a node. */
-const ACCOUNTS_AT_ONCE = 100;
 
 export const moneyQuery = (wallet: string, keyIds: readonly string[]) =>
   queryOptions({
@@ -44,54 +47,41 @@ export const moneyQuery = (wallet: string, keyIds: readonly string[]) =>
   });
 
 async function readMoney(wallet: string, keyIds: readonly string[]): Promise<WalletMoney> {
-  const { marketplace, program, PublicKey, decodeTokenAccount, readClock } = await openChain();
-  const { connection, config } = marketplace;
-  const owner = new PublicKey(wallet);
-  const spender = program.findSpender(owner);
-  const source = program.findTokenAccount(owner, config.usdcMint);
-  const addresses = [spender, source, ...keyIds.map((id) => program.findGrant(owner, hexToBytes(id)))];
-  const [now, leastGas, callDeposit, grantDeposit, accounts] = await Promise.all([
-    readClock(connection),
-    connection.getMinimumBalanceForRentExemption(0),
-    connection.getMinimumBalanceForRentExemption(program.TOKEN_ACCOUNT_SIZE),
-    connection.getMinimumBalanceForRentExemption(program.GRANT_SIZE),
-    readAll(addresses, (part) => connection.getMultipleAccountsInfo(part)),
+  const { usdc_mint } = await queryClient.ensureQueryData(configQuery);
+  const spender = spenderAddress(wallet);
+  const granted = keyIds.map((id) => grantAddress(wallet, hexToBytes(id)));
+  const [deposits, [clock, gasBalance, held, ...grants]] = await Promise.all([
+    queryClient.ensureQueryData(depositsQuery),
+    readAccounts([CLOCK, spender, tokenAddress(wallet, usdc_mint), ...granted]),
   ]);
-  const [gasBalance, held, ...granted] = accounts;
-  const token = decodeTokenAccount(source, held);
-  const isOurs = token?.delegate?.equals(spender) === true;
-  const grants = new Map<string, KeyGrant>();
-  for (const [index, id] of keyIds.entries()) {
-    const grant = program.decodeOwn('KeyGrant', granted[index]);
-    if (grant) grants.set(id, grant);
-  }
-  const isOthers = token?.delegate && !isOurs && token.delegatedAmount > 0n;
+  const token = tokenOf(held);
+  const delegate = token?.delegate && { address: bs58.encode(token.delegate), allowance: token.delegatedAmount };
+  const isOurs = delegate?.address === spender;
   return {
-    now: Number(now),
-    balance: token ? token.amount : null,
-    allowance: token && isOurs ? token.delegatedAmount : 0n,
-    otherDelegate: isOthers ? { address: token.delegate!.toBase58(), allowance: token.delegatedAmount } : null,
-    gas: BigInt(gasBalance?.lamports ?? 0),
-    leastGas: BigInt(leastGas),
-    callDeposit: BigInt(callDeposit),
-    grantDeposit: BigInt(grantDeposit),
-    grants,
+    now: timeOf(clock),
+    balance: token?.amount ?? null,
+    allowance: delegate && isOurs ? delegate.allowance : 0n,
+    otherDelegate: delegate && !isOurs && delegate.allowance > 0n ? delegate : null,
+    gas: gasBalance?.lamports ?? 0n,
+    leastGas: deposits.empty,
+    callDeposit: deposits.token,
+    grantDeposit: deposits.grant,
+    grants: new Map(
+      keyIds.flatMap((id, at) => {
+        const grant = decodeOwnInText('KeyGrant', grants[at]);
+        return grant ? [[id, grant]] : [];
+      }),
+    ),
     limits: {
-      grantDays: program.constants.maxGrantSeconds / DAY_SECONDS,
-      gasPerCall: program.constants.maxGasLamports,
-      usualGasPerCall: program.constants.defaultMaxGasLamports,
+      grantDays: constants.maxGrantSeconds / DAY_SECONDS,
+      gasPerCall: constants.maxGasLamports,
+      usualGasPerCall: constants.defaultMaxGasLamports,
     },
   };
 }
 
-async function readAll<In, Out>(all: In[], read: (part: In[]) => Promise<Out[]>): Promise<Out[]> {
-  const parts: In[][] = [];
-  for (let at = 0; at < all.length; at += ACCOUNTS_AT_ONCE) parts.push(all.slice(at, at + ACCOUNTS_AT_ONCE));
-  return (await Promise.all(parts.map(read))).flat();
-}
-
 /** The USDC that a key may still spend in its period and in total. */
-export function leftOf(grant: KeyGrant, now: number): { period: bigint; total: bigint } {
+export function leftOf(grant: GrantFields, now: number): { period: bigint; total: bigint } {
   const isOver = BigInt(now) >= grant.periodStart + BigInt(grant.periodSeconds);
   const spent = isOver ? 0n : grant.periodSpent;
   const above = (value: bigint) => (value > 0n ? value : 0n);
@@ -103,7 +93,7 @@ export type SpendLimit = 'fees' | 'wallet' | 'allowance' | 'period' | 'total';
 
 /** The USDC that a key can spend now, and what limits it. `isSponsored`: the operator pays the network fees. */
 export function spendableNow(
-  grant: KeyGrant,
+  grant: GrantFields,
   money: WalletMoney,
   isSponsored: boolean,
 ): { amount: bigint; limit: SpendLimit } {
@@ -146,13 +136,13 @@ export function spendableOf({ grants, now }: Pick<WalletMoney, 'grants' | 'now'>
 }
 
 /** When the grant's next period begins, ISO 8601. */
-export function renewalOf({ periodStart, periodSeconds }: KeyGrant, now: number): string {
+export function renewalOf({ periodStart, periodSeconds }: GrantFields, now: number): string {
   const periods = Math.floor((now - Number(periodStart)) / periodSeconds) + 1;
   return new Date((Number(periodStart) + periods * periodSeconds) * 1_000).toISOString();
 }
 
 /** True if the chain lets the key spend. */
-export const isLive = (grant: KeyGrant | undefined, now: number): grant is KeyGrant =>
+export const isLive = (grant: GrantFields | undefined, now: number): grant is GrantFields =>
   grant !== undefined && !grant.revoked && BigInt(now) < grant.expiresAt;
 
 /** Two signatures, a share of the archive and usual priority fees, lamports. */

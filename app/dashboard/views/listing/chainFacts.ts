@@ -1,7 +1,10 @@
 /** The chain's facts before a creator signs: the wallet's balance, and the address of a listing. */
 import { useQuery } from '@tanstack/react-query';
+import { tokenAddress } from '../../../sdk/program/tokenAddress.ts';
+import { listingAddress } from '../../../sdk/receipt/onChain.ts';
 import { formatUsdc } from '../../../sdk/wire/usdc.ts';
-import { loadChainModules, openChain } from '../../wallet/chain.ts';
+import { configQuery, queryClient } from '../../service.ts';
+import { readAccounts, tokenOf } from '../../wallet/accounts.ts';
 import { useSession } from '../../wallet/session.ts';
 
 export function useChainFacts() {
@@ -10,31 +13,22 @@ export function useChainFacts() {
     queryKey: ['creator-facts', wallet],
     enabled: typeof wallet === 'string',
     queryFn: async () => {
-      const { marketplace, program, readTokens, PublicKey } = await openChain();
-      const { connection, config } = marketplace;
-      const address = program.findTokenAccount(new PublicKey(wallet!), config.usdcMint);
-      const held = await readTokens(connection, address);
+      const { usdc_mint } = await queryClient.ensureQueryData(configQuery);
+      const address = tokenAddress(wallet!, usdc_mint);
+      const token = tokenOf((await readAccounts([address]))[0]);
       return {
         /** Null: the wallet has no USDC account. */
-        usdc: held === null ? null : formatUsdc(held),
-        usdc_account: address.toBase58(),
+        usdc: token && formatUsdc(token.amount),
+        usdc_account: address,
       };
     },
   });
 }
 
-/** The address of a listing with this wallet and id. */
-export function useListingAddress(listingId: string) {
+/** The address of a listing with this wallet and id; undefined while nobody is signed in. */
+export function useListingAddress(listingId: string): string | undefined {
   const { wallet } = useSession();
-  return useQuery({
-    queryKey: ['listing-address', wallet, listingId],
-    enabled: typeof wallet === 'string',
-    staleTime: Number.POSITIVE_INFINITY,
-    queryFn: async () => {
-      const { program, PublicKey } = await loadChainModules();
-      return program.findListing(new PublicKey(wallet!), bytesOf(listingId)).toBase58();
-    },
-  });
+  return wallet ? listingAddress(wallet, bytesOf(listingId)) : undefined;
 }
 
 export const bytesOf = (hex: string): Uint8Array =>

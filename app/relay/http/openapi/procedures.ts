@@ -61,6 +61,7 @@ export const CONFIG_ANSWER = {
       min_price_usdc: 0.01,
       max_timeout_seconds: 3_600,
       dispute_window_seconds: 259_200,
+      refund_grace_seconds: 600,
       record_seconds: 3_600,
       longest_span_seconds: 263_400,
       dispute_bond_lamports: 10_000_000,

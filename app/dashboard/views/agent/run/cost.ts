@@ -1,9 +1,10 @@
-/** What a call costs besides its price: from the chain for a wallet, from the service for an API key. */
+/** What a call costs besides its price, for a wallet and for an API key. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { createClient } from '../../../../sdk/client/client.ts';
+import { WALLET_CALL_FEES } from '../../../../sdk/wallet/usualAmounts.ts';
 import { pauseInTyping } from '../../../parts/typing.ts';
-import { BASE_URL } from '../../../service.ts';
-import { openChain } from '../../../wallet/chain.ts';
+import { BASE_URL, configQuery, queryClient } from '../../../service.ts';
+import { depositsQuery } from '../../../wallet/deposits.ts';
 
 /** The payer: the connected wallet, or the wallet of an API key. */
 export type Payer = 'wallet' | 'key';
@@ -24,27 +25,19 @@ export interface WalletCost {
 
 export const walletCostQuery = queryOptions({
   queryKey: ['wallet-cost'],
-  queryFn: readWalletCost,
+  queryFn: async (): Promise<WalletCost> => {
+    const { record_seconds, refund_grace_seconds } = await queryClient.ensureQueryData(configQuery);
+    const { token, record } = await queryClient.ensureQueryData(depositsQuery);
+    return {
+      fees: WALLET_CALL_FEES,
+      escrowDeposit: token,
+      recordDeposit: record,
+      recordSeconds: record_seconds,
+      graceSeconds: refund_grace_seconds,
+    };
+  },
   staleTime: 5 * 60_000,
-  // React Query cannot compare a bigint by content.
-  structuralSharing: false,
 });
-
-async function readWalletCost(): Promise<WalletCost> {
-  const { marketplace, program, WALLET_CALL_FEES } = await openChain();
-  const { connection, config } = marketplace;
-  const [escrow, record] = await Promise.all([
-    connection.getMinimumBalanceForRentExemption(program.TOKEN_ACCOUNT_SIZE),
-    connection.getMinimumBalanceForRentExemption(program.RECORD_SIZE),
-  ]);
-  return {
-    fees: WALLET_CALL_FEES,
-    escrowDeposit: BigInt(escrow),
-    recordDeposit: BigInt(record),
-    recordSeconds: config.recordSeconds,
-    graceSeconds: config.refundGraceSeconds,
-  };
-}
 
 export const isApiKey = (text: string): boolean => /^crtx_(live|test)_\S+$/.test(text.trim());
 

@@ -96,7 +96,7 @@ function typeOf(schema: Schema, root: Schema, depth = 0): string {
 
 const MAX_SHOWN = 20;
 /** All digits of a number: a bound of 0.0001 must not be shown as 0. */
-const EXACT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 20 });
+const exact = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 20 });
 const show = (value: unknown): string => {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
@@ -104,7 +104,7 @@ const show = (value: unknown): string => {
 
 function rulesOf(schema: Schema): string[] {
   const rules: string[] = [];
-  const number = (name: string) => (typeof schema[name] === 'number' ? EXACT.format(schema[name]) : null);
+  const number = (name: string) => (typeof schema[name] === 'number' ? exact(schema[name]) : null);
   const range = (least: string | null, most: string | null, units = '', unit = units) => {
     const of = (text: string) => `${text} ${text === '1' ? unit : units}`.trimEnd();
     if (least && most) rules.push(least === most ? `exactly ${of(least)}` : `${least} to ${of(most)}`);

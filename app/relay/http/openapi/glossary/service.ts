@@ -16,6 +16,7 @@ export const SERVICE_FIELDS: Record<string, string> = {
   deposit_usdc: 'The collateral of a listing in this tier, USDC.',
   dispute_bond_lamports: 'The bond that a dispute locks until its outcome, lamports.',
   dispute_window_seconds: 'How long after settlement an execution can be disputed.',
+  refund_grace_seconds: 'How long after the timeout of an execution anyone can refund it.',
   record_seconds: "How long after settlement an execution's record stays before it can be archived.",
   longest_span_seconds:
     'How long after a delisting its collateral can return, if no dispute is open then. It only grows.',

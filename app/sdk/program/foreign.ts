@@ -1,0 +1,47 @@
+/**
+ * Accounts that other programs own, from their bytes and without web3.js: the chain's clock, and token accounts.
+ */
+
+/** Addresses, base58. */
+export const CLOCK = 'SysvarC1ock11111111111111111111111111111111';
+export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+export const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
+
+/** Bytes of a token account, for its refundable deposit. */
+export const TOKEN_ACCOUNT_SIZE = 165;
+
+/** Offset of the i64 `unix_timestamp` in the clock's account. */
+const UNIX_TIMESTAMP_OFFSET = 32;
+/** The token program's layout: mint, owner, u64 amount, u32 tag and key of the delegate, ..., u64 delegated amount. */
+const AMOUNT_OFFSET = 64;
+const HAS_DELEGATE_OFFSET = 72;
+const DELEGATE_OFFSET = 76;
+const DELEGATED_AMOUNT_OFFSET = 121;
+
+const viewOf = (data: Uint8Array) => new DataView(data.buffer, data.byteOffset, data.byteLength);
+
+/** Unix seconds of the clock's data. Throws RangeError if the data are too short. */
+export function decodeClock(data: Uint8Array): bigint {
+  return viewOf(data).getBigInt64(UNIX_TIMESTAMP_OFFSET, true);
+}
+
+export interface TokenData {
+  /** Base units. */
+  amount: bigint;
+  /** 32 bytes. */
+  delegate: Uint8Array | null;
+  /** Base units that the delegate may still take. */
+  delegatedAmount: bigint;
+}
+
+/** Reads the data of an account of the token program; null if it is no token account. */
+export function decodeTokenData(data: Uint8Array): TokenData | null {
+  if (data.length !== TOKEN_ACCOUNT_SIZE) return null;
+  const view = viewOf(data);
+  const hasDelegate = view.getUint32(HAS_DELEGATE_OFFSET, true) === 1;
+  return {
+    amount: view.getBigUint64(AMOUNT_OFFSET, true),
+    delegate: hasDelegate ? data.subarray(DELEGATE_OFFSET, DELEGATE_OFFSET + 32) : null,
+    delegatedAmount: view.getBigUint64(DELEGATED_AMOUNT_OFFSET, true),
+  };
+}
