@@ -2007,7 +2007,7 @@ export const ROUTES = {
 
 /** Every procedure of /trpc by its name, with the first `fields` of its answer. */
 export const CALLS = {
-  'config.get': {"method":"GET","fields":["environment","program_id"]},
+  'config.get': {"method":"GET","fields":["environment","operator_contact"]},
   'config.changes': {"method":"GET","fields":["guardian","admin_delay_seconds"]},
   'operation.state': {"method":"GET","fields":["problems","authorities"]},
   'operation.actions': {"method":"GET","fields":["actions","total"]},
