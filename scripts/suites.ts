@@ -43,17 +43,26 @@ const FAULTS = [
 /** Files of indexer that repeatedly lose a process, a node or its history. */
 const GAPS = ['gaps', 'process', 'pruned', 'rebuild', 'story'];
 
-/** Files of relay/calls that make many calls each, at a limit. */
-const LIMITS = ['stuckRefunds', 'protection', 'moneyQueue'];
+/** Files of relay/operation that compare many random or large tables. relay/api uses each list. */
+const LARGE = ['authorityWatch', 'executionLists', 'listedAgents', 'queryPlans', 'rowsTouched'];
 
-/** Files of cli that start many commands. */
-const COMMANDS = ['aftermath', 'commandLines', 'faults'];
+/** Files of relay/calls that make many calls each. x402/shared has calls that share transactions, too. */
+const LIMITS = ['moneyQueue', 'protection', 'shared', 'stuckRefunds'];
+
+/** Files of cli that start many commands, or fill an archive's tree. */
+const COMMANDS = ['aftermath', 'commandLines', 'faults', 'rebuilding'];
 
 /**
  * Files of dashboard that need their own network: an upheld dispute pauses an agent that the other files call. The list
  * splits the dashboard into two suites of similar duration.
  */
-const OPERATED = ['admin', 'aftermath', 'signIn', 'statements', 'verify'];
+const OPERATED = ['admin', 'signIn', 'statements', 'verify'];
+
+/** Files of dashboard whose networks or connections fail, or whose clocks move by days. */
+const DISTURBED = ['aftermath', 'approval', 'changes', 'faults', 'slowLine'];
+
+/** Files of dashboard that read many views. */
+const VIEWS = ['accessible', 'docs', 'weekly'];
 
 /** Files of validator that wait for hundreds of slots. The list splits the folder into two suites of similar duration. */
 const DEPLOYED = ['deploy', 'pruned'];
@@ -76,25 +85,27 @@ const ON_AGAVE: Suite[] = [
 
 /** Longest first, so that all lanes end at about the same time. Together they use each feature once. */
 const EVERYDAY: Suite[] = [
-  { name: 'cli', about: 'the command line', folder: 'cli', without: [...COMMANDS, 'templates'] },
   {
     name: 'dashboard',
     about: 'the page for callers and creators, in Chromium on a running network',
     folder: 'dashboard',
-    without: [...OPERATED, 'accessible', 'changes', 'faults', 'slowLine'],
+    without: [...OPERATED, ...DISTURBED, ...VIEWS],
   },
   {
     name: 'operation',
-    about: 'logs, limits, lists and metrics',
+    about: 'logs, limits, fees and metrics',
     folder: 'relay/operation',
-    without: ['economy', ...FAULTS],
+    without: ['economy', ...FAULTS, ...LARGE],
   },
+  { name: 'cli', about: 'the command line', folder: 'cli', without: [...COMMANDS, 'templates'] },
   {
     name: 'dashboard-operated',
-    about: 'the page for the admin, disputes, statements and receipts, on a separate network',
+    about: 'the page for the admin, disputes, sign-in, statements and receipts, on a separate network',
     folder: 'dashboard',
     files: OPERATED,
   },
+  { name: 'api', about: 'the REST API on real tables', folder: 'relay/api' },
+  { name: 'calls', about: 'paid calls, on a real node', folder: 'relay/calls', without: LIMITS },
   {
     name: 'program',
     about: 'the program on the current Solana runtime',
@@ -102,8 +113,6 @@ const EVERYDAY: Suite[] = [
     env: { VM: 'litesvm' },
     hooks: COVERAGE,
   },
-  { name: 'api', about: 'the REST API on real tables', folder: 'relay/api' },
-  { name: 'calls', about: 'paid calls, on a real node', folder: 'relay/calls', without: LIMITS },
   { name: 'indexer', about: 'the indexer, from events to tables, on a real node', folder: 'indexer', without: GAPS },
   { name: 'local', about: 'npm start', folder: 'local', without: ['apart', 'external', 'fullDisk', 'postgres'] },
   { name: 'docs', about: 'the documents: all commands and links in them', folder: 'docs' },
@@ -131,15 +140,13 @@ const EVERYDAY: Suite[] = [
   { name: 'integrator', about: 'the program, called only through Anchor and its IDL', folder: 'integrator' },
 ];
 
-/** Each takes minutes. */
+/** Each takes minutes. Longest first. */
 const LONG: Suite[] = [
   {
-    name: 'kills-postgres',
-    about: 'two relays on one PostgreSQL: each of the three is killed',
-    folder: 'relay/kills',
-    // A relay that starts again reads the same rows from both databases.
-    without: ['recovery'],
-    env: POSTGRES,
+    name: 'dashboard-views',
+    about: 'accessibility of every view (axe), the guide, and the weekly routine of callers and creators',
+    folder: 'dashboard',
+    files: VIEWS,
   },
   {
     name: 'operation-faults',
@@ -148,20 +155,34 @@ const LONG: Suite[] = [
     files: FAULTS,
   },
   {
-    name: 'dashboard-faults',
-    about:
-      'accessibility of every view (axe); the page on a slow connection, or without an answering marketplace or node',
-    folder: 'dashboard',
-    files: ['accessible', 'changes', 'faults', 'slowLine'],
-  },
-  { name: 'kills', about: 'the relay killed at every step', folder: 'relay/kills' },
-  {
     name: 'clients-packages',
     about:
       'the client packages: built, installed into empty folders, and run on a real marketplace; Deno, Bun, workerd',
     folder: 'clients',
     files: ['python', 'typescriptPackage'],
   },
+  {
+    name: 'local-elsewhere',
+    about: 'npm start on an external node, on PostgreSQL and on a full disk, and its parts started separately',
+    folder: 'local',
+    files: ['apart', 'external', 'fullDisk', 'postgres'],
+  },
+  {
+    name: 'dashboard-faults',
+    about:
+      'the page on a slow connection, without an answering marketplace or node, after late approvals and days later',
+    folder: 'dashboard',
+    files: DISTURBED,
+  },
+  {
+    name: 'kills-postgres',
+    about: 'two relays on one PostgreSQL: each of the three is killed',
+    folder: 'relay/kills',
+    // A relay that starts again reads the same rows from both databases.
+    without: ['recovery'],
+    env: POSTGRES,
+  },
+  { name: 'kills', about: 'the relay killed at every step', folder: 'relay/kills' },
   {
     name: 'operation-postgres',
     about: 'operation on PostgreSQL: restoring, journal and lists',
@@ -182,14 +203,6 @@ const LONG: Suite[] = [
     env: POSTGRES,
   },
   {
-    name: 'x402-postgres',
-    about: 'x402 deposits without a row, on PostgreSQL',
-    folder: 'relay/x402',
-    // Claims, debts and the state of a deposit are tested on PostgreSQL by operation/lending and kills/deposits.
-    files: ['lostLedger'],
-    env: POSTGRES,
-  },
-  {
     name: 'contract',
     about: 'OpenAPI document and IDL with other tools: schemathesis, linters, client generators, Codama',
     folder: 'contract',
@@ -201,12 +214,33 @@ const LONG: Suite[] = [
     files: ['attacks', 'hour', 'interrupted', 'lyingRelay'],
   },
   {
-    name: 'local-elsewhere',
-    about: 'npm start on an external node, on PostgreSQL and on a full disk, and its parts started separately',
-    folder: 'local',
-    files: ['apart', 'external', 'fullDisk', 'postgres'],
+    name: 'indexer-postgres',
+    about: 'the indexer on PostgreSQL',
+    folder: 'indexer',
+    files: ['apply', 'rebuild', 'story', 'verify', 'versions'],
+    env: POSTGRES,
   },
   { name: 'rpc', about: 'the relay behind a node with faults', folder: 'relay/rpc' },
+  {
+    name: 'calls-limits',
+    about: 'reservations, shared transactions, and the protection of the fee payer',
+    folder: 'relay/calls',
+    files: LIMITS,
+  },
+  {
+    name: 'operation-large',
+    about: 'lists, query plans and rows touched on large tables; the watch over the relay authority',
+    folder: 'relay/operation',
+    files: LARGE,
+  },
+  {
+    name: 'x402-postgres',
+    about: 'x402 deposits without a row, on PostgreSQL',
+    folder: 'relay/x402',
+    // Claims, debts and the state of a deposit are tested on PostgreSQL by operation/lending and kills/deposits.
+    files: ['lostLedger'],
+    env: POSTGRES,
+  },
   {
     name: 'api-postgres',
     about: 'the REST API on PostgreSQL',
@@ -223,13 +257,6 @@ const LONG: Suite[] = [
       'pageSessions',
       'webhooks',
     ],
-    env: POSTGRES,
-  },
-  {
-    name: 'indexer-postgres',
-    about: 'the indexer on PostgreSQL',
-    folder: 'indexer',
-    files: ['apply', 'rebuild', 'story', 'verify', 'versions'],
     env: POSTGRES,
   },
   {
@@ -259,7 +286,8 @@ const LONG: Suite[] = [
   { name: 'misbehaviour', about: 'misbehaving creators', folder: 'relay/misbehaviour' },
   {
     name: 'command-lines',
-    about: 'every npm command: help, refused arguments, and messages about a busy service or a faulty node',
+    about:
+      'every npm command: help, refused arguments, and messages about a busy service or a faulty node; proofs from the chain alone',
     folder: 'cli',
     files: COMMANDS,
   },
@@ -304,12 +332,6 @@ const LONG: Suite[] = [
     env: { VM: 'bankrun' },
   },
   {
-    name: 'calls-limits',
-    about: 'reservations, and the protection of the fee payer',
-    folder: 'relay/calls',
-    files: LIMITS,
-  },
-  {
     name: 'fuzz',
     about: 'the program with more random sequences and signatures than in the suite program',
     folder: 'program',
@@ -319,7 +341,7 @@ const LONG: Suite[] = [
   },
   {
     name: 'chaos-postgres',
-    about: 'the suite chaos on PostgreSQL, with one and two relays and a standby indexer',
+    about: 'the suite chaos on PostgreSQL, with two relays and a standby indexer',
     folder: 'relay/chaos',
     env: POSTGRES,
   },
