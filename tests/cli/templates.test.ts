@@ -46,7 +46,17 @@ const TEMPLATES: Template[] = [
       const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
       await exec('npm', ['install', ...quiet, join(packages, filename), '@types/node@20'], { cwd: folder });
       // The template also type-checks against the package's types.
-      const options = ['--strict', '--noEmit', '--skipLibCheck', '--target', 'es2023', '--module', 'nodenext'];
+      const options = [
+        '--strict',
+        '--noEmit',
+        '--skipLibCheck',
+        '--types',
+        'node',
+        '--target',
+        'es2023',
+        '--module',
+        'nodenext',
+      ];
       const files = ['agent.ts', 'server.ts', 'agent.test.ts'];
       await exec(process.execPath, [TSC, ...options, '--allowImportingTsExtensions', ...files], { cwd: folder });
     },
