@@ -1,5 +1,5 @@
 /** The suites of `npm test`. Together they use each feature once. */
-import { COMMANDS, FAULTS, GAPS, LIMITS } from './long.ts';
+import { COMMANDS, DISTURBED, FAULTS, GAPS, LARGE, LIMITS, VIEWS } from './long.ts';
 import type { Suite } from './suite.ts';
 
 const COVERAGE = 'tests/program/coverage.ts';
@@ -8,29 +8,31 @@ const COVERAGE = 'tests/program/coverage.ts';
  * Files of dashboard that need their own network: an upheld dispute pauses an agent that the other files call. The list
  * splits the dashboard into two suites of similar duration.
  */
-const OPERATED = ['admin', 'aftermath', 'signIn', 'statements', 'verify'];
+const OPERATED = ['admin', 'signIn', 'statements', 'verify'];
 
 /** Longest first, so that all lanes end at about the same time. */
 export const EVERYDAY: Suite[] = [
-  { name: 'cli', about: 'the command line', folder: 'cli', without: [...COMMANDS, 'templates'] },
   {
     name: 'dashboard',
     about: 'the page for callers and creators, in Chromium on a running network',
     folder: 'dashboard',
-    without: [...OPERATED, 'accessible', 'changes', 'faults', 'slowLine'],
+    without: [...OPERATED, ...DISTURBED, ...VIEWS],
   },
   {
     name: 'operation',
-    about: 'logs, limits, lists and metrics',
+    about: 'logs, limits, fees and metrics',
     folder: 'relay/operation',
-    without: ['economy', ...FAULTS],
+    without: ['economy', ...FAULTS, ...LARGE],
   },
+  { name: 'cli', about: 'the command line', folder: 'cli', without: [...COMMANDS, 'templates'] },
   {
     name: 'dashboard-operated',
-    about: 'the page for the admin, disputes, statements and receipts, on a separate network',
+    about: 'the page for the admin, disputes, sign-in, statements and receipts, on a separate network',
     folder: 'dashboard',
     files: OPERATED,
   },
+  { name: 'api', about: 'the REST API on real tables', folder: 'relay/api' },
+  { name: 'calls', about: 'paid calls, on a real node', folder: 'relay/calls', without: LIMITS },
   {
     name: 'program',
     about: 'the program on the current Solana runtime',
@@ -38,8 +40,6 @@ export const EVERYDAY: Suite[] = [
     env: { VM: 'litesvm' },
     hooks: COVERAGE,
   },
-  { name: 'api', about: 'the REST API on real tables', folder: 'relay/api' },
-  { name: 'calls', about: 'paid calls, on a real node', folder: 'relay/calls', without: LIMITS },
   { name: 'indexer', about: 'the indexer, from events to tables, on a real node', folder: 'indexer', without: GAPS },
   { name: 'local', about: 'npm start', folder: 'local', without: ['apart', 'external', 'fullDisk', 'postgres'] },
   { name: 'docs', about: 'the documents: all commands and links in them', folder: 'docs' },

@@ -25,11 +25,20 @@ export const FAULTS = [
 /** Files of indexer that repeatedly lose a process, a node or its history. */
 export const GAPS = ['gaps', 'process', 'pruned', 'rebuild', 'story'];
 
-/** Files of relay/calls that make many calls each, at a limit. */
-export const LIMITS = ['stuckRefunds', 'protection', 'moneyQueue'];
+/** Files of relay/operation that compare many random or large tables. relay/api uses each list. */
+export const LARGE = ['authorityWatch', 'executionLists', 'listedAgents', 'queryPlans', 'rowsTouched'];
 
-/** Files of cli that start many commands. */
-export const COMMANDS = ['aftermath', 'commandLines', 'faults'];
+/** Files of relay/calls that make many calls each. x402/shared has calls that share transactions, too. */
+export const LIMITS = ['moneyQueue', 'protection', 'shared', 'stuckRefunds'];
+
+/** Files of cli that start many commands, or fill an archive's tree. */
+export const COMMANDS = ['aftermath', 'commandLines', 'faults', 'rebuilding'];
+
+/** Files of dashboard whose networks or connections fail, or whose clocks move by days. */
+export const DISTURBED = ['aftermath', 'approval', 'changes', 'faults', 'slowLine'];
+
+/** Files of dashboard that read many views. */
+export const VIEWS = ['accessible', 'docs', 'weekly'];
 
 /** Files of validator that wait for hundreds of slots. The list splits the folder into two suites of similar duration. */
 const DEPLOYED = ['deploy', 'pruned'];
@@ -50,15 +59,13 @@ export const ON_AGAVE: Suite[] = [
   },
 ];
 
-/** All others. */
+/** All others. Longest first. */
 export const LONG: Suite[] = [
   {
-    name: 'kills-postgres',
-    about: 'two relays on one PostgreSQL: each of the three is killed',
-    folder: 'relay/kills',
-    // A relay that starts again reads the same rows from both databases.
-    without: ['recovery'],
-    env: POSTGRES,
+    name: 'dashboard-views',
+    about: 'accessibility of every view (axe), the guide, and the weekly routine of callers and creators',
+    folder: 'dashboard',
+    files: VIEWS,
   },
   {
     name: 'operation-faults',
@@ -67,20 +74,34 @@ export const LONG: Suite[] = [
     files: FAULTS,
   },
   {
-    name: 'dashboard-faults',
-    about:
-      'accessibility of every view (axe); the page on a slow connection, or without an answering marketplace or node',
-    folder: 'dashboard',
-    files: ['accessible', 'changes', 'faults', 'slowLine'],
-  },
-  { name: 'kills', about: 'the relay killed at every step', folder: 'relay/kills' },
-  {
     name: 'clients-packages',
     about:
       'the client packages: built, installed into empty folders, and run on a real marketplace; Deno, Bun, workerd',
     folder: 'clients',
     files: ['python', 'typescriptPackage'],
   },
+  {
+    name: 'local-elsewhere',
+    about: 'npm start on an external node, on PostgreSQL and on a full disk, and its parts started separately',
+    folder: 'local',
+    files: ['apart', 'external', 'fullDisk', 'postgres'],
+  },
+  {
+    name: 'dashboard-faults',
+    about:
+      'the page on a slow connection, without an answering marketplace or node, after late approvals and days later',
+    folder: 'dashboard',
+    files: DISTURBED,
+  },
+  {
+    name: 'kills-postgres',
+    about: 'two relays on one PostgreSQL: each of the three is killed',
+    folder: 'relay/kills',
+    // A relay that starts again reads the same rows from both databases.
+    without: ['recovery'],
+    env: POSTGRES,
+  },
+  { name: 'kills', about: 'the relay killed at every step', folder: 'relay/kills' },
   {
     name: 'operation-postgres',
     about: 'operation on PostgreSQL: restoring, journal and lists',
@@ -101,14 +122,6 @@ export const LONG: Suite[] = [
     env: POSTGRES,
   },
   {
-    name: 'x402-postgres',
-    about: 'x402 deposits without a row, on PostgreSQL',
-    folder: 'relay/x402',
-    // Claims, debts and the state of a deposit are tested on PostgreSQL by operation/lending and kills/deposits.
-    files: ['lostLedger'],
-    env: POSTGRES,
-  },
-  {
     name: 'contract',
     about: 'OpenAPI document and IDL with other tools: schemathesis, linters, client generators, Codama',
     folder: 'contract',
@@ -120,12 +133,33 @@ export const LONG: Suite[] = [
     files: ['attacks', 'hour', 'interrupted', 'lyingRelay'],
   },
   {
-    name: 'local-elsewhere',
-    about: 'npm start on an external node, on PostgreSQL and on a full disk, and its parts started separately',
-    folder: 'local',
-    files: ['apart', 'external', 'fullDisk', 'postgres'],
+    name: 'indexer-postgres',
+    about: 'the indexer on PostgreSQL',
+    folder: 'indexer',
+    files: ['apply', 'rebuild', 'story', 'verify', 'versions'],
+    env: POSTGRES,
   },
   { name: 'rpc', about: 'the relay behind a node with faults', folder: 'relay/rpc' },
+  {
+    name: 'calls-limits',
+    about: 'reservations, shared transactions, and the protection of the fee payer',
+    folder: 'relay/calls',
+    files: LIMITS,
+  },
+  {
+    name: 'operation-large',
+    about: 'lists, query plans and rows touched on large tables; the watch over the relay authority',
+    folder: 'relay/operation',
+    files: LARGE,
+  },
+  {
+    name: 'x402-postgres',
+    about: 'x402 deposits without a row, on PostgreSQL',
+    folder: 'relay/x402',
+    // Claims, debts and the state of a deposit are tested on PostgreSQL by operation/lending and kills/deposits.
+    files: ['lostLedger'],
+    env: POSTGRES,
+  },
   {
     name: 'api-postgres',
     about: 'the REST API on PostgreSQL',
@@ -147,13 +181,6 @@ export const LONG: Suite[] = [
       'webhooks/endpoints',
       'webhooks/turns',
     ],
-    env: POSTGRES,
-  },
-  {
-    name: 'indexer-postgres',
-    about: 'the indexer on PostgreSQL',
-    folder: 'indexer',
-    files: ['apply', 'rebuild', 'story', 'verify', 'versions'],
     env: POSTGRES,
   },
   {
@@ -183,7 +210,8 @@ export const LONG: Suite[] = [
   { name: 'misbehaviour', about: 'misbehaving creators', folder: 'relay/misbehaviour' },
   {
     name: 'command-lines',
-    about: 'every npm command: help, refused arguments, and messages about a busy service or a faulty node',
+    about:
+      'every npm command: help, refused arguments, and messages about a busy service or a faulty node; proofs from the chain alone',
     folder: 'cli',
     files: COMMANDS,
   },
@@ -228,12 +256,6 @@ export const LONG: Suite[] = [
     env: { VM: 'bankrun' },
   },
   {
-    name: 'calls-limits',
-    about: 'reservations, and the protection of the fee payer',
-    folder: 'relay/calls',
-    files: LIMITS,
-  },
-  {
     name: 'fuzz',
     about: 'the program with more random sequences and signatures than in the suite program',
     folder: 'program',
@@ -243,7 +265,7 @@ export const LONG: Suite[] = [
   },
   {
     name: 'chaos-postgres',
-    about: 'the suite chaos on PostgreSQL, with one and two relays and a standby indexer',
+    about: 'the suite chaos on PostgreSQL, with two relays and a standby indexer',
     folder: 'relay/chaos',
     env: POSTGRES,
   },

@@ -67,7 +67,7 @@ describe('the guide of the page', function () {
 
   it('has on a phone a header of one row, with a menu of all views that closes by a choice and by Escape', () =>
     site.visit({ as: 'Demo admin' }, async (page) => {
-      await page.goto('/docs');
+      await page.goto('/terms');
       const head = page.getByRole('banner');
       await head.getByText('USDC').waitFor();
       await page.setViewportSize(PHONE);
