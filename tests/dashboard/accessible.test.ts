@@ -5,7 +5,7 @@ import { type Data, makeData, type Scene, scenesOf } from './scenes.ts';
 import { useSite } from './site.ts';
 
 const STEPS = ['Details', 'Schemas', 'Price', 'Endpoint', 'Signing key', 'Test', 'Sign'];
-const TABS = ['Overview', 'Received calls', 'Edit', 'Test', 'Settings'];
+const TABS = ['Overview', 'Calls', 'Edit', 'Test', 'Settings'];
 
 describe('every view is accessible in every theme and size', function () {
   this.timeout(1_800_000);

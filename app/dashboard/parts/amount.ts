@@ -6,6 +6,9 @@ const CENTS = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximum
 
 export const formatAmount = (usdc: number | null): string => (usdc === null ? 'unknown' : `${USDC.format(usdc)} USDC`);
 
+/** Without the unit, for a column whose head has it. */
+export const formatNumber = (usdc: number): string => USDC.format(usdc);
+
 /** With two decimals, for a place with little space; never more than the amount. */
 export function formatCents(usdc: number): string {
   if (usdc > 0 && usdc < 0.01) return 'under 0.01 USDC';

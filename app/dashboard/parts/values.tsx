@@ -5,7 +5,7 @@ import { own } from '../../sdk/wire/own.ts';
 import { configQuery, explorerUrl } from '../service.ts';
 import { Badge, Button, cx, type Tone } from './ui.tsx';
 
-export { formatAmount, formatCents } from './amount.ts';
+export { formatAmount, formatCents, formatNumber } from './amount.ts';
 
 const WHOLE = new Intl.NumberFormat('en-US');
 

@@ -14,7 +14,7 @@ const EVERY_MS = 10_000;
 
 interface ReceivedProps {
   agentId: string;
-  /** Only calls without a valid result. */
+  /** Only refunded calls. */
   failed: boolean;
   onFailed(failed: boolean): void;
 }
@@ -33,18 +33,14 @@ export function Received({ agentId, failed, onFailed }: ReceivedProps) {
     mutationFn: async () => (await import('../executions/saveCsv.ts')).saveReceivedCsv(agentId, failed),
   });
   return (
-    <section className="grid gap-4" aria-label="Received calls">
-      <h2 className="sr-only">Received calls</h2>
+    <section className="grid gap-4" aria-label="Calls">
+      <h2 className="sr-only">Calls</h2>
       <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
-        <p className="max-w-xl text-sm text-faint">
-          Ended calls of this agent, newest first. Request and answer are shown until the caller deletes them.
+        <p className="max-w-2xl text-sm text-faint">
+          Ended calls, newest first. A caller can delete the request and the answer; the payment stays.
         </p>
         <div className="flex flex-wrap items-center gap-x-5 gap-y-3">
-          <Checkbox
-            label="Only without a valid result"
-            checked={failed}
-            onChange={({ target }) => onFailed(target.checked)}
-          />
+          <Checkbox label="Only refunded calls" checked={failed} onChange={({ target }) => onFailed(target.checked)} />
           <Button disabled={!calls?.length} busy={save.isPending} onClick={() => save.mutate()}>
             Download CSV
           </Button>
@@ -58,7 +54,7 @@ export function Received({ agentId, failed, onFailed }: ReceivedProps) {
       {error && !data && <Trouble error={error} what="The calls" onRetry={refetch} />}
       {!calls && !error && <Skeleton className="h-64" />}
       {calls?.length === 0 && (
-        <Empty title={failed ? 'Every call had a valid result' : 'No calls yet'}>
+        <Empty title={failed ? 'No call was refunded' : 'No calls yet'}>
           {failed ? null : 'Each call appears here once it is paid or refunded.'}
         </Empty>
       )}
@@ -75,17 +71,6 @@ export function Received({ agentId, failed, onFailed }: ReceivedProps) {
             {calls.map((one) => (
               <li key={one.execution_id} className="border-b border-line last:border-b-0">
                 <Call received={one} />
-                {one.dispute && (
-                  <p className="pr-4 pb-3 pl-10 text-sm">
-                    <Link
-                      to="/disputes/$executionId"
-                      params={{ executionId: one.execution_id }}
-                      className="text-accent underline underline-offset-2"
-                    >
-                      {one.dispute.outcome === 'open' ? 'Read the dispute and reply' : 'Read the dispute'}
-                    </Link>
-                  </p>
-                )}
               </li>
             ))}
           </ul>
@@ -135,7 +120,18 @@ function Call({ received }: { received: ReceivedCall }) {
         </span>
         <span className="flex flex-wrap items-center justify-between gap-3 lg:contents">
           <Badge tone={tone} className="justify-self-start">
-            {words}
+            {received.dispute ? (
+              <Link
+                to="/disputes/$executionId"
+                params={{ executionId: received.execution_id }}
+                className="-my-0.5 py-1 underline underline-offset-2"
+              >
+                {words}
+                <span className="sr-only">: read the dispute</span>
+              </Link>
+            ) : (
+              words
+            )}
           </Badge>
           <span className="text-right font-medium tabular-nums">
             <span className="sr-only">Earned </span>
