@@ -11,7 +11,8 @@ interface AvatarProps {
 }
 
 /** The colour's lightness has a contrast of 3 or more on both themes' backgrounds, for every hue. */
-const drawn = (address: string): string => minidenticon(address).replace(/hsl\(([\d.]+)[^)]*\)/, 'oklch(0.58 0.13 $1)');
+const drawn = (address: string): string =>
+  minidenticon(address).replace(/fill="hsl\(([\d.]+)[^"]*"/, 'shape-rendering="crispEdges" fill="oklch(0.58 0.13 $1)"');
 
 export function Avatar({ address, picture, className }: AvatarProps) {
   const made = useMemo(() => `data:image/svg+xml,${encodeURIComponent(drawn(address))}`, [address]);

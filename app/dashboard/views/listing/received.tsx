@@ -124,10 +124,10 @@ function Call({ received }: { received: ReceivedCall }) {
               <Link
                 to="/disputes/$executionId"
                 params={{ executionId: received.execution_id }}
+                aria-label={`${words}: read the dispute`}
                 className="-my-0.5 py-1 underline underline-offset-2"
               >
                 {words}
-                <span className="sr-only">: read the dispute</span>
               </Link>
             ) : (
               words
