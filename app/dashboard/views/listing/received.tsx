@@ -100,12 +100,21 @@ function Call({ received }: { received: ReceivedCall }) {
     http_status === null ? 'No answer' : `HTTP ${http_status}`,
   ];
   return (
-    <details className="group" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary title={received.execution_id} className={cx(COLUMNS, 'py-3 text-sm hover:bg-sunken/60 lg:items-center')}>
-        <span className="flex min-w-0 items-center gap-3">
+    <>
+      {/* The button covers the row, and the link to a dispute is above it: neither is within the other. */}
+      <div
+        title={received.execution_id}
+        className={cx(COLUMNS, 'relative py-3 text-sm hover:bg-sunken/60 lg:items-center')}
+      >
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+          className="flex min-w-0 items-center gap-3 text-left -outline-offset-2 after:absolute after:inset-0"
+        >
           <svg
             viewBox="0 0 16 16"
-            className="size-3 shrink-0 text-faint transition-transform group-open:rotate-90"
+            className={cx('size-3 shrink-0 text-faint transition-transform', isOpen && 'rotate-90')}
             fill="none"
             stroke="currentColor"
             strokeWidth="2"
@@ -117,7 +126,7 @@ function Call({ received }: { received: ReceivedCall }) {
             <TaskLine task={task} />
             {reason !== null && <span className="line-clamp-2 text-xs text-faint">{reason}</span>}
           </span>
-        </span>
+        </button>
         <span className="flex flex-wrap items-center justify-between gap-3 lg:contents">
           <Badge tone={tone} className="justify-self-start">
             {received.dispute ? (
@@ -125,7 +134,7 @@ function Call({ received }: { received: ReceivedCall }) {
                 to="/disputes/$executionId"
                 params={{ executionId: received.execution_id }}
                 aria-label={`${words}: read the dispute`}
-                className="-my-0.5 py-1 underline underline-offset-2"
+                className="relative -my-0.5 py-1 underline underline-offset-2"
               >
                 {words}
               </Link>
@@ -144,9 +153,9 @@ function Call({ received }: { received: ReceivedCall }) {
             <Ago at={received_at} />
           </span>
         </span>
-      </summary>
+      </div>
       {isOpen && <Content received={received} />}
-    </details>
+    </>
   );
 }
 
