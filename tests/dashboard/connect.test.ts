@@ -76,7 +76,7 @@ describe('connecting a host', function () {
       await dialog.getByLabel('Ends after, days').fill('30');
       const answer = host.answer();
       await dialog.getByRole('button', { name: 'Sign and connect' }).click();
-      await main(page).getByText('The host has not received its key yet').waitFor();
+      await main(page).getByText('The program has not received its key yet').waitFor();
       await main(page).getByRole('button', { name: 'Try again' }).click();
       await page.getByText('Back in the host').waitFor();
       await host.finish(await answer);

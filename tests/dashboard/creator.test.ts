@@ -121,6 +121,7 @@ describe('the creator', function () {
       // The figures of the program, and the deposits that a listing has on the chain.
       expect({ ...constants }).to.include({
         slashMultiple: BigInt(terms.SLASH_MULTIPLE),
+        maxFeeBps: terms.MAX_FEE_BPS,
         disputeLapseSeconds: terms.DISPUTE_LAPSE_SECONDS,
         endedDisputeSeconds: terms.ENDED_DISPUTE_SECONDS,
         changeSeconds: terms.CHANGE_SECONDS,
@@ -141,13 +142,13 @@ describe('the creator', function () {
         [...made, listing, visitor.seeds('key', signingKey.toBytes())].map(visitor.lamports),
       );
       const stays = kept.reduce((sum, one) => sum + one);
-      await page.getByText(`${formatSol(stays)} SOL that stay`).waitFor();
-      await page.getByText(`${formatSol(vault)} SOL that come back`).waitFor();
-      const rows = page.getByRole('region', { name: 'Price, share and collateral' }).getByRole('row');
+      await page.getByText(`${formatSol(stays)} SOL and the network fee do`).waitFor();
+      await page.getByText(`${formatSol(vault)} SOL comes back with the collateral`).waitFor();
+      const rows = page.getByRole('table', { name: 'Amounts in USDC' }).getByRole('row');
       const shown = await Promise.all(
         (await rows.all()).slice(1).map((row) => row.getByRole('cell').allTextContents()),
       );
-      const usdc = (amount: number) => `${amount.toLocaleString('en', { minimumFractionDigits: 2 })} USDC`;
+      const usdc = (amount: number) => amount.toLocaleString('en', { minimumFractionDigits: 2 });
       expect(shown).to.deep.equal(
         collateral_tiers.map(({ max_price_usdc: price, deposit_usdc }: Record<string, number>) => [
           usdc(price!),
@@ -336,17 +337,17 @@ describe('the creator', function () {
     site.visit(CREATOR, async (page) => {
       const asked = watch(page);
       await page.goto(`/creator/${agentId}`);
-      await page.getByRole('tab', { name: 'Received calls' }).click();
-      const calls = page.getByRole('region', { name: 'Received calls' });
+      await page.getByRole('tab', { name: 'Calls' }).click();
+      const calls = page.getByRole('region', { name: 'Calls', exact: true });
       await calls.getByText('Completed', { exact: true }).waitFor();
       // The price without the fee of 1 %.
       await calls.getByText('Earned 0.0495 USDC', { exact: true }).waitFor();
-      await page.getByLabel('Only without a valid result').click();
+      await page.getByLabel('Only refunded calls').click();
       await calls.getByText('Completed', { exact: true }).waitFor({ state: 'detached' });
       // The filter and the tab are in the URL.
       await page.reload();
       await calls.getByText('Refunded 0.05 USDC').first().waitFor();
-      expect(await page.getByLabel('Only without a valid result').isChecked()).to.equal(true);
+      expect(await page.getByLabel('Only refunded calls').isChecked()).to.equal(true);
       expect(await calls.getByText('Completed', { exact: true }).count()).to.equal(0);
       await calls.getByText(`Nothing to shout ${IMAGE}`).click();
       const fact = (label: string) => calls.locator('dt').filter({ hasText: label }).locator('+ dd');
@@ -420,7 +421,7 @@ describe('the creator', function () {
       await page.getByRole('tab', { name: 'Edit' }).click();
       await page.getByLabel('Price of one call, USDC').fill('0.06');
       await page.getByRole('tab', { name: 'Edit (unsaved)' }).waitFor();
-      await page.getByRole('link', { name: 'Your agents' }).click();
+      await page.getByRole('main').getByRole('link', { name: 'Your agents' }).click();
       await dialog(page).getByText('not signed yet').waitFor();
       await dialog(page).getByRole('button', { name: 'Stay' }).click();
       const held = await collateral();
@@ -458,10 +459,13 @@ describe('the creator', function () {
     const [before, held] = [await visitor.balances(), await collateral()];
     await site.visit(CREATOR, async (page) => {
       await page.goto(`/creator/${agentId}?tab=received`);
-      await page.getByRole('link', { name: 'Read the dispute and reply' }).waitFor();
+      await page.getByRole('link', { name: 'Disputed, not decided yet: read the dispute' }).waitFor();
       // Twenty times the price, as far as the collateral reaches.
       const most = Math.min(1, Number(held) / 1e6).toFixed(2);
-      await page.getByText(`Up to ${most} USDC of its collateral is at stake.`).waitFor();
+      await page.getByText(`Up to ${most} USDC of its collateral is at stake. Reply now:`).waitFor();
+      const own = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Your agents' });
+      await own.filter({ hasText: /^Your agents\d+ disputes? waits? for your reply$/ }).waitFor();
+      expect(await own.getAttribute('aria-current')).to.equal('page');
       await page.getByRole('link', { name: 'Read it and reply' }).waitFor();
       await page.goto('/disputes');
       await page.getByRole('link', { name: 'Read and reply' }).first().click();

@@ -18,14 +18,14 @@ export async function assertSameFigures(page: Page, visitor: Visitor, agentId: s
   await figure(page, 'Calls', '2').waitFor();
   await figure(page, 'Success', '0 %').waitFor();
   await figure(page, 'Earned', '0.0495 USDCDisputes took 0.05 USDC of the collateral').waitFor();
-  await page.getByText('2, 0 % completed').waitFor();
+  await page.getByText('2 calls on ').filter({ hasText: ': 0 % completed, 0.0495 USDC earned' }).waitFor();
   const failures = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Why calls failed' }) });
   await failures.getByRole('paragraph').filter({ hasText: /^2$/ }).waitFor();
   const reasons = page.getByRole('region', { name: 'Failures by reason' }).getByRole('row');
   await reasons.filter({ hasText: 'the dispute was upheld1' }).waitFor();
   expect(await reasons.count()).to.equal(3);
-  await page.getByRole('tab', { name: 'Received calls' }).click();
-  const calls = page.getByRole('region', { name: 'Received calls' });
+  await page.getByRole('tab', { name: 'Calls' }).click();
+  const calls = page.getByRole('region', { name: 'Calls', exact: true });
   await calls.getByText('Disputed, decided for the caller').waitFor();
   await calls.getByText('Refunded 0.05 USDC').waitFor();
   expect(await calls.getByText('Completed', { exact: true }).count()).to.equal(0);

@@ -21,13 +21,14 @@ describe('signing in', function () {
         'Your calls',
         'Spend',
         'API keys',
-        'Webhooks',
         'Your agents',
         'Disputes',
+        'Webhooks',
         'Statement',
         'Fees and rules',
       ];
       for (const name of own) await page.getByRole('menuitem', { name }).waitFor();
+      await page.getByRole('group', { name: 'As a creator' }).getByRole('menuitem', { name: 'Your agents' }).waitFor();
       expect(await page.getByRole('menuitem', { name: 'Admin' }).count()).to.equal(0);
       await page.getByRole('menuitem', { name: 'Copy address' }).click();
       expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(wallet);

@@ -1,11 +1,10 @@
 /** The session's wallet: its balance, its own views, and disconnecting. */
 import { lazy, Suspense, useState } from 'react';
-import type { MarketplaceConfig } from '../../sdk/wire/procedures.ts';
 import { signOut, useBalance, useLamports, useSession } from '../wallet/session.ts';
 import type { Connected } from '../wallet/wallets.ts';
 import { formatShortSol } from './amount.ts';
-import { Menu, MenuItem, MenuLine, MenuLink } from './menu.tsx';
-import { ADMIN, CALLS, OWN_PLACES, TERMS } from './places.ts';
+import { Menu, MenuGroup, MenuItem, MenuLine, MenuLink } from './menu.tsx';
+import { ADMIN, CALLER_PLACES, CALLS, CREATOR_PLACES, type Place, SHARED_PLACES, TERMS } from './places.ts';
 import { Badge, cx } from './ui.tsx';
 import { formatAmount, formatCents, shorten } from './values.tsx';
 import { useOpenDisputes } from './waiting.tsx';
@@ -18,15 +17,14 @@ function SolBalance({ wallet }: { wallet: string }) {
   return <span className="min-h-4 tabular-nums">{lamports !== undefined && formatShortSol(lamports)}</span>;
 }
 
-const NETWORKS: Record<MarketplaceConfig['environment'], string> = { live: 'Solana mainnet', test: 'Test network' };
+const links = (places: readonly Place[]) => places.map((place) => <MenuLink key={place.to} place={place} />);
 
 interface AccountMenuProps {
   wallet: string;
   connected: Connected | null;
-  environment: MarketplaceConfig['environment'] | undefined;
 }
 
-export default function AccountMenu({ wallet, connected, environment }: AccountMenuProps) {
+export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
   const { isAdmin } = useSession();
   const balance = useBalance();
   const { own, queue } = useOpenDisputes();
@@ -65,7 +63,6 @@ export default function AccountMenu({ wallet, connected, environment }: AccountM
               <span className="text-base font-semibold text-ink tabular-nums">{formatAmount(balance)}</span>
             )}
             <SolBalance wallet={wallet} />
-            {environment && <span>{NETWORKS[environment]}</span>}
           </span>
         }
       >
@@ -73,9 +70,11 @@ export default function AccountMenu({ wallet, connected, environment }: AccountM
           Copy address <span className="font-mono text-xs text-faint">{shorten(wallet)}</span>
         </MenuItem>
         <MenuLine />
-        {[CALLS, ...OWN_PLACES].map((place) => (
-          <MenuLink key={place.to} place={place} />
-        ))}
+        <MenuGroup name="As a caller">{links([CALLS, ...CALLER_PLACES])}</MenuGroup>
+        <MenuLine />
+        <MenuGroup name="As a creator">{links(CREATOR_PLACES)}</MenuGroup>
+        <MenuLine />
+        {links(SHARED_PLACES)}
         <MenuItem onSelect={() => setStatement(true)}>Statement …</MenuItem>
         <MenuLine />
         {isAdmin && <MenuLink place={ADMIN} />}

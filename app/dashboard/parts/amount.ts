@@ -8,9 +8,10 @@ export function group(decimal: string): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-/** With two to six decimals. */
-export const formatAmount = (usdc: number | null): string =>
-  usdc === null ? 'unknown' : `${group(usdc.toFixed(6).replace(/0{1,4}$/, ''))} USDC`;
+/** With two to six decimals, without the unit: for a column whose head has it. */
+export const formatNumber = (usdc: number): string => group(usdc.toFixed(6).replace(/0{1,4}$/, ''));
+
+export const formatAmount = (usdc: number | null): string => (usdc === null ? 'unknown' : `${formatNumber(usdc)} USDC`);
 
 /** With two decimals, for a place with little space; never more than the amount. */
 export function formatCents(usdc: number): string {

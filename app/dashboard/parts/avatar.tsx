@@ -10,8 +10,12 @@ interface AvatarProps {
   className?: string;
 }
 
+/** The colour's lightness has a contrast of 3 or more on both themes' backgrounds, for every hue. */
+const drawn = (address: string): string =>
+  minidenticon(address).replace(/fill="hsl\(([\d.]+)[^"]*"/, 'shape-rendering="crispEdges" fill="oklch(0.58 0.13 $1)"');
+
 export function Avatar({ address, picture, className }: AvatarProps) {
-  const made = useMemo(() => `data:image/svg+xml,${encodeURIComponent(minidenticon(address, 60, 50))}`, [address]);
+  const made = useMemo(() => `data:image/svg+xml,${encodeURIComponent(drawn(address))}`, [address]);
   // A picture that was replaced meanwhile is gone.
   const [failed, setFailed] = useState<string | null>(null);
   const shown = picture && picture !== failed ? picture : null;

@@ -1,8 +1,7 @@
 /** Connects a wallet and signs in with it: one button, one dialog, one signature. */
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
-import { configQuery, developmentWalletsPath } from '../service.ts';
+import { developmentWalletsPath } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { reconnect, useConnected, useWallets } from '../wallet/wallets.ts';
 import { WhatIsAWallet } from './explained.tsx';
@@ -53,7 +52,6 @@ export function Account() {
   const { wallet, isKnown } = useSession();
   const connected = useConnected();
   const wallets = useWallets();
-  const { data: config } = useQuery(configQuery);
 
   useEffect(() => {
     const path = developmentWalletsPath();
@@ -72,7 +70,7 @@ export function Account() {
   if (!wallet) return <ConnectButton label={SHORT_ON_A_PHONE} kind="plain" />;
   return (
     <Suspense fallback={<div className="h-10 w-24 sm:w-32" />}>
-      <AccountMenu wallet={wallet} connected={connected} environment={config?.environment} />
+      <AccountMenu wallet={wallet} connected={connected} />
     </Suspense>
   );
 }

@@ -1,7 +1,7 @@
 /** A menu under a button. */
 import { Link } from '@tanstack/react-router';
 import { DropdownMenu } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { type ReactNode, useId } from 'react';
 import { isReloaded, type Place } from './places.ts';
 import { buttonStyle, cx } from './ui.tsx';
 import { WaitingAt } from './waiting.tsx';
@@ -58,6 +58,19 @@ export function MenuLink({ place }: { place: Place }) {
         <WaitingAt to={place.to} />
       </Link>
     </DropdownMenu.Item>
+  );
+}
+
+/** Places under a name. */
+export function MenuGroup({ name, children }: { name: string; children: ReactNode }) {
+  const id = useId();
+  return (
+    <DropdownMenu.Group aria-labelledby={id}>
+      <DropdownMenu.Label id={id} className="px-3 pt-1 pb-0.5 text-xs text-faint">
+        {name}
+      </DropdownMenu.Label>
+      {children}
+    </DropdownMenu.Group>
   );
 }
 

@@ -2,15 +2,16 @@
 import { Link, useLocation } from '@tanstack/react-router';
 import { type FocusEvent, type ToggleEvent, useRef } from 'react';
 import { useSession } from '../wallet/session.ts';
-import { ADMIN, isReloaded, OWN_PLACES, PLACES, type Place, TERMS } from './places.ts';
+import { ADMIN, isReloaded, OWN_PLACES, type Place, placesOf, TERMS } from './places.ts';
 import { ThemeButton } from './theme.tsx';
 import { buttonStyle, cx } from './ui.tsx';
 import { WaitingAt } from './waiting.tsx';
 
 export function Navigation() {
+  const { isCreator } = useSession();
   return (
     <nav aria-label="Main" className="flex shrink-0 gap-1 max-lg:hidden">
-      {PLACES.map((place) => (
+      {placesOf(isCreator).map((place) => (
         <NavLink key={place.to} place={place} isWide />
       ))}
     </nav>
@@ -20,7 +21,9 @@ export function Navigation() {
 const MENU = 'menu';
 
 export function NarrowMenu() {
-  const { wallet, isAdmin } = useSession();
+  const { wallet, isAdmin, isCreator } = useSession();
+  const places = placesOf(isCreator);
+  const own = OWN_PLACES.filter((place) => !places.includes(place));
   const menu = useRef<HTMLDivElement>(null);
   const close = () => menu.current?.hidePopover();
   const closeBehind = ({ currentTarget, relatedTarget }: FocusEvent) => {
@@ -66,13 +69,13 @@ export function NarrowMenu() {
         {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: its links have both */}
         <div onClick={close}>
           <nav aria-label="Main" className="grid gap-0.5">
-            {PLACES.map((place) => (
+            {places.map((place) => (
               <NavLink key={place.to} place={place} />
             ))}
           </nav>
           {wallet && (
             <nav aria-label="Your wallet" className="mt-3 grid gap-0.5 border-t border-line pt-3">
-              {[...OWN_PLACES, TERMS, ...(isAdmin ? [ADMIN] : [])].map((place) => (
+              {[...own, TERMS, ...(isAdmin ? [ADMIN] : [])].map((place) => (
                 <NavLink key={place.to} place={place} />
               ))}
             </nav>
@@ -91,13 +94,15 @@ const CURRENT = 'bg-sunken !text-ink font-medium';
 /** `isWide`: in the row, which has no link of its own to the views that belong to a place. */
 function NavLink({ place, isWide = false }: { place: Place; isWide?: boolean }) {
   const { to, title, also = [] } = place;
+  const { isCreator } = useSession();
   const pathname = useLocation({ select: ({ pathname }) => pathname });
   const isWithin = isWide && also.some((path) => pathname === path || pathname.startsWith(`${path}/`));
   return (
     <Link
       to={to}
       reloadDocument={isReloaded(place)}
-      activeOptions={{ exact: to === '/' || to === '/creator' }}
+      // Without agents, the way to list the first is a link of its own.
+      activeOptions={{ exact: to === '/' || (to === '/creator' && !isCreator) }}
       className={cx(
         'flex min-h-9 items-center gap-1.5 rounded-lg px-2.5 text-sm whitespace-nowrap text-faint -outline-offset-2 hover:bg-sunken hover:text-ink max-lg:min-h-11 max-lg:text-base',
         isWithin && CURRENT,

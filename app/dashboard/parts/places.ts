@@ -20,26 +20,36 @@ export interface Place {
   also?: readonly string[];
 }
 
-/** For everybody, in this order. */
-export const PLACES: readonly Place[] = [
+const LIST_AGENT: Place = { to: '/creator/new', title: 'List an agent', words: 'create publish sell' };
+const OWN_AGENTS: Place = { to: '/creator', title: 'Your agents', words: 'earnings listings manage' };
+
+const VIEWS: readonly Place[] = [
   { to: '/', title: 'Agents', words: 'catalogue home' },
   { to: '/verify', title: 'Verify', words: 'receipt signature proof' },
   { to: '/docs', title: 'Docs', words: 'guide API reference x402 MCP' },
   { to: '/executions', title: 'Activity', words: 'your calls executions history', also: ['/spend', '/disputes'] },
-  { to: '/creator/new', title: 'List an agent', words: 'create publish sell' },
 ];
+
+/** For everybody, in this order. A creator has the own agents, from which another is listed. */
+export const placesOf = (isCreator: boolean): readonly Place[] => [...VIEWS, isCreator ? OWN_AGENTS : LIST_AGENT];
+
+/** All of them. */
+export const PLACES: readonly Place[] = placesOf(false);
 
 /** Activity, as the account menu names it. */
 export const CALLS: Place = { to: '/executions', title: 'Your calls', words: '' };
 
-/** What a signed-in wallet has besides. */
-export const OWN_PLACES: readonly Place[] = [
+/** What a signed-in wallet has besides: as a caller, as a creator, and as both. */
+export const CALLER_PLACES: readonly Place[] = [
   { to: '/spend', title: 'Spend', words: 'costs chart payments' },
   { to: '/keys', title: 'API keys', words: 'budget allowance gas' },
-  { to: '/webhooks', title: 'Webhooks', words: 'events notifications' },
-  { to: '/creator', title: 'Your agents', words: 'earnings listings manage' },
-  { to: '/disputes', title: 'Disputes', words: 'refund complaint' },
 ];
+export const CREATOR_PLACES: readonly Place[] = [OWN_AGENTS];
+export const SHARED_PLACES: readonly Place[] = [
+  { to: '/disputes', title: 'Disputes', words: 'refund complaint' },
+  { to: '/webhooks', title: 'Webhooks', words: 'events notifications' },
+];
+export const OWN_PLACES: readonly Place[] = [...CALLER_PLACES, ...CREATOR_PLACES, ...SHARED_PLACES];
 
 export const TERMS: Place = { to: '/terms', title: 'Fees and rules', words: 'network terms settings prices disputes' };
 export const ADMIN: Place = { to: '/admin', title: 'Admin', words: 'marketplace creators settings' };

@@ -2,11 +2,13 @@
 import 'uplot/dist/uPlot.min.css';
 import uPlot from 'uplot';
 import { type ChartSeries, DAY_SECONDS, type DailyFigures, nameOfDay } from './days.ts';
-import { splitsOf } from './ticks.ts';
+import { labelledDays, splitsOf } from './ticks.ts';
 
 const HEIGHT = 220;
 const AXIS_WIDTH = 64;
 const AXIS_HEIGHT = 28;
+/** Width of the label of a day, with the space around it. */
+const LABEL_SPACE = 64;
 /** Space above the highest line. */
 const HEADROOM = 1.05;
 
@@ -65,7 +67,7 @@ export function draw(
       {
         width: host.clientWidth,
         height: HEIGHT,
-        padding: [12, 8, 0, 0],
+        padding: [12, 16, 0, 0],
         legend: { show: false },
         tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
         cursor: { y: false, drag: { x: false, y: false, setScale: false }, points: { show: !isBars } },
@@ -77,8 +79,8 @@ export function draw(
           {
             ...axis,
             grid: { show: false },
-            space: 64,
             size: AXIS_HEIGHT,
+            splits: ({ width }) => labelledDays(times.length, width - AXIS_WIDTH, LABEL_SPACE).map((at) => times[at]!),
             values: (_, splits) => splits.map((split) => nameOfDay(new Date(split * 1_000).toISOString().slice(0, 10))),
           },
           {

@@ -20,13 +20,13 @@ export function TabLine({
     <Tabs.List
       ref={list}
       aria-label={label}
-      className="relative mb-6 flex gap-x-1 overflow-x-auto overflow-y-hidden shadow-[inset_0_-1px_var(--line)] [scrollbar-width:none]"
+      className="relative mb-6 flex sm:gap-x-1 overflow-x-auto overflow-y-hidden shadow-[inset_0_-1px_var(--line)] [scrollbar-width:none]"
     >
       {tabs.map(([value, name]) => (
         <Tabs.Trigger
           key={value}
           value={value}
-          className="min-h-10 shrink-0 rounded-t-lg border-b-2 border-transparent px-3 text-sm font-medium whitespace-nowrap text-faint hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
+          className="min-h-10 shrink-0 rounded-t-lg border-b-2 border-transparent px-2 text-sm sm:px-3 font-medium whitespace-nowrap text-faint hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink"
         >
           {name}
         </Tabs.Trigger>

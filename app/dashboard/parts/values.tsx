@@ -6,7 +6,7 @@ import { configQuery, explorerUrl } from '../service.ts';
 import { group } from './amount.ts';
 import { Badge, Button, cx, type Tone } from './ui.tsx';
 
-export { formatAmount, formatCents } from './amount.ts';
+export { formatAmount, formatCents, formatNumber } from './amount.ts';
 
 /** Three digits, for an axis. */
 export const formatShort = (value: number): string => group(String(Number(value.toPrecision(3))));

@@ -61,6 +61,7 @@ export function useOpenDisputes(): { own: number; queue: number } {
 /** What waits behind the link of a place. */
 export function WaitingAt({ to }: Pick<Place, 'to'>) {
   if (to === '/executions') return <Running />;
+  if (to === '/creator') return <Unanswered />;
   return to === '/disputes' || to === '/admin' ? <OpenAt to={to} /> : null;
 }
 
@@ -68,4 +69,20 @@ function OpenAt({ to }: { to: '/disputes' | '/admin' }) {
   const { own, queue } = useOpenDisputes();
   const count = to === '/admin' ? queue : own;
   return count > 0 ? <Badge tone="warn">{count} open</Badge> : null;
+}
+
+/** Open disputes about the wallet's agents that have no reply. */
+function Unanswered() {
+  const { wallet } = useSession();
+  const { data } = useQuery(firstDisputesQuery(wallet));
+  const waits = (data?.disputes ?? []).filter(
+    ({ outcome, creator, reply }) => outcome === 'open' && creator === wallet && reply === null,
+  );
+  if (waits.length === 0) return null;
+  return (
+    <Badge tone="warn" title="Open disputes without your reply">
+      {waits.length}
+      <span className="sr-only"> {waits.length === 1 ? 'dispute waits' : 'disputes wait'} for your reply</span>
+    </Badge>
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * An MCP host asks for access (OAuth 2.1). The page names the host and the place to which the key goes, the person signs
- * a budget, and the browser returns to the host with a code for the key.
+ * A program, such as an MCP host, asks for access (OAuth 2.1). The page names it and the place to which the key goes, the
+ * person signs a budget, and the browser returns to the program with a code for the key.
  */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -18,7 +18,7 @@ import { useWalletKeys } from './keys/walletKeys.ts';
 
 type Asked = ProcedureOutput<'oauth.request'>;
 
-const TITLE = 'Connect an AI host';
+const TITLE = 'Connect a program';
 const ABOUT =
   'A program asks for an API key, with which it calls agents and pays them from your wallet. You decide how much it may spend.';
 /** Of a key's name. */
@@ -64,9 +64,18 @@ function Request({ asked, query }: { asked: Asked; query: string }) {
       <Card>
         <Facts
           rows={[
-            ['Calls itself', <strong key="name">{asked.name ?? 'nothing'}</strong>],
             [
-              'You return to',
+              'Name it gives itself',
+              asked.name === null ? (
+                'none'
+              ) : (
+                <span key="name">
+                  <strong>{asked.name}</strong> <span className="text-faint">(not checked)</span>
+                </span>
+              ),
+            ],
+            [
+              'The key goes to',
               <span key="host">
                 <strong className="font-mono break-all">{asked.redirect_host}</strong>
                 {asked.is_loopback && ' (this computer)'}
@@ -81,10 +90,10 @@ function Request({ asked, query }: { asked: Asked; query: string }) {
           ]}
         />
       </Card>
-      <Note tone="warn" title="Continue only if you have just connected this program yourself">
+      <Note tone="warn" title={`Continue only if you have just started this in ${placeOf(asked)} yourself`}>
         {asked.is_loopback
-          ? 'It runs on this computer. Nobody has checked the name that it gives itself.'
-          : `Anybody can choose a name. The key goes to ${asked.redirect_host}: continue only if you know and trust that address.`}
+          ? 'The program runs on this computer. Nobody has checked its name.'
+          : `Anybody can choose a name. Continue only if you know and trust the address ${asked.redirect_host}.`}
       </Note>
       <SignedIn why="The key belongs to a wallet and spends its USDC, within limits that you sign.">
         {wallet && <Consent key={wallet} wallet={wallet} name={name} asked={asked} query={query} />}
@@ -128,7 +137,7 @@ function Consent({ wallet, name, asked, query }: ConsentProps) {
     return error === null ? (
       <Spinner label={`Returning to ${asked.redirect_host} …`} />
     ) : (
-      <Note tone="bad" title="The host has not received its key yet">
+      <Note tone="bad" title="The program has not received its key yet">
         <p>{error}</p>
         <Button small className="mt-3 text-ink" onClick={() => void finish(made)}>
           Try again
@@ -165,6 +174,10 @@ function Consent({ wallet, name, asked, query }: ConsentProps) {
     </>
   );
 }
+
+/** Where the person started it, as in a sentence. */
+const placeOf = ({ redirect_host, is_loopback }: Asked): string =>
+  is_loopback ? 'a program on this computer' : redirect_host;
 
 /** Such as `Claude (claude.ai)`. */
 function keyName({ name, redirect_host, is_loopback }: Asked): string {

@@ -12,7 +12,7 @@ import { configQuery } from '../service.ts';
 import { Introduction } from './listing/introduction.tsx';
 import { isDraftKept } from './listing/kept.ts';
 import { OpenDisputes } from './listing/openDisputes.tsx';
-import { heldCollateral, missingCollateral, ownListingsQuery, sumUsdc, takenText } from './listing/own.ts';
+import { heldCollateral, isAtMinimum, missingCollateral, ownListingsQuery, sumUsdc, takenText } from './listing/own.ts';
 
 export default function View() {
   return (
@@ -32,6 +32,7 @@ export default function View() {
 
 function Listings() {
   const { data, error, isPending, refetch } = useQuery(ownListingsQuery);
+  const { data: config } = useQuery(configQuery);
   if (isPending) return <Waiting />;
   if (error) {
     return <Trouble error={error} what="Your agents" onRetry={refetch} />;
@@ -52,7 +53,11 @@ function Listings() {
           about={takenText(sumUsdc(listings.map(({ collateral }) => collateral.slashed_usdc)))}
         />
         <Figure label="Calls" value={formatCount(listings.reduce((sum, one) => sum + one.total_executions, 0))} />
-        <Figure label="Collateral held" value={formatAmount(sumUsdc(listings.map(heldCollateral)))} />
+        <Figure
+          label="Collateral held"
+          value={formatAmount(sumUsdc(listings.map(heldCollateral)))}
+          about={minimumText(listings.filter((one) => one.status === 'active' && isAtMinimum(one, config)).length)}
+        />
         <Figure label="Open disputes" value={formatCount(disputes)} />
       </div>
       <OpenDisputes />
@@ -66,6 +71,13 @@ function Listings() {
       )}
     </div>
   );
+}
+
+function minimumText(count: number): string | undefined {
+  if (count === 0) return undefined;
+  return count === 1
+    ? '1 active agent holds only its minimum: any award pauses it'
+    : `${formatCount(count)} active agents hold only their minimum: any award pauses the agent`;
 }
 
 /** What needs its creator comes first: a dispute, then a pause. */
@@ -137,7 +149,7 @@ function Row({ listing }: { listing: OwnListing }) {
         ))}
       </dl>
       {/* The whole card is the link; this only shows where it leads. */}
-      <span aria-hidden="true" className={cx(buttonStyle('plain', true), 'justify-self-start max-sm:hidden')}>
+      <span aria-hidden="true" className={cx(buttonStyle('plain', true), 'sm:justify-self-start')}>
         Manage
       </span>
     </Card>

@@ -12,7 +12,8 @@ import { buttonStyle, Card, Empty, Facts, Figure, Note, PageHead, Skeleton } fro
 import { formatAmount, formatCount, formatRate, formatSpan, Id, Status, Time } from '../parts/values.tsx';
 import { queryClient } from '../service.ts';
 import { exampleQuery } from './agent/example.tsx';
-import { CollateralCard, DelistCard, LowCollateral, PauseButton } from './listing/actions.tsx';
+import { outcomesQuery, outcomeWords } from './agent/outcomes.tsx';
+import { AtMinimum, CollateralCard, DelistCard, LowCollateral, PauseButton } from './listing/actions.tsx';
 import { type Draft, draftOf, isSame } from './listing/draft.ts';
 import { Edit } from './listing/edit.tsx';
 import { OpenDisputes } from './listing/openDisputes.tsx';
@@ -66,7 +67,7 @@ const ALWAYS: readonly Tab[] = ['overview', 'received', 'settings'];
 
 const LABELS: Record<Tab, string> = {
   overview: 'Overview',
-  received: 'Received calls',
+  received: 'Calls',
   edit: 'Edit',
   test: 'Test',
   settings: 'Settings',
@@ -99,7 +100,7 @@ function Manage({ listing }: { listing: OwnListing }) {
     <>
       <nav aria-label="Path" className="mb-2 text-sm">
         <Link to="/creator" className="text-faint hover:text-ink">
-          Your agents
+          <span aria-hidden="true">← </span>Your agents
         </Link>
       </nav>
       <PageHead
@@ -188,27 +189,55 @@ function Overview({ listing }: { listing: OwnListing }) {
           )}
         </Note>
       )}
-      <div className="grid grid-cols-2 gap-3 lg:grid-cols-5">
+      <div className="grid grid-cols-2 gap-3 *:last:max-lg:col-span-2 lg:grid-cols-5">
         <Figure label="Earned" value={formatAmount(earned_usdc)} about={takenText(collateral.slashed_usdc)} />
         <Figure label="Calls" value={formatCount(total_executions)} />
         <Figure label="Success" value={total_executions > 0 ? formatRate(success_rate) : '–'} />
         <Figure label="Open disputes" value={formatCount(open_disputes)} />
-        <Figure label="Collateral" value={formatAmount(heldCollateral(listing))} />
+        <Figure
+          label="Collateral"
+          value={formatAmount(heldCollateral(listing))}
+          about={<AtMinimum listing={listing} />}
+        />
       </div>
       <Statistics agentId={listing.agent_id} />
-      <Card>
-        <Facts
-          rows={[
-            ['Listed', <Time key="listed" at={listing.listed_at} />],
-            ['Version', formatCount(listing.listing_version)],
-            ['Longest timeout', formatSpan(listing.timeout_seconds)],
-            ['Shortest timeout', formatSpan(listing.min_timeout_seconds)],
-            ['Signing key', <Id key="key" value={listing.signing_key} />],
-            ['Description hash', <Id key="hash" value={listing.metadata_hash} />],
-          ]}
-        />
-      </Card>
+      <Terms listing={listing} />
     </div>
+  );
+}
+
+function Terms({ listing }: { listing: OwnListing }) {
+  // The marketplace shows the outcomes of offered agents only.
+  const isShown = listing.status !== 'delisted' && listing.metadata !== null;
+  const { data } = useQuery({ ...outcomesQuery(listing.agent_id), enabled: isShown });
+  const last = data?.outcomes[0];
+  const { endpoint } = draftOf(listing);
+  return (
+    <Card className="grid gap-4">
+      <h2 className="font-medium">Listing</h2>
+      <Facts
+        rows={[
+          endpoint !== '' && [
+            'Endpoint',
+            <code key="endpoint" className="font-mono text-[0.8125rem] break-all">
+              {endpoint}
+            </code>,
+          ],
+          last !== undefined && [
+            'Last call',
+            <span key="last" className="inline-block first-letter:uppercase">
+              {outcomeWords(last)}, <Time at={last.ended_at} />
+            </span>,
+          ],
+          ['Shortest timeout', formatSpan(listing.min_timeout_seconds)],
+          ['Longest timeout', formatSpan(listing.timeout_seconds)],
+          ['Listed', <Time key="listed" at={listing.listed_at} />],
+          ['Version', formatCount(listing.listing_version)],
+          ['Signing key', <Id key="key" value={listing.signing_key} />],
+          ['Description hash', <Id key="hash" value={listing.metadata_hash} />],
+        ]}
+      />
+    </Card>
   );
 }
 
@@ -218,7 +247,7 @@ function Waiting() {
       <Skeleton className="mb-4 h-5 w-24" />
       <Skeleton className="mb-8 h-16 w-80 max-w-full" />
       <Skeleton className="mb-6 h-10" />
-      <div className="grid grid-cols-2 gap-3 lg:grid-cols-5">
+      <div className="grid grid-cols-2 gap-3 *:last:max-lg:col-span-2 lg:grid-cols-5">
         {['earned', 'calls', 'success', 'disputes', 'collateral'].map((name) => (
           <Skeleton key={name} className="h-23" />
         ))}

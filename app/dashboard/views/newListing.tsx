@@ -8,6 +8,7 @@ import { configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { AgentCard } from './listing/agentCard.tsx';
 import { useListingAddress } from './listing/chainFacts.ts';
+import { Payment } from './listing/costs.tsx';
 import { DetailsFields } from './listing/detailsFields.tsx';
 import { checkDraft, type Draft, type DraftErrors, type DraftField } from './listing/draft.ts';
 import { EndpointFields } from './listing/endpointFields.tsx';
@@ -33,7 +34,7 @@ const STEPS: readonly { title: string; about: string; fields: DraftField[] }[] =
   { title: 'Schemas', about: 'The input and the output of the agent.', fields: ['input_schema', 'output_schema'] },
   {
     title: 'Price',
-    about: 'The price of a call, and the deposit that backs it.',
+    about: 'The price of a call, and the collateral that backs it.',
     fields: ['price_usdc', 'timeout_seconds', 'min_timeout_seconds'],
   },
   { title: 'Endpoint', about: 'Where the marketplace posts calls.', fields: ['endpoint'] },
@@ -43,7 +44,7 @@ const STEPS: readonly { title: string; about: string; fields: DraftField[] }[] =
     fields: [],
   },
   { title: 'Test', about: 'One call to your endpoint, checked like a paid one.', fields: [] },
-  { title: 'Sign', about: 'The transaction that your wallet signs, and the terms of the deposit.', fields: [] },
+  { title: 'Sign', about: 'The transaction that your wallet signs, and the terms of the collateral.', fields: [] },
 ];
 const [ENDPOINT, KEY, TEST, SIGN] = [3, 4, 5, 6];
 
@@ -126,10 +127,7 @@ function NewListing() {
   const isKeyUnsaved = key?.kind === 'secret' && !key.isSaved;
   return (
     <>
-      <PageHead
-        title="List an agent"
-        about="Seven steps. You pay only at the last one: the collateral, which comes back after you delist, and a little SOL for the network fee and the accounts. Your draft stays in this browser until then."
-      >
+      <PageHead title="List an agent" about={<Payment />}>
         {kept.isTouched && <StartOver onConfirm={startOver} />}
       </PageHead>
       <div className="grid items-start gap-x-10 gap-y-6 lg:grid-cols-[11rem_1fr]">
@@ -248,11 +246,9 @@ function Step({ step, kept, errors, agentId, signingKey, onKey, open, outcome, o
 function StepButtons({ step, onGo }: { step: number; onGo(step: number): void }) {
   return (
     <div className="mt-10 flex justify-between gap-3 border-t border-line pt-5">
-      <Button onClick={() => onGo(step - 1)} disabled={step === 0}>
-        Back
-      </Button>
+      {step > 0 && <Button onClick={() => onGo(step - 1)}>Back</Button>}
       {step < SIGN && (
-        <Button kind="primary" onClick={() => onGo(step + 1)}>
+        <Button kind="primary" className="ml-auto" onClick={() => onGo(step + 1)}>
           Next: {STEPS[step + 1]!.title}
         </Button>
       )}

@@ -1,7 +1,7 @@
 /** A wallet's webhooks: the endpoints of its events, and their deliveries. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { EVENT_MEANINGS, EVENT_TYPES } from '../../sdk/wire/events.ts';
+import { Fragment, useState } from 'react';
+import { EVENT_MEANINGS } from '../../sdk/wire/events.ts';
 import type { WebhookEndpoint } from '../../sdk/wire/wire.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Table } from '../parts/table.tsx';
@@ -11,6 +11,7 @@ import { request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { DeleteDialog, EndpointDialog, RotateDialog, SecretDialog } from './webhooks/dialogs.tsx';
 import { type EndpointAction, EndpointCard } from './webhooks/endpointCard.tsx';
+import { EVENT_GROUPS } from './webhooks/eventGroups.ts';
 
 const endpointsQuery = (wallet: string) =>
   queryOptions({
@@ -21,8 +22,9 @@ const endpointsQuery = (wallet: string) =>
 
 const TITLE = 'Webhooks';
 const ABOUT =
-  'Your server is notified of ended calls, disputes, paused agents, and keys or a gas balance ' +
-  'that run low. Every webhook is signed, and retried for 24 hours until your server confirms it.';
+  'Your server is told when a call starts or ends, a dispute is opened or decided, an agent of yours is paused, or ' +
+  'a key or the gas balance runs low. Each webhook is signed, and retried for 24 hours. An endpoint that fails for ' +
+  'three days is switched off.';
 
 export default function View() {
   const { wallet } = useSession();
@@ -69,11 +71,20 @@ function Webhooks({ wallet }: { wallet: string }) {
         <section className="mt-8">
           <h2 className="mb-3 font-semibold">Events</h2>
           <Table label="Events" head={['Event', 'When']} hasCards>
-            {EVENT_TYPES.map((type) => (
-              <tr key={type}>
-                <td className="font-mono text-[0.8125rem] whitespace-nowrap">{type}</td>
-                <td className="text-faint">{EVENT_MEANINGS[type]}</td>
-              </tr>
+            {EVENT_GROUPS.map(({ name, types }) => (
+              <Fragment key={name}>
+                <tr className="bg-sunken">
+                  <th scope="colgroup" colSpan={2} className="px-3 py-2 font-medium max-sm:p-0 sm:px-4">
+                    {name}
+                  </th>
+                </tr>
+                {types.map((type) => (
+                  <tr key={type}>
+                    <td className="font-mono text-[0.8125rem] whitespace-nowrap">{type}</td>
+                    <td className="text-faint">{EVENT_MEANINGS[type]}</td>
+                  </tr>
+                ))}
+              </Fragment>
             ))}
           </Table>
         </section>

@@ -5,6 +5,8 @@
 
 /** The most that one dispute can take, in prices of the call. */
 export const SLASH_MULTIPLE = 20;
+/** The highest fee that the program accepts, basis points. */
+export const MAX_FEE_BPS = 100;
 /** The time after which anybody can end an undecided dispute. */
 export const DISPUTE_LAPSE_SECONDS = 2_592_000;
 /** The time that an ended dispute stays, with the deposit of its account. */

@@ -14,7 +14,13 @@ export const sessionQuery = queryOptions({
 /** The signed-in wallet's address; null if nobody is signed in, undefined until known. */
 export function useSession() {
   const { data } = useQuery(sessionQuery);
-  return { wallet: data?.wallet, isAdmin: data?.is_admin ?? false, isKnown: data !== undefined };
+  return {
+    wallet: data?.wallet,
+    isAdmin: data?.is_admin ?? false,
+    /** The wallet has listed an agent. */
+    isCreator: data?.has_listings ?? false,
+    isKnown: data !== undefined,
+  };
 }
 
 /** USDC that the wallet can spend, straight from the node; undefined until it is known. */

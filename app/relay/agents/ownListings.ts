@@ -26,6 +26,16 @@ export async function requireOwn(views: OwnListingsDeps['views'], wallet: string
   if (!own) throw new ApiError('agent_not_found', 'This wallet has no listing with this agent_id');
 }
 
+/** True if the wallet has ever listed an agent. */
+export async function hasListings({ views }: OwnListingsDeps, wallet: string): Promise<boolean> {
+  const own = await views
+    .selectFrom('chain.listings')
+    .select('listing')
+    .where('creator', '=', wallet)
+    .executeTakeFirst();
+  return own !== undefined;
+}
+
 /** Newest first. */
 export async function listOwn({ views }: OwnListingsDeps, wallet: string): Promise<{ listings: OwnListing[] }> {
   const rows = await readRows(views, wallet);

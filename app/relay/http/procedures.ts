@@ -18,7 +18,7 @@ import { approveRequest, describeRequest } from '../access/oauth/codes.ts';
 import type { Session } from '../access/sessions.ts';
 import { listCreators } from '../agents/creators.ts';
 import { readExample, readInput, readInputs } from '../agents/examples.ts';
-import { listOwn } from '../agents/ownListings.ts';
+import { hasListings, listOwn } from '../agents/ownListings.ts';
 import { readOutcomes, readStatistics } from '../agents/statistics.ts';
 import { type TrialLimits, tryListing } from '../agents/trial.ts';
 import { listReceived, readReceived } from '../calls/received.ts';
@@ -84,7 +84,7 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
     },
     async 'auth.session'({ request }) {
       const session = await peekSession(deps, request);
-      if (!session) return { wallet: null, is_admin: false, expires_at: null, usdc_account: null };
+      if (!session) return { wallet: null, is_admin: false, expires_at: null, usdc_account: null, has_listings: false };
       const { wallet, expiresMs } = session;
       const config = await admin.readConfig().catch(() => null);
       return {
@@ -92,6 +92,7 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
         is_admin: await isAdmin(wallet),
         expires_at: new Date(expiresMs).toISOString(),
         usdc_account: config && findTokenAccount(new PublicKey(wallet), config.usdcMint).toBase58(),
+        has_listings: await hasListings(deps, wallet),
       };
     },
     async 'auth.signOut'({ request, response }) {

@@ -115,6 +115,8 @@ export const accessProcedures = {
       expires_at: Time.nullable(),
       /** The token account that pays for the wallet's calls; null while the chain cannot be read. */
       usdc_account: z.string().nullable(),
+      /** True if the wallet has ever listed an agent. */
+      has_listings: z.boolean(),
     }),
   },
   /** Ends the session of the token in `Authorization`, else the cookie's. Without a session it changes nothing. */

@@ -108,6 +108,18 @@ describe("a page's session", () => {
       for (const [name] of answer.headers) expect(name).to.not.match(/^access-control/);
     });
 
+    it('tells its page if the wallet has ever listed an agent', async () => {
+      const [creator, caller] = [Keypair.generate(), Keypair.generate()];
+      await world.addListing({ creator: creator.publicKey.toBase58(), status: 'delisted' });
+      for (const [wallet, has_listings] of [
+        [creator, true],
+        [caller, false],
+      ] as const) {
+        const { cookie } = await signInByCookie(wallet);
+        expect(await sessionBy(cookie)).to.include({ wallet: wallet.publicKey.toBase58(), has_listings });
+      }
+    });
+
     it('has the __Host- prefix and Secure when the service uses https', async () => {
       const secure = await startWorld({ baseUrl: () => PUBLIC_URL });
       const { setCookie, cookie } = await sessionsOf(() => secure).signInByCookie(Keypair.generate());
@@ -130,7 +142,7 @@ describe("a page's session", () => {
       expect((await sessionBy(cookie)).expires_at).to.equal(new Date(begunMs + 12 * 60 * MINUTE_MS).toISOString());
       world.state.nowMs = begunMs + 12 * 60 * MINUTE_MS;
       expect((await use(cookie)).status).to.equal(401);
-      const nobody = { wallet: null, is_admin: false, expires_at: null, usdc_account: null };
+      const nobody = { wallet: null, is_admin: false, expires_at: null, usdc_account: null, has_listings: false };
       expect(await sessionBy(cookie)).to.deep.equal(nobody);
     });
 

@@ -2,7 +2,7 @@
  * Outcomes of the latest calls as a strip of bars, newest on the right, with a summary as text. While the calls are too
  * few for a rate, only the text.
  */
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { AgentOutcome } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { hasRate } from '../../parts/badges.tsx';
@@ -20,12 +20,20 @@ const LOOKS: Record<AgentOutcome['outcome'], { color: string; height: string; wo
 const KINDS = Object.keys(LOOKS) as AgentOutcome['outcome'][];
 const PLACES = 50;
 
-export function Outcomes({ agent }: { agent: AgentFull }) {
-  const agentId = agent.agent_id;
-  const { data, error, refetch, isFetching } = useQuery({
+/** The newest ended calls, newest first. */
+export const outcomesQuery = (agentId: string) =>
+  queryOptions({
     queryKey: ['outcomes', agentId],
     queryFn: () => call('agents.outcomes', { agent_id: agentId }),
   });
+
+/** Such as `completed in 73 ms`. */
+export const outcomeWords = ({ outcome, execution_time_ms }: AgentOutcome): string =>
+  `${LOOKS[outcome].words}${execution_time_ms === null ? '' : ` in ${formatDuration(execution_time_ms)}`}`;
+
+export function Outcomes({ agent }: { agent: AgentFull }) {
+  const agentId = agent.agent_id;
+  const { data, error, refetch, isFetching } = useQuery(outcomesQuery(agentId));
   const isStrip = hasRate(agent);
   return (
     <section>
@@ -78,10 +86,10 @@ function sumOf(outcomes: AgentOutcome[]): string {
   return `${total}: ${words.join(', ')}.`;
 }
 
-function Bar({ outcome: { outcome, ended_at, execution_time_ms } }: { outcome: AgentOutcome }) {
-  const { color, height, words } = LOOKS[outcome];
-  const time = new Date(ended_at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-  const title = `${time}: ${words}${execution_time_ms === null ? '' : ` in ${formatDuration(execution_time_ms)}`}`;
+function Bar({ outcome }: { outcome: AgentOutcome }) {
+  const { color, height } = LOOKS[outcome.outcome];
+  const time = new Date(outcome.ended_at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  const title = `${time}: ${outcomeWords(outcome)}`;
   return (
     <li title={title} className="flex h-full min-w-0 flex-1 items-end rounded-sm bg-sunken">
       <span className={`w-full rounded-sm ${color} ${height}`} aria-hidden="true" />

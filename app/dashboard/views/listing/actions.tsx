@@ -1,5 +1,6 @@
 /** A creator's actions besides editing: pause, resume, top up, delist, and get the collateral back. */
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
@@ -8,7 +9,8 @@ import { SignButton } from '../../parts/sign.tsx';
 import { Card, Facts, Input, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
-import { heldCollateral, missingCollateral } from './own.ts';
+import { tierOf } from './draft.ts';
+import { heldCollateral, isAtMinimum, missingCollateral, recommendedDeposit } from './own.ts';
 
 interface ActionProps {
   listing: OwnListing;
@@ -70,20 +72,40 @@ export function LowCollateral({ listing }: ActionProps) {
   );
 }
 
+/** Beside the collateral of an agent that any award pauses. */
+export function AtMinimum({ listing }: ActionProps) {
+  const { data: config } = useQuery(configQuery);
+  if (listing.status !== 'active' || !isAtMinimum(listing, config)) return null;
+  return (
+    <>
+      The minimum: any award pauses it.{' '}
+      <Link
+        to="/creator/$agentId"
+        params={{ agentId: listing.agent_id }}
+        search={{ tab: 'settings' }}
+        className="text-accent underline underline-offset-2"
+      >
+        Top up
+      </Link>
+    </>
+  );
+}
+
 export function CollateralCard({ listing }: ActionProps) {
   const { collateral, open_disputes } = listing;
+  const { data: config } = useQuery(configQuery);
+  const minimum = config && tierOf(String(listing.price_usdc), config)?.deposit_usdc;
   const isDelisted = listing.status === 'delisted';
   return (
     <Card className="grid gap-5">
       <div>
         <h2 className="font-medium">Collateral</h2>
-        <p className="mt-1 text-sm text-faint">
-          The deposit that backs this agent. It stays in an account of the on-chain program.
-        </p>
+        <p className="mt-1 text-sm text-faint">It backs this agent, and stays in an account of the on-chain program.</p>
       </div>
       <Facts
         rows={[
           ['Held', <strong key="held">{formatAmount(heldCollateral(listing))}</strong>],
+          !isDelisted && minimum !== undefined && ['Minimum for its price', formatAmount(minimum)],
           ['Deposited', formatAmount(collateral.deposited_usdc)],
           ['Taken by disputes', formatAmount(collateral.slashed_usdc)],
           collateral.forfeited_usdc > 0 && ['Of it kept for other callers', formatAmount(collateral.forfeited_usdc)],
@@ -106,6 +128,8 @@ export function CollateralCard({ listing }: ActionProps) {
 }
 
 function TopUpButton({ listing, proposed = 0 }: ActionProps & { proposed?: number }) {
+  const { data: config } = useQuery(configQuery);
+  const recommended = recommendedDeposit(listing, config);
   const [amount, setAmount] = useState(proposed > 0 ? String(proposed) : '');
   const fault = amount === '' ? null : amountFault(amount);
   return (
@@ -127,6 +151,10 @@ function TopUpButton({ listing, proposed = 0 }: ActionProps & { proposed?: numbe
       >
         <Input
           label="Amount, USDC"
+          hint={
+            recommended > 0 &&
+            `Recommended: ${formatAmount(recommended)}, so that the agent holds 25 % more than its minimum and a small award does not pause it.`
+          }
           inputMode="decimal"
           autoComplete="off"
           value={amount}

@@ -1,17 +1,45 @@
 /** The SOL that a listing costs besides its collateral. */
 import { useQuery } from '@tanstack/react-query';
 import { formatSol } from '../../../sdk/wire/sol.ts';
+import { formatAmount, formatNumber } from '../../parts/values.tsx';
+import { configQuery } from '../../service.ts';
 import { depositsQuery } from '../../wallet/deposits.ts';
 
-/** The SOL of a new listing; without figures until the node has given them. */
-export function AccountDeposits() {
-  const { data: deposits } = useQuery(depositsQuery);
-  if (!deposits) return <>the network fee, and the deposits of the listing’s accounts.</>;
-  const sol = (lamports: bigint) => <span className="tabular-nums">{formatSol(lamports)} SOL</span>;
+/** A sum is rounded up to this, lamports, which leaves room for the network fee. */
+const ROUNDED_TO = 1_000_000n;
+
+const inSol = (lamports: bigint): string => `${formatSol(lamports)} SOL`;
+
+function useDeposits() {
+  const { data } = useQuery(depositsQuery);
+  if (!data) return null;
+  const about = ((data.kept + data.token) / ROUNDED_TO + 1n) * ROUNDED_TO;
+  return { about: inSol(about), vault: inSol(data.token), kept: inSol(data.kept) };
+}
+
+/** When a creator pays, and how much. Without figures until they are known. */
+export function Payment() {
+  const { data: config } = useQuery(configQuery);
+  const deposits = useDeposits();
+  const tiers = config?.collateral_tiers ?? [];
+  const [least, most] = [tiers[0], tiers.at(-1)];
+  const range = least && most && ` (${formatNumber(least.deposit_usdc)} to ${formatAmount(most.deposit_usdc)})`;
   return (
     <>
-      {sol(deposits.kept)} that stay in the listing’s accounts, {sol(deposits.token)} that come back with the
-      collateral, and the network fee.
+      Seven steps. You pay only at the last step: the collateral of your price{range}, which comes back after you
+      delist, and {deposits ? `about ${deposits.about}` : 'some SOL'}. Your draft stays in this browser until then.
     </>
+  );
+}
+
+/** The SOL of a new listing, and its part that comes back. */
+export function AccountDeposits() {
+  const deposits = useDeposits();
+  if (!deposits) return <>SOL for the network fee and the deposits of the listing’s accounts.</>;
+  return (
+    <span className="tabular-nums">
+      About {deposits.about}: {deposits.vault} comes back with the collateral; {deposits.kept} and the network fee do
+      not.
+    </span>
   );
 }

@@ -87,7 +87,7 @@ function Tags({ draft: { tags }, errors, onChange }: FieldsProps) {
       <fieldset>
         <legend className="text-sm font-medium">Tags</legend>
         <p className="mt-1 text-xs text-faint">
-          Callers filter by tags. Choose 1 to {MAX_STANDARD_TAGS}; {standard.length} chosen.
+          Callers filter by tags. Choose 1 to {MAX_STANDARD_TAGS} of these; {standard.length} so far.
         </p>
         <div className="mt-2.5 flex flex-wrap gap-2">
           {STANDARD_TAGS.map((tag) => {
@@ -134,7 +134,11 @@ function CustomTags({ custom, onToggle }: { custom: string[]; onToggle(tag: stri
   };
   return (
     <div className="grid gap-2.5">
-      <Field label="Your own tags" hint={`Up to ${MAX_CUSTOM_TAGS}, such as spreadsheets. Optional.`} error={fault}>
+      <Field
+        label="Your own tags"
+        hint={`Optional: up to ${MAX_CUSTOM_TAGS} more, such as spreadsheets.`}
+        error={fault}
+      >
         {(props) => (
           <div className="flex gap-2">
             <input

@@ -102,7 +102,7 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
                 ] as const)
               : []),
             ...(missing > 0 ? ([['Added with a separate signature', formatAmount(missing)]] as const) : []),
-            ['Signed', missing > 0 ? 'Two transactions: the deposit, then the changes' : 'One transaction'],
+            ['Signed', missing > 0 ? 'Two transactions: the collateral, then the changes' : 'One transaction'],
           ]}
           doing="Saving the changes"
           spends={{ usdc: parseUsdc(missing) }}

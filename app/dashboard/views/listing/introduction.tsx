@@ -1,15 +1,15 @@
 /** What it takes to list an agent, and what it brings, by the marketplace's present terms. Needs no wallet. */
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { ANSWER_SECONDS } from '../../../sdk/wire/choices.ts';
 import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
-import { Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Card, cx, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, formatSpan } from '../../parts/values.tsx';
+import { Card, Skeleton } from '../../parts/ui.tsx';
+import { formatAmount, formatNumber, formatSpan } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
-import { DISPUTE_LAPSE_SECONDS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
+import { DISPUTE_LAPSE_SECONDS, MAX_FEE_BPS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
 import { AccountDeposits } from './costs.tsx';
 import { shareOf } from './own.ts';
 
@@ -22,87 +22,101 @@ export function Introduction() {
   const window = formatSpan(config.dispute_window_seconds);
   const lapse = formatSpan(DISPUTE_LAPSE_SECONDS);
   return (
-    <div className="grid gap-8">
-      <ol className="grid gap-4 sm:grid-cols-2">
-        <Answer title="What you need">
-          <ul className="grid list-disc gap-1.5 pl-5">
-            <li>
-              An HTTPS server with one route, <code className="font-mono text-[0.8125rem]">POST …/execute</code>. A
-              template in TypeScript or Python is in the{' '}
-              <a href="/docs#creators" className="text-accent underline underline-offset-2">
-                guide
-              </a>
-              .
-            </li>
-            <li>
-              A signing key for the agent, which the page can create. Your server signs each result with it; it is not
-              your wallet.
-            </li>
-            <li>A Solana wallet. It lists the agent and receives the earnings.</li>
-            <li>
-              USDC for the collateral, and SOL: <AccountDeposits />
-            </li>
-          </ul>
-        </Answer>
-        <Answer title="What you earn">
-          <p>
-            You set the price of a call, from {formatAmount(config.min_price_usdc)}. The marketplace keeps {percent},
-            the rest is yours.
-          </p>
-          <p>
-            Your wallet is paid the moment the program has your signature over the result: no payout day, no minimum.
-          </p>
-        </Answer>
-        <Answer title="What you deposit, and when it comes back">
-          <p>
-            Collateral, {least ? `from ${formatAmount(least.deposit_usdc)}, ` : ''}by your price. It stays in an account
-            of the on-chain program. Only a dispute that is upheld against you takes from it.
-          </p>
-          <p>
-            It comes back after you delist the agent: at the earliest {formatSpan(config.longest_span_seconds)} later,
-            when the dispute windows of all calls are over and no dispute is open. A dispute without a decision holds it
-            for at most {lapse}: then anybody can end that dispute.
-          </p>
-        </Answer>
-        <Answer title="How long it takes">
-          <p>
-            About ten minutes, once your server answers: seven steps, a test of your server, and one signature. Callers
-            find the agent a few seconds later.
-          </p>
-          <p>Pause it, change its price or delist it at any time.</p>
-        </Answer>
-        <Answer title="If a caller disputes" isWide>
-          <p>
-            Only the caller who paid for a call can dispute it, once, within {window} after it was paid. It costs the
-            caller a bond of {formatSol(BigInt(config.dispute_bond_lamports))} SOL. You read the evidence and can reply
-            until the marketplace’s admin decides, which should take at most {ANSWER_SECONDS / 3_600} hours.
-          </p>
-          <ul className="grid list-disc gap-1.5 pl-5">
-            <li>Rejected: you keep everything, and get the caller’s bond.</li>
-            <li>
-              Upheld: the admin sets an amount, at most {SLASH_MULTIPLE} times the price of the call, and the agent’s
-              collateral pays it as far as it reaches. The caller gets at most the price; what exceeds it is kept for
-              other callers. You keep what you earned, but the call counts as failed.
-            </li>
-            <li>
-              After that, the agent is paused if its collateral is below the deposit that its price needs, until you top
-              up. If you deposited only that minimum, any award pauses it; you can deposit more at any time.
-            </li>
-            <li>
-              Not decided: {lapse} after it was opened, anybody can end the dispute. The caller gets the bond back, and
-              you lose nothing.
-            </li>
-          </ul>
-        </Answer>
-      </ol>
-      <Terms config={config} />
-    </div>
+    <ol className="grid gap-4 sm:grid-cols-2">
+      <Answer title="What you need">
+        <ul className="grid list-disc gap-1.5 pl-5">
+          <li>
+            An HTTPS server with one route, <code className="font-mono text-[0.8125rem]">POST …/execute</code>. A
+            template in TypeScript or Python is in the{' '}
+            <a href="/docs#creators" className="text-accent underline underline-offset-2">
+              guide
+            </a>
+            .
+          </li>
+          <li>
+            A signing key for the agent, which the page can create. Your server signs each result with it; it is not
+            your wallet.
+          </li>
+          <li>A Solana wallet. It lists the agent and receives the earnings.</li>
+          <li>USDC for the collateral.</li>
+          <li>
+            <AccountDeposits />
+          </li>
+        </ul>
+      </Answer>
+      <Answer title="What you earn" className="sm:row-span-2">
+        <p>
+          You set the price of a call, from {formatAmount(config.min_price_usdc)}. The marketplace keeps {percent}, the
+          rest is yours.
+        </p>
+        <p>Your wallet is paid the moment the program has your signature over the result: no payout day, no minimum.</p>
+        <Prices config={config} />
+      </Answer>
+      <Answer title="How long it takes">
+        <p>
+          About ten minutes, once your server answers: seven steps, a test of your server, and one signature. Callers
+          find the agent a few seconds later.
+        </p>
+        <p>Pause it, change its price or delist it at any time.</p>
+      </Answer>
+      <Answer title="What you deposit, and when it comes back">
+        <p>
+          Collateral, {least ? `from ${formatAmount(least.deposit_usdc)}, ` : ''}by your price. It stays in an account
+          of the on-chain program. Only a dispute that is upheld against you takes from it.
+        </p>
+        <p>
+          It comes back after you delist the agent: at the earliest {formatSpan(config.longest_span_seconds)} later,
+          when the dispute windows of all calls are over and no dispute is open. A dispute without a decision holds it
+          for at most {lapse}: then anybody can end that dispute.
+        </p>
+      </Answer>
+      <Answer title="What can go wrong">
+        <ul className="grid list-disc gap-1.5 pl-5">
+          <li>
+            Your server fails, is late or answers without a valid signature: the caller gets the price back. You earn
+            nothing, your collateral is not touched, and the call counts as failed.
+          </li>
+          <li>
+            The marketplace changes its fee: to at most {MAX_FEE_BPS / 100} %, the program’s limit. Calls in progress
+            keep the old one.{' '}
+            <Link to="/terms" className="text-accent underline underline-offset-2">
+              Fees and rules
+            </Link>{' '}
+            says how soon a change applies.
+          </li>
+          <li>A caller disputes: the marketplace’s admin alone decides, and the decision is final.</li>
+        </ul>
+      </Answer>
+      <Answer title="If a caller disputes" className="sm:col-span-2">
+        <p>
+          Only the caller who paid for a call can dispute it, once, within {window} after it was paid. It costs the
+          caller a bond of {formatSol(BigInt(config.dispute_bond_lamports))} SOL. You read the evidence and can reply
+          until the marketplace’s admin decides, which should take at most {ANSWER_SECONDS / 3_600} hours.
+        </p>
+        <ul className="grid list-disc gap-1.5 pl-5">
+          <li>Rejected: you keep everything, and get the caller’s bond.</li>
+          <li>
+            Upheld: the admin sets an amount, at most {SLASH_MULTIPLE} times the price of the call, and the agent’s
+            collateral pays it as far as it reaches. The caller gets at most the price; what exceeds it is kept for
+            other callers. You keep what you earned, but the call counts as failed.
+          </li>
+          <li>
+            After that, the agent is paused if its collateral is below the minimum of its price, until you top up. If it
+            holds only that minimum, any award pauses it; you can top up at any time.
+          </li>
+          <li>
+            Not decided: {lapse} after it was opened, anybody can end the dispute. The caller gets the bond back, and
+            you lose nothing.
+          </li>
+        </ul>
+      </Answer>
+    </ol>
   );
 }
 
-function Answer({ title, isWide, children }: { title: string; isWide?: boolean; children: ReactNode }) {
+function Answer({ title, className, children }: { title: string; className?: string; children: ReactNode }) {
   return (
-    <li className={cx(isWide && 'sm:col-span-2')}>
+    <li className={className}>
       <Card className="grid h-full content-start gap-2 text-sm">
         <h2 className="text-base font-semibold">{title}</h2>
         {children}
@@ -111,19 +125,29 @@ function Answer({ title, isWide, children }: { title: string; isWide?: boolean; 
   );
 }
 
-function Terms({ config: { collateral_tiers, fee_bps } }: { config: MarketplaceConfig }) {
+/** Amounts in USDC, with the unit in the heads only, so that no amount breaks on a phone. */
+function Prices({ config: { collateral_tiers, fee_bps } }: { config: MarketplaceConfig }) {
   return (
-    <section className="grid gap-3">
-      <h2 className="text-lg font-semibold">Price, share and collateral</h2>
-      <Table label="Price, share and collateral" head={['Price up to', 'You receive', 'Collateral']}>
+    <table className="mt-2 w-full table-fixed tabular-nums">
+      <caption className="mb-1 text-left text-faint">Amounts in USDC</caption>
+      <thead className="border-b border-line align-bottom text-xs text-faint">
+        <tr>
+          {['Price up to', 'You receive at that price', 'Collateral'].map((head) => (
+            <th key={head} scope="col" className="py-1.5 pl-3 text-right font-medium first:pl-0">
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody className="divide-y divide-line text-right">
         {collateral_tiers.map(({ max_price_usdc, deposit_usdc }) => (
-          <tr key={max_price_usdc} className="tabular-nums">
-            <td>{formatAmount(max_price_usdc)}</td>
-            <td>{formatAmount(shareOf(max_price_usdc, fee_bps))}</td>
-            <td>{formatAmount(deposit_usdc)}</td>
+          <tr key={max_price_usdc}>
+            <td className="py-1.5">{formatNumber(max_price_usdc)}</td>
+            <td className="py-1.5">{formatNumber(shareOf(max_price_usdc, fee_bps))}</td>
+            <td className="py-1.5">{formatNumber(deposit_usdc)}</td>
           </tr>
         ))}
-      </Table>
-    </section>
+      </tbody>
+    </table>
   );
 }

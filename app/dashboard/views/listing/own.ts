@@ -42,6 +42,22 @@ export function missingCollateral(listing: OwnListing, config: MarketplaceConfig
   return tier ? lessUsdc(tier.deposit_usdc, heldCollateral(listing)) : 0;
 }
 
+/** What more than the minimum is worth: the collateral that is recommended, per cent of the minimum. */
+const RECOMMENDED_PERCENT = 125n;
+
+/** The deposit up to the recommended one; 0 if the listing holds as much. */
+export function recommendedDeposit(listing: OwnListing, config: MarketplaceConfig | undefined): number {
+  const tier = config && tierOf(String(listing.price_usdc), config);
+  if (!tier) return 0;
+  return lessUsdc(toUsdc((parseUsdc(tier.deposit_usdc) * RECOMMENDED_PERCENT) / 100n), heldCollateral(listing));
+}
+
+/** True if the listing holds exactly what its price needs. */
+export function isAtMinimum(listing: OwnListing, config: MarketplaceConfig | undefined): boolean {
+  const tier = config && tierOf(String(listing.price_usdc), config);
+  return Boolean(tier) && parseUsdc(tier!.deposit_usdc) === parseUsdc(heldCollateral(listing));
+}
+
 /** The difference, at least 0. */
 export function lessUsdc(from: number, amount: number): number {
   const rest = parseUsdc(from) - parseUsdc(amount);

@@ -1,4 +1,4 @@
-/** The price of a call, its timeouts, and the required deposit. */
+/** The price of a call, its timeouts, and the required collateral. */
 import { useQuery } from '@tanstack/react-query';
 import { cx, Input, Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
@@ -62,8 +62,9 @@ function Tiers({ price, held }: { price: string; held: number }) {
       <div>
         <h3 className="font-medium">Collateral</h3>
         <p className="mt-1 max-w-2xl text-sm text-faint">
-          A deposit that backs your agent. It stays in an account of the on-chain program, can be slashed only if a
-          dispute is upheld against you, and is returned after you delist.
+          It backs your agent, and stays in an account of the on-chain program. Only a dispute that is upheld against
+          you takes from it; the rest is returned after you delist. With only the minimum, any award pauses the agent.
+          You can top up after listing.
         </p>
       </div>
       <div className="overflow-x-auto rounded-xl border border-line bg-raised">
@@ -75,7 +76,7 @@ function Tiers({ price, held }: { price: string; held: number }) {
                 Price of one call
               </th>
               <th scope="col" className="px-4 py-2.5 text-right font-medium">
-                Deposit
+                Minimum
               </th>
             </tr>
           </thead>

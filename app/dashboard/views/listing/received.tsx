@@ -14,7 +14,7 @@ const EVERY_MS = 10_000;
 
 interface ReceivedProps {
   agentId: string;
-  /** Only calls without a valid result. */
+  /** Only refunded calls. */
   failed: boolean;
   onFailed(failed: boolean): void;
 }
@@ -33,18 +33,14 @@ export function Received({ agentId, failed, onFailed }: ReceivedProps) {
     mutationFn: async () => (await import('../executions/saveCsv.ts')).saveReceivedCsv(agentId, failed),
   });
   return (
-    <section className="grid gap-4" aria-label="Received calls">
-      <h2 className="sr-only">Received calls</h2>
+    <section className="grid gap-4" aria-label="Calls">
+      <h2 className="sr-only">Calls</h2>
       <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
-        <p className="max-w-xl text-sm text-faint">
-          Ended calls of this agent, newest first. Request and answer are shown until the caller deletes them.
+        <p className="max-w-2xl text-sm text-faint">
+          Ended calls, newest first. A caller can delete the request and the answer; the payment stays.
         </p>
         <div className="flex flex-wrap items-center gap-x-5 gap-y-3">
-          <Checkbox
-            label="Only without a valid result"
-            checked={failed}
-            onChange={({ target }) => onFailed(target.checked)}
-          />
+          <Checkbox label="Only refunded calls" checked={failed} onChange={({ target }) => onFailed(target.checked)} />
           <Button disabled={!calls?.length} busy={save.isPending} onClick={() => save.mutate()}>
             Download CSV
           </Button>
@@ -58,7 +54,7 @@ export function Received({ agentId, failed, onFailed }: ReceivedProps) {
       {error && !data && <Trouble error={error} what="The calls" onRetry={refetch} />}
       {!calls && !error && <Skeleton className="h-64" />}
       {calls?.length === 0 && (
-        <Empty title={failed ? 'Every call had a valid result' : 'No calls yet'}>
+        <Empty title={failed ? 'No call was refunded' : 'No calls yet'}>
           {failed ? null : 'Each call appears here once it is paid or refunded.'}
         </Empty>
       )}
@@ -75,17 +71,6 @@ export function Received({ agentId, failed, onFailed }: ReceivedProps) {
             {calls.map((one) => (
               <li key={one.execution_id} className="border-b border-line last:border-b-0">
                 <Call received={one} />
-                {one.dispute && (
-                  <p className="pr-4 pb-3 pl-10 text-sm">
-                    <Link
-                      to="/disputes/$executionId"
-                      params={{ executionId: one.execution_id }}
-                      className="text-accent underline underline-offset-2"
-                    >
-                      {one.dispute.outcome === 'open' ? 'Read the dispute and reply' : 'Read the dispute'}
-                    </Link>
-                  </p>
-                )}
               </li>
             ))}
           </ul>
@@ -114,12 +99,21 @@ function Call({ received }: { received: ReceivedCall }) {
     http_status === null ? 'No answer' : `HTTP ${http_status}`,
   ];
   return (
-    <details className="group" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary title={received.execution_id} className={cx(COLUMNS, 'py-3 text-sm hover:bg-sunken/60 lg:items-center')}>
-        <span className="flex min-w-0 items-center gap-3">
+    <>
+      {/* The button covers the row, and the link to a dispute is above it: neither is within the other. */}
+      <div
+        title={received.execution_id}
+        className={cx(COLUMNS, 'relative py-3 text-sm hover:bg-sunken/60 lg:items-center')}
+      >
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+          className="flex min-w-0 items-center gap-3 text-left -outline-offset-2 after:absolute after:inset-0"
+        >
           <svg
             viewBox="0 0 16 16"
-            className="size-3 shrink-0 text-faint transition-transform group-open:rotate-90"
+            className={cx('size-3 shrink-0 text-faint transition-transform', isOpen && 'rotate-90')}
             fill="none"
             stroke="currentColor"
             strokeWidth="2"
@@ -131,10 +125,21 @@ function Call({ received }: { received: ReceivedCall }) {
             <TaskLine task={task} />
             {error && <span className="line-clamp-2 text-xs text-faint">{error.message}</span>}
           </span>
-        </span>
+        </button>
         <span className="flex flex-wrap items-center justify-between gap-3 lg:contents">
           <Badge tone={tone} className="justify-self-start">
-            {words}
+            {received.dispute ? (
+              <Link
+                to="/disputes/$executionId"
+                params={{ executionId: received.execution_id }}
+                aria-label={`${words}: read the dispute`}
+                className="relative -my-0.5 py-1 underline underline-offset-2"
+              >
+                {words}
+              </Link>
+            ) : (
+              words
+            )}
           </Badge>
           <span className="text-right font-medium tabular-nums">
             <span className="sr-only">Earned </span>
@@ -147,9 +152,9 @@ function Call({ received }: { received: ReceivedCall }) {
             <Ago at={received_at} />
           </span>
         </span>
-      </summary>
+      </div>
       {isOpen && <Content received={received} />}
-    </details>
+    </>
   );
 }
 

@@ -49,7 +49,7 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
     ],
     [
       'When it can shrink',
-      `Only if a dispute is upheld against you: by at most ${SLASH_MULTIPLE} times the price of the call, never by more than the deposit.`,
+      `Only if a dispute is upheld against you: by at most ${SLASH_MULTIPLE} times the price of the call, never by more than the collateral.`,
     ],
     ['When it returns', `${formatSpan(config.longest_span_seconds)} after you delist, once no dispute is open.`],
     ['Signing key', signingKey ? <Id key="key" value={signingKey.address} /> : '–'],

@@ -1,4 +1,4 @@
-/** The URL of a creator's agent: its tab, and the filter of its received calls. */
+/** The URL of a creator's agent: its tab, and the filter of its calls. */
 
 export const TABS = ['overview', 'received', 'edit', 'test', 'settings'] as const;
 export type Tab = (typeof TABS)[number];
@@ -6,7 +6,7 @@ export type Tab = (typeof TABS)[number];
 export interface ListingSearch {
   /** The overview if missing. */
   tab?: Exclude<Tab, 'overview'>;
-  /** Only received calls without a valid result. */
+  /** Only refunded calls. */
   failed?: true;
 }
 

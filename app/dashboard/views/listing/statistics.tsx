@@ -8,7 +8,7 @@ import { nameOfDay } from '../../parts/days.ts';
 import { Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Card, cx, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatDuration, formatShort, Time } from '../../parts/values.tsx';
+import { formatAmount, formatCount, formatDuration, formatRate, formatShort, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { sumUsdc } from './own.ts';
 
@@ -59,9 +59,27 @@ export function Statistics({ agentId }: { agentId: string }) {
   );
 }
 
+/** With calls on fewer days, charts say less than a sentence. */
+const CHARTED_DAYS = 3;
+
 function Charts({ data: { days, failures } }: { data: Statistics }) {
   const names = days.map(({ day }) => day);
+  const busy = days.filter(({ completed, failed }) => completed + failed > 0);
   const latest = days.findLast(({ p50_ms }) => p50_ms !== null);
+  const failed = busy.reduce((sum, day) => sum + day.failed, 0);
+  if (busy.length === 0) return <p className="text-sm text-faint">No calls in these {days.length} days.</p>;
+  if (busy.length < CHARTED_DAYS) {
+    return (
+      <div className="grid gap-4">
+        <Card className="grid gap-1.5">
+          {busy.map((day) => (
+            <p key={day.day}>{sentenceOf(day)}</p>
+          ))}
+        </Card>
+        {failed > 0 && <Failures failures={failures} count={failed} />}
+      </div>
+    );
+  }
   return (
     <div className="grid gap-4 lg:grid-cols-2">
       <Chart
@@ -74,51 +92,66 @@ function Charts({ data: { days, failures } }: { data: Statistics }) {
         series={[{ label: 'Earned', tone: 'accent', values: days.map(({ earned_usdc }) => earned_usdc) }]}
       />
       <CallsChart days={days} />
-      <LatencyChart
-        days={days}
-        summary={
-          latest ? `Median ${formatDuration(latest.p50_ms ?? 0)} on ${nameOfDay(latest.day)}` : 'No completed calls'
-        }
-      />
-      <Failures failures={failures} count={days.reduce((sum, { failed }) => sum + failed, 0)} />
+      <div className={cx('min-w-0', failed === 0 && 'lg:col-span-2')}>
+        <LatencyChart
+          days={days}
+          summary={
+            latest ? `Median ${formatDuration(latest.p50_ms ?? 0)} on ${nameOfDay(latest.day)}` : 'No completed calls'
+          }
+        />
+      </div>
+      {failed > 0 ? (
+        <Failures failures={failures} count={failed} />
+      ) : (
+        <p className="text-sm text-faint lg:col-span-2">No call failed in these {days.length} days.</p>
+      )}
     </div>
   );
 }
 
-/** `count` is that of the chart of calls. The service may not know the reason of each. */
+/** Such as `3 calls on 29 Nov: 100 % completed, 0.7425 USDC earned, median 73 ms.` */
+function sentenceOf({ day, completed, failed, earned_usdc, p50_ms }: Statistics['days'][number]): string {
+  const count = completed + failed;
+  const facts = [
+    `${formatRate(completed / count)} completed`,
+    `${formatAmount(earned_usdc)} earned`,
+    ...(p50_ms === null ? [] : [`median latency ${formatDuration(p50_ms)}`]),
+  ];
+  return `${formatCount(count)} ${count === 1 ? 'call' : 'calls'} on ${nameOfDay(day)}: ${facts.join(', ')}.`;
+}
+
+/** `count`: of the failed calls. The service may not know the reason of each. */
 function Failures({ failures, count: total }: Pick<Statistics, 'failures'> & { count: number }) {
   const unknown = total - failures.reduce((sum, { count }) => sum + count, 0);
   return (
     <Card className="grid min-w-0 content-start gap-4">
       <div>
         <h3 className="text-sm text-faint">Why calls failed</h3>
-        <p className="text-xl font-semibold tabular-nums">{total === 0 ? 'No failures' : formatCount(total)}</p>
+        <p className="text-xl font-semibold tabular-nums">{formatCount(total)}</p>
       </div>
-      {total > 0 && (
-        <div className="min-w-0">
-          <Table label="Failures by reason" head={['Reason', 'Calls', 'Last']}>
-            {failures.map(({ code, message, count, last_at }) => (
-              <tr key={`${code} ${message}`}>
-                <td className="min-w-44">
-                  <code className="font-mono text-[0.8125rem]">{code}</code>
-                  <span className="block text-faint">{message}</span>
-                </td>
-                <td className="tabular-nums">{formatCount(count)}</td>
-                <td className="whitespace-nowrap text-faint">
-                  <Time at={last_at} />
-                </td>
-              </tr>
-            ))}
-            {unknown > 0 && (
-              <tr>
-                <td className="text-faint">Reason unknown to this marketplace</td>
-                <td className="tabular-nums">{formatCount(unknown)}</td>
-                <td />
-              </tr>
-            )}
-          </Table>
-        </div>
-      )}
+      <div className="min-w-0">
+        <Table label="Failures by reason" head={['Reason', 'Calls', 'Last']}>
+          {failures.map(({ code, message, count, last_at }) => (
+            <tr key={`${code} ${message}`}>
+              <td className="min-w-44">
+                <code className="font-mono text-[0.8125rem]">{code}</code>
+                <span className="block text-faint">{message}</span>
+              </td>
+              <td className="tabular-nums">{formatCount(count)}</td>
+              <td className="whitespace-nowrap text-faint">
+                <Time at={last_at} />
+              </td>
+            </tr>
+          ))}
+          {unknown > 0 && (
+            <tr>
+              <td className="text-faint">Reason unknown to this marketplace</td>
+              <td className="tabular-nums">{formatCount(unknown)}</td>
+              <td />
+            </tr>
+          )}
+        </Table>
+      </div>
     </Card>
   );
 }

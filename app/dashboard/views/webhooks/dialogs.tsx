@@ -1,15 +1,19 @@
 /** Adds, changes and deletes an endpoint, replaces its secret, and shows a new secret once. */
 import { useState } from 'react';
-import { EVENT_MEANINGS, EVENT_TYPES, type EventType } from '../../../sdk/wire/events.ts';
+import { EVENT_MEANINGS, type EventType } from '../../../sdk/wire/events.ts';
 import type { WebhookEndpoint } from '../../../sdk/wire/wire.ts';
 import { ActDialog } from '../../parts/act.tsx';
 import { ShownOnce } from '../../parts/shownOnce.tsx';
 import { Checkbox, Input } from '../../parts/ui.tsx';
 import { Code } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
+import { EVENT_GROUPS } from './eventGroups.ts';
 
 /** The event types to choose from. A test is always sent. */
-const CHOICES = EVENT_TYPES.filter((type) => type !== 'webhook.test');
+const CHOICES = EVENT_GROUPS.map(({ name, types }) => ({
+  name,
+  types: types.filter((type) => type !== 'webhook.test'),
+}));
 
 interface MadeProps {
   onClose(): void;
@@ -59,17 +63,22 @@ export function EndpointDialog({ endpoint, onClose, onMade }: MadeProps & { endp
           checked={isAll}
           onChange={(event) => setAll(event.target.checked)}
         />
-        {!isAll &&
-          CHOICES.map((type) => (
-            <Checkbox
-              key={type}
-              label={type}
-              hint={EVENT_MEANINGS[type]}
-              checked={types.includes(type)}
-              onChange={(event) => toggle(type, event.target.checked)}
-            />
-          ))}
       </fieldset>
+      {!isAll &&
+        CHOICES.map(({ name, types: choices }) => (
+          <fieldset key={name} className="grid gap-2.5">
+            <legend className="mb-2 text-sm font-medium">{name}</legend>
+            {choices.map((type) => (
+              <Checkbox
+                key={type}
+                label={type}
+                hint={EVENT_MEANINGS[type]}
+                checked={types.includes(type)}
+                onChange={(event) => toggle(type, event.target.checked)}
+              />
+            ))}
+          </fieldset>
+        ))}
     </ActDialog>
   );
 }
