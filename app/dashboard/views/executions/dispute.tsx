@@ -11,10 +11,10 @@ import { idBytes } from './record.ts';
 import { TaskLine } from './rows.tsx';
 
 export const OUTCOMES: Record<DisputeSummary['outcome'], { tone: Tone; text: string }> = {
-  open: { tone: 'warn', text: 'open' },
-  rejected: { tone: 'plain', text: 'rejected' },
-  upheld: { tone: 'good', text: 'upheld' },
-  lapsed: { tone: 'plain', text: 'ended undecided' },
+  open: { tone: 'warn', text: 'Open' },
+  rejected: { tone: 'plain', text: 'Rejected' },
+  upheld: { tone: 'good', text: 'Upheld' },
+  lapsed: { tone: 'plain', text: 'Ended undecided' },
 };
 
 /** The badge of a dispute as one of its sides reads it. */
@@ -22,11 +22,19 @@ export function outcomeFor(
   outcome: DisputeSummary['outcome'],
   reader: 'caller' | 'creator',
 ): { tone: Tone; text: string } {
-  if (outcome === 'open' || outcome === 'lapsed') return OUTCOMES[outcome];
-  return (outcome === 'upheld') === (reader === 'caller')
-    ? { tone: 'good', text: 'Decided for you' }
-    : { tone: 'bad', text: 'Decided against you' };
+  return { ...OUTCOMES[outcome], ...FOR[reader][outcome] };
 }
+
+const FOR: Record<'caller' | 'creator', Partial<typeof OUTCOMES>> = {
+  caller: {
+    upheld: { tone: 'good', text: 'Upheld: you are right' },
+    rejected: { tone: 'bad', text: 'Rejected: the creator is right' },
+  },
+  creator: {
+    upheld: { tone: 'bad', text: 'Upheld: the caller is right' },
+    rejected: { tone: 'good', text: 'Rejected: you keep everything' },
+  },
+};
 
 /** The agent and the price, by which people know a dispute. A name breaks only where a line cannot hold it. */
 export function DisputeTitle({ dispute: { agent_name, agent_id, price_usdc } }: { dispute: DisputeSummary }) {

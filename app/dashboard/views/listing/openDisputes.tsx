@@ -50,7 +50,7 @@ export function OpenDisputes({ agentId }: { agentId?: string }) {
 }
 
 function Facts({ dispute, isNamed }: { dispute: DisputeSummary; isNamed: boolean }) {
-  const { agent_id, agent_name, execution_id, price_usdc, answer_due_at } = dispute;
+  const { agent_id, agent_name, execution_id, price_usdc, answer_due_at, reply } = dispute;
   const { data: stakes } = useQuery(stakesQuery(agent_id, execution_id));
   const most = stakes && mostSlashed(stakes, parseUsdc(price_usdc));
   return (
@@ -58,7 +58,8 @@ function Facts({ dispute, isNamed }: { dispute: DisputeSummary; isNamed: boolean
       {isNamed && <span className="font-medium">{agent_name ?? shorten(agent_id)}: </span>}
       {isNamed ? 'a' : 'A'} call for {formatAmount(price_usdc)} is disputed.{' '}
       {most !== undefined && <>Up to {formatAmount(toUsdc(most))} of its collateral is at stake. </>}
-      Decision by <Time at={answer_due_at} />.
+      {reply === null && <strong className="font-semibold">Reply now. </strong>}
+      The admin can decide at any time, and should by <Time at={answer_due_at} />.
     </span>
   );
 }
