@@ -46,7 +46,7 @@ describe('delayed changes of settings', function () {
       await page.goto('/admin?tab=settings');
       await page.getByText('Delay of changes').waitFor();
       await page.locator(`[title="${visitor.demo.callers[1]!.wallet}"]`).first().waitFor();
-      await page.getByLabel('Fee, basis points').fill('50');
+      await page.getByLabel('Fee, %').fill('0.5');
       await page.getByRole('button', { name: 'Review changes' }).click();
       await dialog(page).getByText('Announce these changes?').waitFor();
       await sign(page, 'Sign and announce');

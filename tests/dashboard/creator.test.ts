@@ -469,7 +469,6 @@ describe('the creator', function () {
     await site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto(`/disputes/${executionId}`);
       await page.getByText('As loud as letters are.').waitFor();
-      await page.getByRole('heading', { name: 'Evidence' }).click();
       await page.getByRole('region', { name: 'Evidence' }).getByText(complaint.trim()).waitFor();
     });
     await site.visit({ as: 'Demo admin' }, async (page) => {
@@ -510,7 +509,7 @@ describe('the creator', function () {
       expect(await collateral()).to.equal(held);
       await page.goto('/disputes');
       const shown = page.locator('section').filter({ has: page.locator(`[title="${executionId}"]`) });
-      await shown.getByText('Decided against you', { exact: true }).waitFor();
+      await shown.getByText('Upheld: the caller is right', { exact: true }).waitFor();
       await shown.getByText('It was not loud.').waitFor();
     });
   });
