@@ -139,7 +139,7 @@ describe('the admin', function () {
       // The list may still show every creator.
       const row = page.getByRole('row', { name: creator.slice(0, 5) });
       for (const verified of [!was, was]) {
-        const button = row.getByRole('button', { name: verified ? /^Verify / : /^Remove the badge of / });
+        const button = row.getByRole('button', { name: verified ? /^Verify / : /^Remove badge of / });
         await button.click();
         await sign(page, verified ? 'Verify' : 'Remove badge');
         await until('the catalogue shows it', async () => (await isVerified()) === verified);

@@ -110,11 +110,13 @@ export function CreatorsTab() {
               </Cell>
               <td className="sm:text-right">
                 <Button small onClick={() => setChosen(creator)}>
-                  {creator.verified ? 'Remove badge' : 'Verify'}
-                  <span className="sr-only">
-                    {creator.verified && ' of'} {nameOf(creator)}
-                  </span>{' '}
-                  …
+                  <span>
+                    {creator.verified ? 'Remove badge' : 'Verify'}
+                    <span className="sr-only">
+                      {creator.verified && ' of'} {nameOf(creator)}
+                    </span>{' '}
+                    …
+                  </span>
                 </Button>
               </td>
             </tr>

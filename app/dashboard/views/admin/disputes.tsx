@@ -111,7 +111,7 @@ function Row({ dispute }: { dispute: DisputeSummary }) {
       <Cell of="Price" className="whitespace-nowrap tabular-nums sm:text-right">
         {formatAmount(dispute.price_usdc)}
       </Cell>
-      <Cell of="Decide by">
+      <Cell of={isOpen ? 'Decide by' : 'Ended'}>
         {isOpen ? (
           <span className="grid justify-items-start gap-1">
             <Time at={answer_due_at} />

@@ -132,7 +132,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     },
     {
       name: 'exposureMultiple',
-      label: 'Most that a dispute window’s calls may cost, × collateral',
+      label: 'Most that a dispute window’s calls may cost, ×\u00a0collateral',
       about: 'The prices of an agent’s calls that open in one dispute window, without refunded ones. 0: no limit.',
       min: 0n,
       max: BigInt(limits.exposureMultipleMax),

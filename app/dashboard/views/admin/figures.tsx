@@ -38,7 +38,7 @@ export function Figures({ state }: { state: OperationState }) {
   const { oldest_unsettled: oldest } = state;
   const collected = useCollected();
   return (
-    <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
+    <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
       <Figure
         label="SOL for fees lasts"
         value={runwayOf(state)}
@@ -49,11 +49,7 @@ export function Figures({ state }: { state: OperationState }) {
         value={formatCount(state.executions_in_flight)}
         about={oldest ? `The oldest for ${formatSpan(oldest.age_seconds)}` : 'No unsettled calls'}
       />
-      <Figure
-        label="Finished calls"
-        value={formatCount(state.total_executions)}
-        about="Of all agents, since the start"
-      />
+      <Figure label="Finished calls" value={formatCount(state.total_executions)} about="Of all agents" />
       <Figure
         label="Collected fees"
         value={collected === undefined ? '–' : formatAmount(collected)}

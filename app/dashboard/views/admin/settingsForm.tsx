@@ -108,7 +108,8 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
 function hintOf(field: SettingField, text: string): ReactNode {
   if (faultOf(field, text) !== null) return field.about;
   const words = field.show(field.parse(text.trim()));
-  if (words.startsWith(text.trim())) return field.about;
+  // `1 hours` is `1 hour`.
+  if (words.startsWith(text.trim().replace(/s$/, ''))) return field.about;
   return (
     <>
       <strong className="block text-sm font-medium text-ink tabular-nums">= {words}</strong> {field.about}

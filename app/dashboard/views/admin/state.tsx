@@ -150,9 +150,11 @@ function lamportRows({ lamports, lamports_per_call, authorities }: State): (Row 
   ];
 }
 
-/** Seconds in whole minutes from an hour on: the clocks of chain and page differ by more than a second. */
-const roughly = (seconds: number): string =>
-  `about ${formatSpan(seconds >= 3_600 ? Math.round(seconds / 60) * 60 : seconds)}`;
+/** In whole minutes, from an hour on in tens: more does not matter. */
+function roughly(seconds: number): string {
+  const step = seconds >= 3_600 ? 600 : seconds >= 60 ? 60 : 1;
+  return `about ${formatSpan(Math.round(seconds / step) * step)}`;
+}
 
 function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive, ...state }: State): Row[] {
   const webhooks = state.webhooks_waiting;
@@ -239,7 +241,7 @@ function Loading() {
   return (
     <div className="grid gap-8">
       <Skeleton className="h-17" />
-      <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
+      <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
         {[1, 2, 3, 4].map((key) => (
           <Skeleton key={key} className="h-29" />
         ))}

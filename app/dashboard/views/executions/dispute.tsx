@@ -59,6 +59,8 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
   const isCaller = dispute.caller === wallet;
   const now = useChainClock(isOpen);
   const { tone, text } = outcomeFor(dispute.outcome, isCaller ? 'caller' : 'creator');
+  const lacksEvidence = isOpen && isCaller && !dispute.has_evidence;
+  const mustReply = isOpen && !isCaller && dispute.reply === null;
   const title = useId();
   const Heading = listed ? 'h3' : 'h2';
   return (
@@ -88,10 +90,13 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
             params={{ executionId: dispute.execution_id }}
             className={buttonStyle('plain', true)}
           >
-            {isOpen && !isCaller && dispute.reply === null ? 'Read and reply' : 'View dispute'}
+            {lacksEvidence ? 'Upload evidence' : mustReply ? 'Read and reply' : 'View dispute'}
           </Link>
         </div>
       </div>
+      {lacksEvidence && (
+        <p className="mb-2 text-sm text-warn">The admin cannot read your evidence: only its hash is on the chain.</p>
+      )}
       {isOpen ? (
         <Due dispute={dispute} now={now} />
       ) : (
