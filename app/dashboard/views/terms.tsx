@@ -10,7 +10,7 @@ import { formatAmount, formatSpan, Id } from '../parts/values.tsx';
 import { configQuery } from '../service.ts';
 import { DISPUTE_LAPSE_SECONDS, depositsQuery, ENDED_DISPUTE_SECONDS, SLASH_MULTIPLE } from '../wallet/programTerms.ts';
 import { useSession } from '../wallet/session.ts';
-import { CHANGE_EFFECT, Changes, changesQuery } from './terms/changes.tsx';
+import { CHANGE_EFFECTS, Changes, changesQuery } from './terms/changes.tsx';
 
 // It reads the chain, which needs large modules.
 const Guardian = lazy(() => import('./terms/guardian.tsx'));
@@ -37,6 +37,14 @@ export default function View() {
               </Suspense>
             )}
             <Changes />
+            <section className="grid gap-2 text-sm">
+              <h2 className="text-base font-semibold">Effect of changes</h2>
+              <ul className="grid list-disc gap-1.5 pl-5">
+                {CHANGE_EFFECTS.map((effect) => (
+                  <li key={effect}>{effect}</li>
+                ))}
+              </ul>
+            </section>
           </div>
           {config && (
             <div className="grid grid-cols-[minmax(0,1fr)] gap-6">
@@ -69,7 +77,7 @@ function Terms({ config }: { config: MarketplaceConfig }) {
           ['Longest timeout', formatSpan(config.max_timeout_seconds)],
           [
             'Refundable deposit',
-            `${formatSpan(config.record_seconds)} after settlement the call’s account on the chain is closed. Whoever paid its deposit gets it back.`,
+            `${formatSpan(config.record_seconds)} after settlement the call’s account on the chain is closed, and its deposit goes back to the wallet that paid it.`,
           ],
           [
             'Listing',
@@ -195,7 +203,6 @@ function Roles({ config, pending }: { config: MarketplaceConfig; pending: Pendin
               </span>
             </Role>,
           ],
-          ['Effect of changes', CHANGE_EFFECT],
         ]}
       />
     </Card>

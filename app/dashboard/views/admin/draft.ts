@@ -123,9 +123,9 @@ export function fieldsOf(limits: Limits): SettingField[] {
     },
     {
       name: 'recordSeconds',
-      label: 'Time to the archive',
+      label: 'Time until a call’s account is closed',
       about:
-        'Time from the end of a settled call until its account can be closed and its refundable deposit comes back.',
+        'From the end of a settled call on. Its refundable deposit then comes back, and its record goes to the archive.',
       min: BigInt(limits.recordSecondsMin),
       max: BigInt(limits.recordSecondsMax),
       ...seconds,

@@ -2,7 +2,7 @@
 import { type ReactNode, useState } from 'react';
 import { SignDialog } from '../../parts/sign.tsx';
 import { Button, Card, Input } from '../../parts/ui.tsx';
-import { CHANGE_EFFECT, delayWords } from '../terms/changes.tsx';
+import { CHANGE_EFFECTS, delayWords } from '../terms/changes.tsx';
 import type { ChainConfig, Limits, Settings } from './chainConfig.ts';
 import { changesOf, type Draft, draftOf, faultOf, fieldsOf, type SettingField, tierFault } from './draft.ts';
 import { SpanInput } from './spanInput.tsx';
@@ -44,7 +44,7 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
       >
         <div>
           <h2 className="font-semibold">Terms</h2>
-          <p className="mt-1 text-sm text-faint">{CHANGE_EFFECT}</p>
+          <p className="mt-1 text-sm text-faint">{CHANGE_EFFECTS.join(' ')}</p>
         </div>
         <div className="grid items-start gap-x-6 gap-y-5 sm:grid-cols-2 lg:grid-cols-3">
           {fields.map((field) => {

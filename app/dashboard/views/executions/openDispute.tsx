@@ -85,7 +85,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
           ) : (
             <FileField
               label="Evidence file"
-              hint={`Text, PDF, PNG, JPEG or JSON, at most ${MAX_KIB} KiB. It is hashed in your browser, and the admin and the creator can read it.`}
+              hint={`It must say what is wrong: the admin and the creator get only this file. Text, PDF, PNG, JPEG or JSON, at most ${MAX_KIB} KiB. It is hashed in your browser.`}
               error={error}
               accept={ACCEPTED}
               onFile={async (chosen) => setFile(chosen ? await fileEvidence(chosen) : null)}

@@ -31,7 +31,7 @@ const LABELS: Record<ChangedSetting['setting'], string> = {
   dispute_window: 'Dispute window',
   refund_grace: 'Refund grace',
   max_timeout: 'Longest timeout',
-  record_time: 'Time to the archive',
+  record_time: 'Time until a call’s account is closed',
   exposure_multiple: 'Exposure limit',
   admin_delay: 'Delay of changes',
   collateral_tiers: 'Collateral',
@@ -154,7 +154,7 @@ function CancelAll() {
 }
 
 /** Words for a change that can never be applied. */
-const OVER: Partial<Record<Change['status'], string>> = { expired: 'expired', cancelled: 'cancelled with others' };
+const OVER: Partial<Record<Change['status'], string>> = { expired: 'Expired', cancelled: 'Cancelled with others' };
 
 interface ChangeCardProps {
   change: Change;
@@ -180,7 +180,7 @@ function ChangeCard({ change, mayCancel, onEnded }: ChangeCardProps) {
               {OVER[change.status] ? (
                 <Badge>{OVER[change.status]}</Badge>
               ) : (
-                <Badge tone={left > 0 ? 'warn' : 'bad'}>{left > 0 ? `in ${formatSpan(left)}` : 'now'}</Badge>
+                <Badge tone={left > 0 ? 'warn' : 'bad'}>{left > 0 ? `In ${formatSpan(left)}` : 'Now'}</Badge>
               )}
             </span>,
           ],
@@ -231,5 +231,9 @@ export const delayWords = (seconds: number): string =>
     : `A change that gives a key more rights, or that raises costs for callers or creators, can be applied only after ${formatSpan(seconds)}, a new guardian ${formatSpan(GUARDIAN_CHANGE_SECONDS)} later.`;
 
 /** What a change does to calls in progress, to disputes and to listed agents. */
-export const CHANGE_EFFECT =
-  'A new fee applies to new calls of every agent, also of those already listed. Calls in progress keep their fee, dispute window and refund time, but a new time to the archive counts for them, too. A new bond applies to every later dispute. New limits of price and collateral count for a listed agent when its creator changes or resumes it, and when a dispute takes from its collateral.';
+export const CHANGE_EFFECTS = [
+  'A new fee applies to new calls of every agent, also of those already listed.',
+  'Calls in progress keep their fee, dispute window and refund time. A new time until a call’s account is closed counts for them, too.',
+  'A new bond applies to every later dispute.',
+  'New limits of price and collateral count for a listed agent when its creator changes or resumes it, and when a dispute takes from its collateral.',
+];
