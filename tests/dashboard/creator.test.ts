@@ -426,14 +426,14 @@ describe('the creator', function () {
       await sign(page, 'Sign the changes');
       await until('callers see the price', async () => (await shownAgent()).price_per_call_usdc === 0.06);
       expect(await collateral()).to.equal(held);
-      for (const [name, status] of [
-        ['Pause', 'paused'],
-        ['Resume', 'active'],
+      for (const [name, status, shown] of [
+        ['Pause', 'paused', 'Paused'],
+        ['Resume', 'active', 'Active'],
       ] as const) {
         await page.getByRole('main').getByRole('button', { name, exact: true }).click();
         await sign(page, name);
         await until(`it is ${status}`, async () => (await shownAgent()).status === status);
-        await page.getByRole('main').getByText(status, { exact: true }).first().waitFor();
+        await page.getByRole('main').getByText(shown, { exact: true }).first().waitFor();
       }
     }));
 

@@ -146,6 +146,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
               <Result text={result} name={execution.execution_id} />
             )}
           </Fold>
+          {reader === 'admin' && <Others found={found} />}
         </div>
         {mayDecide && (
           <Card
@@ -165,7 +166,6 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           </Card>
         )}
         <div className={COLUMN}>
-          {reader === 'admin' && <Others found={found} />}
           <Verified found={found} />
           {mayDecide && <AtStake dispute={dispute} reader={reader} />}
           <Fold title="History" gist="times, wallets, ids">

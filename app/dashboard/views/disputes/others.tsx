@@ -15,7 +15,7 @@ export function Others({ found: { dispute, others } }: { found: ProcedureOutput<
         rows={[
           [
             'Of this caller',
-            <span key="caller" className="flex flex-wrap items-center gap-x-2">
+            <span key="caller" className="flex flex-wrap items-baseline gap-x-2">
               {countWords(of_caller)} <Id value={dispute.caller} kind="address" />
             </span>,
           ],
