@@ -14,17 +14,14 @@ const BUTTONS = {
 
 export type ButtonKind = keyof typeof BUTTONS;
 
-/** The same grey for every kind: a pale colour looks like an action. */
-const DISABLED =
-  'disabled:border disabled:border-line disabled:bg-sunken disabled:text-faint disabled:opacity-100 disabled:cursor-not-allowed aria-disabled:border aria-disabled:border-line aria-disabled:bg-sunken aria-disabled:text-faint aria-disabled:opacity-100 aria-disabled:cursor-not-allowed';
-
 /** The style of a button, also for links that look like buttons. */
 export function buttonStyle(kind: ButtonKind = 'plain', small = false): string {
   return cx(
     'inline-flex items-center justify-center gap-2 rounded-lg font-medium whitespace-nowrap transition-colors print:hidden',
     small ? 'min-h-8 px-2.5 text-sm' : 'min-h-10 px-4 text-sm',
     BUTTONS[kind],
-    DISABLED,
+    // The same grey for every kind: a pale colour looks like an action.
+    'unavailable:border unavailable:border-line unavailable:bg-sunken unavailable:text-faint unavailable:opacity-100 unavailable:cursor-not-allowed',
   );
 }
 
@@ -207,28 +204,6 @@ export function Select({ label, hint, error, className, ...rest }: FieldProps & 
   return (
     <Field label={label} hint={hint} error={error ?? null}>
       {(props) => <select className={cx(CONTROL, 'pr-8', className)} {...rest} {...props} />}
-    </Field>
-  );
-}
-
-export function FileField({
-  label,
-  hint,
-  error,
-  accept,
-  onFile,
-}: FieldProps & { accept?: string; onFile(file: File | undefined): unknown }) {
-  return (
-    <Field label={label} hint={hint} error={error ?? null}>
-      {(props) => (
-        <input
-          type="file"
-          accept={accept}
-          className="w-full text-sm file:mr-3 file:min-h-10 file:cursor-pointer file:rounded-lg file:border file:border-solid file:border-line file:bg-raised file:px-4 file:font-medium"
-          onChange={({ target }) => void onFile(target.files?.[0])}
-          {...props}
-        />
-      )}
     </Field>
   );
 }

@@ -1,8 +1,9 @@
 /** The upload of evidence whose hash is on the chain, but whose file the marketplace does not have. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
+import { FileField } from '../../parts/fileField.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
-import { FileField, Note, Spinner } from '../../parts/ui.tsx';
+import { Note, Spinner } from '../../parts/ui.tsx';
 import { call, explain } from '../../service.ts';
 import { MAX_KIB, readAnyFile, toBase64 } from '../executions/evidence.ts';
 
