@@ -2,6 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import { countRows, readTogether } from '../../app/database/portable.ts';
 import type { EventName } from '../../app/sdk/program/eventFields.ts';
+import { MAX_LAG_SECONDS } from '../../app/sdk/wire/choices.ts';
 import type { AttachedIndex, EventRow, GapRow, IndexDatabase } from './tables.ts';
 
 export interface IndexProgress {
@@ -40,15 +41,12 @@ export async function readRestartSlot(index: Kysely<IndexDatabase>): Promise<big
   return chain?.restart_slot ?? null;
 }
 
-/** A running indexer looks every few seconds. After this time it is down, or it is filling an empty index. */
-const MAX_LAG_MS = 30_000;
-
 /** Milliseconds since the indexer's last look; null before the first. */
 export function lagOf(progress: IndexProgress | undefined, nowMs: number): number | null {
   return progress ? Math.max(0, nowMs - Number(progress.checked_at)) : null;
 }
 
-export const isBehind = (lagMs: number | null): boolean => lagMs === null || lagMs > MAX_LAG_MS;
+export const isBehind = (lagMs: number | null): boolean => lagMs === null || lagMs > MAX_LAG_SECONDS * 1_000;
 
 /** Progress and cursor of the index. */
 export async function readStatus(index: Kysely<IndexDatabase>): Promise<IndexStatus> {

@@ -35,7 +35,7 @@ describe('the admin', function () {
       await page.goto('/admin');
       await page.getByText('The service works').waitFor();
       const { relay_authorities } = await showConfig();
-      const row = page.getByRole('region', { name: 'Relay authorities' }).getByRole('row', { name: 'this relay' });
+      const row = page.getByRole('region', { name: 'Relay authorities' }).getByRole('row', { name: 'This relay' });
       await row.locator(`[title="${relay_authorities[0]}"]`).waitFor();
       await until('the page shows its balance', async () => {
         const lamports = await site.visitor.lamports(new PublicKey(relay_authorities[0]));
@@ -57,18 +57,18 @@ describe('the admin', function () {
       });
       await page.goto('/admin');
       const fact = (label: string) => page.locator('dt').filter({ hasText: label }).locator('+ dd');
-      await fact('Deposits lent').getByText('0.004 of 10 SOL', { exact: true }).waitFor();
+      await fact('SOL lent for accounts').getByText('0.004 of 10 SOL', { exact: true }).waitFor();
       await fact('Free to lend').getByText('9.996 SOL', { exact: true }).waitFor();
       await fact('Coming back from ended calls')
-        .getByText('0.003 SOL, the first in 10 minutes', { exact: true })
+        .getByText('0.003 SOL, the first in about 10 minutes', { exact: true })
         .waitFor();
-      await fact('Held until callers can receive refunds').getByText('0.002 SOL', { exact: true }).waitFor();
-      await fact('Unpaid fees, 24 hours').getByText('0.000005 SOL', { exact: true }).waitFor();
+      await fact('Lent for refunds that wait for their callers').getByText('0.002 SOL', { exact: true }).waitFor();
+      await fact('Network fees that nobody paid, 24 hours').getByText('0.000005 SOL', { exact: true }).waitFor();
       await fact('Its balance').getByText('0.09 SOL', { exact: true }).waitFor();
-      await fact('Minimum balance for quotes').getByText('0.002 SOL', { exact: true }).waitFor();
+      await fact('No new payments below').getByText('0.002 SOL', { exact: true }).waitFor();
       await fact('Records to archive').getByText('7, the oldest for 2 hours 30 minutes', { exact: true }).waitFor();
       await page.getByText('Ended records are not archived in time').waitFor();
-      await fact('Open deposits').getByText('3', { exact: true }).waitFor();
+      await fact('Open x402 payments').getByText('3', { exact: true }).waitFor();
     }));
 
   it('pauses new executions, which are then refused, and resumes them', () =>
@@ -94,10 +94,10 @@ describe('the admin', function () {
       const before = await showConfig();
       await page.goto('/admin?tab=settings');
       const review = page.getByRole('button', { name: /^Review/ });
-      await page.getByLabel('Fee, basis points').fill('101');
+      await page.getByLabel('Fee, %').fill('1.01');
       await page.getByText('It must be from 0 % to 1 %.').waitFor();
       expect(await review.isDisabled()).to.equal(true);
-      await page.getByLabel('Fee, basis points').fill('100');
+      await page.getByLabel('Fee, %').fill('1');
       await page.getByLabel('Tier 2: price up to, USDC').fill('0.01');
       await page.getByText('Each tier must have a higher price than the tier before it.').waitFor();
       expect(await review.isDisabled()).to.equal(true);
@@ -106,7 +106,7 @@ describe('the admin', function () {
       expect(await page.getByRole('button', { name: /^Remove [^t]/ }).isDisabled()).to.equal(true);
       await page.getByText('To remove it nevertheless, pause calls first.').waitFor();
 
-      await page.getByLabel('Refund grace, seconds').fill('900');
+      await page.getByLabel('Refund grace', { exact: true }).fill('15');
       await page.getByLabel('Dispute bond, SOL').fill('0.02');
       await page.getByRole('tab', { name: 'State' }).click();
       await page.getByRole('tab', { name: 'Settings' }).click();
@@ -122,7 +122,7 @@ describe('the admin', function () {
       expect({ ...after, longest_span_seconds: before.longest_span_seconds }).to.deep.equal({ ...before, ...changed });
       expect(longest_span_seconds).to.be.at.least(before.longest_span_seconds);
 
-      await page.getByLabel('Refund grace, seconds').fill(`${before.refund_grace_seconds}`);
+      await page.getByLabel('Refund grace', { exact: true }).fill(`${before.refund_grace_seconds / 60}`);
       await page.getByLabel('Dispute bond, SOL').fill('0.01');
       await review.click();
       await sign(page, 'Sign and change');
@@ -139,7 +139,7 @@ describe('the admin', function () {
       // The list may still show every creator.
       const row = page.getByRole('row', { name: creator.slice(0, 5) });
       for (const verified of [!was, was]) {
-        const button = row.getByRole('button', { name: verified ? /^Verify / : /^Remove the badge of / });
+        const button = row.getByRole('button', { name: verified ? /^Verify / : /^Remove badge of / });
         await button.click();
         await sign(page, verified ? 'Verify' : 'Remove badge');
         await until('the catalogue shows it', async () => (await isVerified()) === verified);
@@ -254,17 +254,34 @@ describe('the admin', function () {
         expect(await decide.count()).to.equal(2);
         await page.getByRole('tab', { name: 'Disputes (2)' }).waitFor();
         await page.goBack();
-        const row = page.locator(`a[href*="${cases.rejected}"]`);
+        const link = page.locator(`a[href*="${cases.rejected}"]`);
+        const row = page.getByRole('row').filter({ has: link });
         expect(await row.textContent()).to.match(
-          /No reply[\s\S]*Evidence available[\s\S]*0\.02 USDC[\s\S]*left[\s\S]*by/,
+          /against[\s\S]*No reply[\s\S]*Evidence uploaded[\s\S]*0\.02 USDC[\s\S]*left[\s\S]*Decide/,
         );
-        await row.click();
+        await link.click();
         await page.getByRole('region', { name: 'Evidence' }).getByText(EVIDENCE.trim()).waitFor();
         await page.getByRole('region', { name: 'Task' }).getByText('an echo, to be rejected').first().waitFor();
         await page.getByText('Genuine: the agent signed exactly this result').first().waitFor();
         expect(await page.locator('main img').count()).to.equal(0);
         await page.goto(`/admin/disputes/${cases.upheld}`);
         await page.getByText('The marketplace does not have the evidence').waitFor();
+        await page.getByText('If it does not come, decide on what was asked and answered.').waitFor();
+        await page.locator('dt').filter({ hasText: 'Of this agent' }).locator('+ dd').getByText('1 open').waitFor();
+      }));
+
+    it('asks the caller for evidence that is missing, and takes only the file with its hash', () =>
+      site.visit({ as: 'Demo caller 1' }, async (page) => {
+        await page.goto(`/disputes/${cases.upheld}`);
+        await page.getByText('The admin cannot read your evidence').waitFor();
+        const choose = (content: string) =>
+          page
+            .getByLabel('Evidence file')
+            .setInputFiles({ name: 'evidence.md', mimeType: 'text/markdown', buffer: Buffer.from(content) });
+        await choose('Something else');
+        await page.getByText('This is another file').waitFor();
+        await choose(EVIDENCE);
+        await page.getByText('its hash is the one on the chain').waitFor();
       }));
 
     it('gives the creator the bond when it is rejected, and no USDC moves', () =>
@@ -322,10 +339,14 @@ describe('the admin', function () {
     it("leaves in the log the admin's reads and decisions, with their transactions", () =>
       site.visit(ADMIN, async (page) => {
         await page.goto('/admin?tab=log');
-        const done = page.getByRole('region', { name: 'Through this service' });
+        const done = page.getByRole('region', { name: 'Sign-ins and reads' });
         for (const what of ['Signed in on the page', 'Read evidence', 'Saved the reason for a decision'])
           await done.getByRole('cell', { name: what, exact: true }).first().waitFor();
-        await page.getByRole('region', { name: 'On the chain' }).getByText('Dispute resolved').first().waitFor();
+        const decided = page.getByRole('region', { name: 'Decisions and changes' });
+        for (const [word, id] of Object.entries({ Rejected: cases.rejected, Upheld: cases.upheld })) {
+          const row = decided.getByRole('row').filter({ has: page.locator(`[title="${id}"]`) });
+          await row.getByText(`${word} dispute`).waitFor();
+        }
 
         // On a phone nothing of a table is cut off.
         await page.setViewportSize(PHONE);

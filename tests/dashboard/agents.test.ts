@@ -128,14 +128,14 @@ describe('agents', function () {
       });
       await page.goto('/?q=sandbox-fails');
       const card = page.getByRole('main').locator(`a[href$="/agents/${agent_id}"]`);
-      await card.getByText('failing', { exact: true }).waitFor();
+      await card.getByText('Failing', { exact: true }).waitFor();
       expect(await card.textContent())
         .to.include('Success0 %')
-        .and.not.match(/(?<!\d)0 ms|degraded/);
+        .and.not.match(/(?<!\d)0 ms|degraded/i);
       await card.click();
-      await page.getByRole('list', { name: 'Tags' }).getByText('failing', { exact: true }).waitFor();
+      await page.getByRole('list', { name: 'Tags' }).getByText('Failing', { exact: true }).waitFor();
       await page.getByRole('heading', { name: 'Recent calls' }).waitFor();
-      expect(await page.getByRole('main').textContent()).to.not.match(/(?<!\d)0 ms|degraded/);
+      expect(await page.getByRole('main').textContent()).to.not.match(/(?<!\d)0 ms|degraded/i);
     }));
 
   it('can be called with a key: shows the result, the payment and its receipt', () =>

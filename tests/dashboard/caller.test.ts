@@ -182,10 +182,9 @@ describe('the caller', function () {
       await shown.getByRole('link', { name: 'View dispute' }).click();
       await page.getByRole('heading', { level: 1, name: 'Dispute over sandbox-echo, 0.01 USDC' }).waitFor();
       const upheld = page.getByRole('region', { name: 'If it is upheld' });
-      await upheld.getByText('up to 0.01 USDC + 0.01 SOL').waitFor();
+      await upheld.getByText('0.01 SOL back and up to 0.01 USDC').waitFor();
       // Twenty times the price.
       await upheld.getByText('up to 0.20 USDC').waitFor();
-      await page.getByRole('heading', { name: 'Evidence' }).click();
       await page.locator(`[title="${hash}"]`).waitFor();
       await page.getByLabel('Evidence').getByText(COMPLAINT).waitFor();
       await page.getByText('The creator has not replied.').waitFor();

@@ -46,7 +46,7 @@ describe('delayed changes of settings', function () {
       await page.goto('/admin?tab=settings');
       await page.getByText('Delay of changes').waitFor();
       await page.locator(`[title="${visitor.demo.callers[1]!.wallet}"]`).first().waitFor();
-      await page.getByLabel('Fee, basis points').fill('50');
+      await page.getByLabel('Fee, %').fill('0.5');
       await page.getByRole('button', { name: 'Review changes' }).click();
       await dialog(page).getByText('Announce these changes?').waitFor();
       await sign(page, 'Sign and announce');
@@ -64,7 +64,7 @@ describe('delayed changes of settings', function () {
       await page.getByRole('contentinfo').getByRole('link', { name: 'Fees and rules' }).click();
       await waiting(page).getByText('1 % → 0.5 %').waitFor();
       await waiting(page)
-        .getByText(/^in (23 hours|1 day)/)
+        .getByText(/^In (23 hours|1 day)/)
         .waitFor();
       expect(
         await waiting(page)
@@ -96,7 +96,7 @@ describe('delayed changes of settings', function () {
     await visitor.command(admin, 'admin', 'propose-change', '--fee-bps', '9');
     await visit(site, STRANGER, async (page) => {
       await page.goto('/terms');
-      await waiting(page).getByText('expired', { exact: true }).first().waitFor();
+      await waiting(page).getByText('Expired', { exact: true }).first().waitFor();
       expect(await waiting(page).getByRole('button', { name: 'Apply' }).count()).to.equal(0);
       // The third one still waits.
       const close = waiting(page).getByRole('button', { name: 'Cancel the change' });

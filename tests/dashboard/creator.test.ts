@@ -436,14 +436,14 @@ describe('the creator', function () {
       await sign(page, 'Sign the changes');
       await until('callers see the price', async () => (await shownAgent()).price_per_call_usdc === 0.06);
       expect(await collateral()).to.equal(held);
-      for (const [name, status] of [
-        ['Pause', 'paused'],
-        ['Resume', 'active'],
+      for (const [name, status, shown] of [
+        ['Pause', 'paused', 'Paused'],
+        ['Resume', 'active', 'Active'],
       ] as const) {
         await page.getByRole('main').getByRole('button', { name, exact: true }).click();
         await sign(page, name);
         await until(`it is ${status}`, async () => (await shownAgent()).status === status);
-        await page.getByRole('main').getByText(status, { exact: true }).first().waitFor();
+        await page.getByRole('main').getByText(shown, { exact: true }).first().waitFor();
       }
     }));
 
@@ -482,7 +482,6 @@ describe('the creator', function () {
     await site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto(`/disputes/${executionId}`);
       await page.getByText('As loud as letters are.').waitFor();
-      await page.getByRole('heading', { name: 'Evidence' }).click();
       await page.getByRole('region', { name: 'Evidence' }).getByText(complaint.trim()).waitFor();
     });
     await site.visit({ as: 'Demo admin' }, async (page) => {
@@ -523,7 +522,7 @@ describe('the creator', function () {
       expect(await collateral()).to.equal(held);
       await page.goto('/disputes');
       const shown = page.locator('section').filter({ has: page.locator(`[title="${executionId}"]`) });
-      await shown.getByText('Decided against you', { exact: true }).waitFor();
+      await shown.getByText('Upheld: the caller is right', { exact: true }).waitFor();
       await shown.getByText('It was not loud.').waitFor();
     });
   });

@@ -20,9 +20,9 @@ describe('the outcome of a call', () => {
       [{ status: 'running', refund: 'pending', ...nothing }, 'Refund on its way'],
       [{ status: 'completed' }, 'Completed'],
       [{ status: 'completed', dispute: { outcome: 'rejected' } }, 'Completed, dispute rejected'],
-      [{ status: 'completed', dispute: { outcome: 'lapsed' } }, 'Completed, dispute not decided in time'],
+      [{ status: 'completed', dispute: { outcome: 'lapsed' } }, 'Completed, dispute ended undecided'],
       [{ status: 'disputed', dispute: { outcome: 'open' } }, 'Disputed, not decided yet'],
-      [{ status: 'disputed', dispute: { outcome: 'upheld' }, returned_usdc: 0.25 }, 'Disputed, decided for you'],
+      [{ status: 'disputed', dispute: { outcome: 'upheld' }, returned_usdc: 0.25 }, 'Dispute upheld'],
       [{ status: 'failed', ...nothing }, 'Failed, nothing was paid'],
       [{ status: 'failed', refund: 'waiting' }, 'Failed, refund waits for your account'],
       [{ status: 'failed', refund: 'unclaimed', ...nothing }, 'Failed, refund waits for your claim'],
@@ -40,7 +40,7 @@ describe('the outcome of a call', () => {
       [{ status: 'failed' }, 'Refund on its way'],
       [{ status: 'failed', refunded_usdc: 0.25 }, 'Refunded 0.25 USDC'],
       [{ status: 'disputed', dispute: { outcome: 'open' } }, 'Disputed, not decided yet'],
-      [{ status: 'disputed', dispute: { outcome: 'upheld' } }, 'Disputed, decided for the caller'],
+      [{ status: 'disputed', dispute: { outcome: 'upheld' } }, 'Dispute upheld'],
     ];
     for (const [changes, expected] of words)
       expect(outcomeOfReceived({ ...call, ...changes }).words).to.equal(expected);

@@ -91,7 +91,7 @@ describe('signing in', function () {
       await page.getByText('Connect a wallet to continue').waitFor();
       await signInAs(page, 'Demo admin');
       await page.getByRole('tab', { name: 'Creators' }).click();
-      await page.getByRole('row', { name: 'Remove the badge of' }).first().waitFor();
+      await page.getByRole('row', { name: 'Remove badge of' }).first().waitFor();
     }));
 
   it('keeps the page and reports it when the service does not answer', () =>

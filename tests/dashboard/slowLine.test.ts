@@ -213,7 +213,7 @@ describe('on a slow line, with the keyboard alone', function () {
       await page.getByRole('radio', { name: 'Reject' }).waitFor();
       await pressOn(page, 'Skip to the content');
       // Skips the case itself, which has many values to copy.
-      await tabTo(page, 'VerificationGenuine: the agent signed exactly this result, and 0.05 USDC was paid');
+      await tabTo(page, NAME);
       await tabTo(page, 'Uphold: the caller is right');
       // A held arrow key also chooses the option.
       await page.keyboard.press('ArrowDown');
@@ -232,7 +232,7 @@ describe('on a slow line, with the keyboard alone', function () {
   it('the caller reads the decision, and anybody verifies the execution', async () => {
     await visitSlowly(CALLER, `/disputes/${executionId}`, AT_STAKE, async (page) => {
       await page.getByText(REASON).first().waitFor();
-      await page.getByText('Decided against you', { exact: true }).first().waitFor();
+      await page.getByText('Rejected: the creator is right', { exact: true }).first().waitFor();
     });
     await visitSlowly(undefined, '/verify', /^(0\.05|0\.0495|0\.0005) USDC$/, async (page) => {
       const { body: receipt } = await site.visitor.send(`/v1/executions/${executionId}/receipt`, 1);

@@ -22,14 +22,14 @@ export function Health({ agent }: { agent: AgentSummary }) {
   if (isFailing(agent) && agent.total_executions >= MIN_CALLS) {
     return (
       <Badge tone="bad" title="Fewer than half of its calls succeeded">
-        failing
+        Failing
       </Badge>
     );
   }
   if (agent.health.status !== 'degraded') return null;
   return (
     <Badge tone="warn" title="Fewer than 80 % of its last calls succeeded">
-      degraded
+      Degraded
     </Badge>
   );
 }
@@ -57,7 +57,7 @@ export function Verified() {
       <svg viewBox="0 0 16 16" className="size-3" fill="none" stroke="currentColor" strokeWidth="2" aria-hidden="true">
         <path d="m3 8.5 3.2 3L13 5" strokeLinecap="round" strokeLinejoin="round" />
       </svg>
-      verified creator
+      Verified creator
     </Badge>
   );
 }

@@ -17,10 +17,11 @@ export type ButtonKind = keyof typeof BUTTONS;
 /** The style of a button, also for links that look like buttons. */
 export function buttonStyle(kind: ButtonKind = 'plain', small = false): string {
   return cx(
-    'inline-flex items-center justify-center gap-2 rounded-lg font-medium whitespace-nowrap transition-colors',
-    'disabled:opacity-65 disabled:cursor-not-allowed aria-disabled:opacity-65 aria-disabled:cursor-not-allowed print:hidden',
+    'inline-flex items-center justify-center gap-2 rounded-lg font-medium whitespace-nowrap transition-colors print:hidden',
     small ? 'min-h-8 px-2.5 text-sm' : 'min-h-10 px-4 text-sm',
     BUTTONS[kind],
+    // The same grey for every kind: a pale colour looks like an action.
+    'unavailable:border unavailable:border-line unavailable:bg-sunken unavailable:text-faint unavailable:opacity-100 unavailable:cursor-not-allowed',
   );
 }
 

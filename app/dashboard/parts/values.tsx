@@ -56,6 +56,13 @@ export function Time({ at, hasSeconds = false }: { at: string; hasSeconds?: bool
   );
 }
 
+/** A day in the reader's zone; the exact time on hover. */
+export const Day = ({ at }: { at: string }) => (
+  <time dateTime={at} title={at}>
+    {new Date(at).toLocaleDateString(undefined, { dateStyle: 'medium' })}
+  </time>
+);
+
 const AGO_UNITS = [
   ['day', 86_400],
   ['hour', 3_600],
@@ -236,5 +243,9 @@ const STATUS_TONES: Record<string, Tone> = {
 };
 
 export function Status({ value, children }: { value: string; children?: ReactNode }) {
-  return <Badge tone={own(STATUS_TONES, value) ?? 'plain'}>{children || value}</Badge>;
+  return <Badge tone={own(STATUS_TONES, value) ?? 'plain'}>{children || asSentence(value)}</Badge>;
 }
+
+/** Words of the API as a sentence begins: `not_known` as `Not known`. */
+export const asSentence = (words: string): string =>
+  `${words.charAt(0).toUpperCase()}${words.slice(1).replaceAll('_', ' ')}`;

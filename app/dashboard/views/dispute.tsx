@@ -1,19 +1,20 @@
 /**
- * One dispute for its parties and the admin: first what is at stake, or the decision, then request, result, evidence,
- * and a new verification of the receipt. The creator can reply here, and the admin can decide.
+ * One dispute for its parties and the admin: evidence and reply, what is at stake or was decided, request, result, and a
+ * new verification of the receipt. The creator can reply here, and the admin can decide beside the case.
  */
 import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation, useParams } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import type { DisputeSummary } from '../../sdk/wire/disputeProcedures.ts';
 import type { ProcedureOutput } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import Result from '../parts/result/result.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { Badge, Card, cx, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
-import { Code, formatAmount, Id, shorten, Time } from '../parts/values.tsx';
+import { Badge, Button, Card, cx, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Code, formatAmount, formatCount, Id, shorten, Time } from '../parts/values.tsx';
 import { call } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
+import { Due } from './admin/due.tsx';
 import { Resolve } from './admin/resolve.tsx';
 import { sol } from './admin/state.tsx';
 import { AtStake } from './disputes/atStake.tsx';
@@ -21,6 +22,7 @@ import { useCreatorName } from './disputes/creatorName.ts';
 import { Decision } from './disputes/decision.tsx';
 import { Evidence } from './disputes/evidence.tsx';
 import { Fold } from './disputes/fold.tsx';
+import { Others } from './disputes/others.tsx';
 import type { Reader } from './disputes/outcomes.tsx';
 import { Reply } from './disputes/reply.tsx';
 import { Verified } from './disputes/verified.tsx';
@@ -78,8 +80,9 @@ function Loaded({ executionId, isOfAdmin }: { executionId: string; isOfAdmin: bo
   );
 }
 
-/** The first row is what is at stake, over both columns. */
-const BESIDE_DECISION = 'lg:grid-cols-[minmax(0,1fr)_22rem] lg:*:first:col-span-2 lg:*:not-last:col-start-1';
+/** The decision stays beside the case; the case comes first on a phone. */
+const BESIDE_DECISION = 'lg:grid-cols-[minmax(0,1fr)_22rem] lg:grid-rows-[auto_1fr]';
+const COLUMN = 'grid grid-cols-[minmax(0,1fr)] gap-5';
 
 function CaseView({ found, reader }: { found: Case; reader: Reader }) {
   const { execution, task, parameters, dispute } = found;
@@ -89,6 +92,8 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
   // Whoever must answer reads everything first; for everybody else it is folded.
   const mustRead = isOpen && reader !== 'caller';
   const asked = [task !== null && 'a task', parameters !== null && 'parameters'].filter(Boolean).join(' and ');
+  const { result } = execution;
+  const decision = useRef<HTMLElement>(null);
   return (
     <>
       <PageHead
@@ -105,44 +110,74 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             </span>
           </span>
         }
-      />
-      <div className={cx('grid grid-cols-[minmax(0,1fr)] items-start gap-5', mayDecide && BESIDE_DECISION)}>
-        {isOpen ? <AtStake dispute={dispute} reader={reader} /> : <Decision dispute={dispute} reader={reader} />}
-        <Fold title="Evidence" gist={dispute.has_evidence ? 'from the caller' : 'only its hash'} open={mustRead}>
-          <Evidence dispute={dispute} />
-        </Fold>
-        <Card>
-          <h2 className="mb-4 font-semibold">{reader === 'creator' ? 'Your reply' : 'The creator’s reply'}</h2>
-          <Reply dispute={dispute} reader={reader} />
-        </Card>
-        <Fold title="What was asked" gist={asked || 'not known'} open={mustRead}>
-          {asked === '' && (
-            <p className="text-sm text-faint">The marketplace never ran this call, so its request is not known.</p>
-          )}
-          {task !== null && <Code text={task} label="Task" />}
-          {parameters !== null && <Code text={JSON.stringify(parameters, null, 2)} label="Parameters" />}
-        </Fold>
-        <Fold title="What was answered" gist={execution.result === null && 'no longer kept'} open={mustRead}>
-          {execution.result === null ? (
-            <p className="text-sm text-faint">The marketplace no longer has the result.</p>
-          ) : (
-            <Result text={execution.result} name={execution.execution_id} />
-          )}
-        </Fold>
-        <Verified found={found} />
-        <Fold title="History" gist="times, wallets, ids">
-          <Facts rows={historyOf(found)} />
-        </Fold>
+      >
         {mayDecide && (
-          <Card className="lg:sticky lg:top-24 lg:col-start-2 lg:row-span-6 lg:row-start-2">
-            <h2 className="mb-4 font-semibold">Your decision</h2>
+          <Button kind="primary" className="lg:hidden" onClick={() => decision.current?.focus()}>
+            Decide
+          </Button>
+        )}
+      </PageHead>
+      <div className={cx('grid grid-cols-[minmax(0,1fr)] items-start gap-5', mayDecide && BESIDE_DECISION)}>
+        <div className={COLUMN}>
+          {!isOpen && <Decision dispute={dispute} reader={reader} />}
+          <Fold
+            title={reader === 'caller' ? 'Your evidence' : 'The caller’s evidence'}
+            gist={dispute.has_evidence ? false : 'not uploaded'}
+            open={isOpen}
+          >
+            <Evidence dispute={dispute} reader={reader} />
+          </Fold>
+          <Card>
+            <h2 className="mb-4 font-semibold">{reader === 'creator' ? 'Your reply' : 'The creator’s reply'}</h2>
+            <Reply dispute={dispute} reader={reader} />
+          </Card>
+          {isOpen && !mayDecide && <AtStake dispute={dispute} reader={reader} />}
+          <Fold title="What was asked" gist={asked || 'not known'} open={mustRead}>
+            {asked === '' && (
+              <p className="text-sm text-faint">The marketplace never ran this call, so its request is not known.</p>
+            )}
+            {task !== null && <Code text={task} label="Task" />}
+            {parameters !== null && <Code text={JSON.stringify(parameters, null, 2)} label="Parameters" />}
+          </Fold>
+          <Fold title="What was answered" gist={result === null ? 'no longer kept' : sizeOf(result)} open={mustRead}>
+            {result === null ? (
+              <p className="text-sm text-faint">The marketplace no longer has the result.</p>
+            ) : (
+              <Result text={result} name={execution.execution_id} />
+            )}
+          </Fold>
+          {reader === 'admin' && <Others found={found} />}
+        </div>
+        {mayDecide && (
+          <Card
+            ref={decision}
+            tabIndex={-1}
+            aria-label="Your decision"
+            className="lg:sticky lg:top-20 lg:col-start-2 lg:row-span-2 lg:row-start-1 lg:max-h-[calc(100vh-6rem)] lg:overflow-y-auto"
+          >
+            <h2 className="font-semibold">Your decision</h2>
+            <p className="mt-1 mb-4 flex flex-wrap items-center gap-x-2 gap-y-1 text-sm text-faint">
+              <span>
+                Due by <Time at={dispute.answer_due_at} />
+              </span>
+              <Due dispute={dispute} />
+            </p>
             <Resolve dispute={dispute} />
           </Card>
         )}
+        <div className={COLUMN}>
+          <Verified found={found} />
+          {mayDecide && <AtStake dispute={dispute} reader={reader} />}
+          <Fold title="History" gist="times, wallets, ids">
+            <Facts rows={historyOf(found)} />
+          </Fold>
+        </div>
       </div>
     </>
   );
 }
+
+const sizeOf = ({ length }: string): string => `${formatCount(length)} ${length === 1 ? 'character' : 'characters'}`;
 
 function Parties({ dispute }: { dispute: DisputeSummary }) {
   const creator = useCreatorName(dispute);

@@ -222,8 +222,8 @@ function Disputable({ execution, record }: DisputableProps) {
         creator's collateral pays you.{' '}
         {stakes ? (
           <>
-            It takes a bond of {formatSol(stakes.bond)} SOL, which you lose if the dispute is rejected, and a deposit of{' '}
-            {formatSol(stakes.deposit)} SOL, which comes back in any case.
+            It takes a bond of {formatSol(stakes.bond)} SOL, which you lose if the dispute is rejected, and a refundable
+            deposit of {formatSol(stakes.deposit)} SOL, which comes back in any case.
           </>
         ) : (
           !unread && <Skeleton className="mt-1 h-15" />

@@ -7,12 +7,12 @@ import { formatSol } from '../../sdk/wire/sol.ts';
 import { ContactOperator } from '../parts/contact.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Card, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
-import { formatAmount, formatSpan, Id } from '../parts/values.tsx';
+import { formatAmount, formatNumber, formatSpan, Id } from '../parts/values.tsx';
 import { configQuery } from '../service.ts';
 import { depositsQuery } from '../wallet/deposits.ts';
 import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS, SLASH_MULTIPLE } from '../wallet/programTerms.ts';
 import { useSession } from '../wallet/session.ts';
-import { CHANGE_EFFECT, Changes, changesQuery } from './terms/changes.tsx';
+import { CHANGE_EFFECTS, Changes, changesQuery } from './terms/changes.tsx';
 
 // It reads the chain, which needs large modules.
 const Guardian = lazy(() => import('./terms/guardian.tsx'));
@@ -30,44 +30,66 @@ export default function View() {
       <div className="grid gap-6">
         {!config &&
           (error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-72" />)}
-        {config && (
-          <div className="grid items-start gap-6 lg:grid-cols-2">
-            <Terms config={config} />
-            <div className="grid gap-6">
+        <div className="grid items-start gap-6 lg:grid-cols-2">
+          <div className="grid grid-cols-[minmax(0,1fr)] gap-6">
+            {config && <Terms config={config} />}
+            {wallet && wallet === pending?.guardian && (
+              <Suspense fallback={<Skeleton className="h-48" />}>
+                <Guardian />
+              </Suspense>
+            )}
+            <Changes />
+            <section className="grid gap-2 text-sm">
+              <h2 className="text-base font-semibold">Effect of changes</h2>
+              <ul className="grid list-disc gap-1.5 pl-5">
+                {CHANGE_EFFECTS.map((effect) => (
+                  <li key={effect}>{effect}</li>
+                ))}
+              </ul>
+            </section>
+          </div>
+          {config && (
+            <div className="grid grid-cols-[minmax(0,1fr)] gap-6">
               <Disputes config={config} />
               <Roles config={config} pending={pending} />
             </div>
-          </div>
-        )}
-        {wallet && wallet === pending?.guardian && (
-          <Suspense fallback={<Skeleton className="h-48" />}>
-            <Guardian />
-          </Suspense>
-        )}
-        <Changes />
+          )}
+        </div>
       </div>
     </>
   );
 }
 
+const sol = (lamports: bigint) => `${formatSol(lamports)} SOL`;
+
 function Terms({ config }: { config: MarketplaceConfig }) {
   const service = config.x402_service_fee_usdc;
+  const { data: deposits } = useQuery(depositsQuery);
   return (
     <Card className="grid gap-4">
       <h2 className="font-semibold">Calls and listings</h2>
       <Facts
         rows={[
           ['Fee', `${config.fee_bps / 100} % of each settled price. The creator pays it, out of the price.`],
-          service !== null && ['x402 calls', `${formatAmount(service)} on top of the price, which the caller pays`],
+          service !== null && [
+            'Calls by x402',
+            `They are paid without an account. The caller pays ${formatAmount(service)} on top of the price.`,
+          ],
           ['Lowest price', formatAmount(config.min_price_usdc)],
           ['Longest timeout', formatSpan(config.max_timeout_seconds)],
           [
-            'Time to the archive',
-            `${formatSpan(config.record_seconds)} after settlement. The call’s record then leaves its account, and the refundable deposit of that account comes back.`,
+            'Refundable deposit',
+            `${formatSpan(config.record_seconds)} after settlement the call’s account on the chain is closed, and its deposit goes back to the wallet that paid it.`,
           ],
           [
-            'Collateral returns',
-            `At the earliest ${formatSpan(config.longest_span_seconds)} after delisting, once no dispute is open`,
+            'Listing',
+            deposits
+              ? `${sol(deposits.kept)}, not returned; ${sol(deposits.token)}, returned with the collateral`
+              : 'The network’s deposits for its accounts',
+          ],
+          [
+            'Collateral',
+            `By the price, see below. It returns at the earliest ${formatSpan(config.longest_span_seconds)} after delisting, once no dispute is open.`,
           ],
         ]}
       />
@@ -75,19 +97,19 @@ function Terms({ config }: { config: MarketplaceConfig }) {
         <caption className="mb-1 text-left text-faint">Collateral of an agent, by its price</caption>
         <thead className="border-b border-line text-xs text-faint">
           <tr>
-            <th scope="col" className="py-1.5 font-medium">
-              Price up to
+            <th scope="col" className="py-1.5 text-right font-medium">
+              Price up to, USDC
             </th>
-            <th scope="col" className="py-1.5 font-medium">
-              Collateral
+            <th scope="col" className="py-1.5 text-right font-medium">
+              Collateral, USDC
             </th>
           </tr>
         </thead>
         <tbody className="divide-y divide-line">
           {config.collateral_tiers.map(({ max_price_usdc, deposit_usdc }) => (
             <tr key={max_price_usdc}>
-              <td className="py-1.5">{formatAmount(max_price_usdc)}</td>
-              <td className="py-1.5">{formatAmount(deposit_usdc)}</td>
+              <td className="py-1.5 text-right">{formatNumber(max_price_usdc)}</td>
+              <td className="py-1.5 text-right">{formatNumber(deposit_usdc)}</td>
             </tr>
           ))}
         </tbody>
@@ -98,7 +120,6 @@ function Terms({ config }: { config: MarketplaceConfig }) {
 
 function Disputes({ config }: { config: MarketplaceConfig }) {
   const { data: deposits } = useQuery(depositsQuery);
-  const sol = (lamports: bigint) => `${formatSol(lamports)} SOL`;
   return (
     <Card className="grid gap-4">
       <h2 className="font-semibold">Disputes</h2>
@@ -107,8 +128,8 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
           ['Dispute window', `${formatSpan(config.dispute_window_seconds)} after settlement`],
           ['Bond', `${sol(BigInt(config.dispute_bond_lamports))}, which the caller pays, held until the end`],
           [
-            'Deposit',
-            `${deposits ? sol(deposits.dispute) : 'The network’s deposit of an account'}, which the caller gets back ${formatSpan(ENDED_DISPUTE_SECONDS)} after the end`,
+            'Refundable deposit',
+            `${deposits ? sol(deposits.dispute) : 'The network’s deposit of an account'}, which the caller pays and gets back ${formatSpan(ENDED_DISPUTE_SECONDS)} after the end`,
           ],
           [
             'Decision',
@@ -116,9 +137,22 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
           ],
           [
             'If upheld',
-            `The admin sets the amount: at most ${SLASH_MULTIPLE} times the price, as far as the agent’s collateral reaches. The caller gets at most the price, and the bond back. The creator keeps what the call earned.`,
+            <span key="upheld" className="grid gap-2">
+              <span>
+                The admin sets the amount: at most {SLASH_MULTIPLE} times the price, as far as the agent’s collateral
+                reaches. The caller gets at most the price, and the bond back.
+              </span>
+              <span>
+                What exceeds the price stays in the collateral’s account for other callers of this agent. At last it
+                goes to the treasury.
+              </span>
+              <span>
+                The call counts as failed, but its creator keeps what it earned. The agent is paused if its collateral
+                falls below the minimum for its price.
+              </span>
+            </span>,
           ],
-          ['If rejected', 'The creator gets the bond. Nothing else changes.'],
+          ['If rejected', 'The creator gets the bond, and the price stays paid. Nothing else changes.'],
           [
             'If undecided',
             `Anybody can end it ${formatSpan(DISPUTE_LAPSE_SECONDS)} after it was opened. The caller gets the bond back, and the price stays paid.`,
@@ -174,7 +208,6 @@ function Roles({ config, pending }: { config: MarketplaceConfig; pending: Pendin
               </span>
             </Role>,
           ],
-          ['Effect of changes', CHANGE_EFFECT],
         ]}
       />
     </Card>

@@ -2,7 +2,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { countRows, textsOf } from '../../database/portable.ts';
 import { wholeTurn } from '../../process/turn.ts';
-import type { CreatorSummary } from '../../sdk/wire/procedures.ts';
+import type { CreatorSummary, DisputeOutcome } from '../../sdk/wire/procedures.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
@@ -60,6 +60,9 @@ function knownCreators(views: CreatorsDeps['views'], verified: boolean | undefin
       AND NOT EXISTS (SELECT 1 FROM chain.listings AS listings WHERE listings.creator = creators.wallet)`;
 }
 
+const disputesThat = (outcome: DisputeOutcome) =>
+  sql<bigint>`(SELECT count(*) FROM chain.disputes AS d WHERE d.listing = listings.listing AND d.outcome = ${outcome})`;
+
 async function summarize(views: CreatorsDeps['views'], wallets: string[]): Promise<CreatorSummary[]> {
   if (wallets.length === 0) return [];
   const badges = await views
@@ -70,7 +73,8 @@ async function summarize(views: CreatorsDeps['views'], wallets: string[]): Promi
   const listings = await views
     .selectFrom('chain.listings as listings')
     .leftJoin('documents', 'documents.metadata_hash', 'listings.metadata_hash')
-    .select(['listings.listing', 'listings.creator', 'listings.status', 'documents.description'])
+    .select(['listings.listing', 'listings.creator', 'listings.status', 'listings.listed_at', 'documents.description'])
+    .select([disputesThat('open').as('open'), disputesThat('upheld').as('upheld')])
     .where('listings.creator', 'in', wallets)
     .orderBy('listings.listed_at', 'desc')
     .execute();
@@ -91,6 +95,12 @@ async function summarize(views: CreatorsDeps['views'], wallets: string[]): Promi
       listings: own.filter(({ status }) => status !== 'delisted').length,
       total_executions: figures.reduce((sum, one) => sum + Number(one.total_executions), 0),
       earned_usdc: toUsdc(figures.reduce((sum, one) => sum + one.earned, 0n)),
+      disputes: {
+        open: own.reduce((sum, one) => sum + Number(one.open), 0),
+        upheld: own.reduce((sum, one) => sum + Number(one.upheld), 0),
+      },
+      // The newest comes first.
+      listed_since: own.length === 0 ? null : toTime(own.at(-1)!.listed_at),
     };
   });
 }

@@ -2,7 +2,7 @@
  * The facts of a dispute for its parties and the admin, the creator's reply, and the reason of the admin's decision. The
  * outcome carries the reason's hash on the chain.
  */
-import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
+import type { DisputeSummary, OtherDisputes } from '../../sdk/wire/procedures.ts';
 import type { Receipt } from '../../sdk/wire/receipt.ts';
 import type { ExecutionFull } from '../../sdk/wire/wire.ts';
 import { type AuditDeps, auditedReading } from '../access/audit.ts';
@@ -15,6 +15,7 @@ import { putReason, putReply } from '../ledger/evidence.ts';
 import { invalid } from '../parse.ts';
 import { type EvidenceDeps, readEvidence } from './evidence.ts';
 import { findDispute } from './lists.ts';
+import { readOthers } from './others.ts';
 
 export type ResolvingDeps = RecordsDeps & EvidenceDeps & AuditDeps;
 
@@ -27,6 +28,7 @@ interface DisputeCase {
   parameters: Record<string, unknown> | null;
   dispute: DisputeSummary;
   receipt: Receipt | null;
+  others: OtherDisputes;
 }
 
 /** The wallet that reads. */
@@ -57,6 +59,7 @@ async function findCase(deps: ResolvingDeps, dispute: DisputeSummary): Promise<D
     parameters: asked ? JSON.parse(asked.parameters) : null,
     dispute,
     receipt: await findReceipt(deps, dispute),
+    others: await readOthers(deps.views, dispute),
   };
 }
 

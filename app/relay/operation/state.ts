@@ -56,6 +56,10 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
     .select((select) => select.fn.countAll<bigint>().as('open_disputes'))
     .where('outcome', '=', 'open')
     .executeTakeFirstOrThrow();
+  const { total_executions } = await views
+    .selectFrom('chain.agent_statistics')
+    .select((select) => select.fn.sum<bigint | null>('total_executions').as('total_executions'))
+    .executeTakeFirstOrThrow();
   return {
     problems: ready.problems,
     authorities: await readBalances(deps),
@@ -78,6 +82,7 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
       burnt_today: Number(await readBurnt(views, deps.now() - DAY_MS)),
     },
     executions_in_flight: ready.executions_in_flight,
+    total_executions: Number(total_executions ?? 0),
     oldest_unsettled: oldest
       ? {
           execution_id: oldest.execution_id,

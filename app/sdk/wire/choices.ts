@@ -73,3 +73,9 @@ export type EventType = (typeof EVENT_TYPES)[number];
 /** True if the execution of this event has ended, and its stream with it. */
 export const isEnd = ({ type }: { type: string }): boolean =>
   type === 'execution.completed' || type === 'execution.failed';
+
+/**
+ * A running indexer looks every few seconds. After this time it is down, or it is filling an empty index, and the index
+ * counts as behind the chain.
+ */
+export const MAX_LAG_SECONDS = 30;

@@ -63,6 +63,12 @@ export const DisputeSummary = z.strictObject({
 });
 export type DisputeSummary = z.infer<typeof DisputeSummary>;
 
+const Outcomes = z.strictObject({ open: Count, rejected: Count, upheld: Count, lapsed: Count });
+
+/** The number of other disputes by outcome, and of the agent's finished executions. */
+export const OtherDisputes = z.strictObject({ of_caller: Outcomes, of_agent: Outcomes, agent_executions: Count });
+export type OtherDisputes = z.infer<typeof OtherDisputes>;
+
 const DisputePage = z.strictObject({ disputes: z.array(DisputeSummary), total: Count });
 
 export const disputeProcedures = {
@@ -122,6 +128,7 @@ export const disputeProcedures = {
       dispute: DisputeSummary,
       /** The receipt as the caller gets it; null if the result is lost. */
       receipt: Receipt.nullable(),
+      others: OtherDisputes,
     }),
   },
   /** Stores the creator's reply to an open dispute, in place of an earlier one. Both parties and the admin can read it. */

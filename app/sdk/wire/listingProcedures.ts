@@ -147,6 +147,10 @@ export const CreatorSummary = z.strictObject({
   listings: Count,
   total_executions: Count,
   earned_usdc: Usdc,
+  /** Of all its listings. */
+  disputes: z.strictObject({ open: Count, upheld: Count }),
+  /** Time of its first listing; null if there is none. */
+  listed_since: Time.nullable(),
 });
 export type CreatorSummary = z.infer<typeof CreatorSummary>;
 

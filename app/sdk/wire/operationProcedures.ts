@@ -143,6 +143,8 @@ export const OperationState = z.strictObject({
     burnt_today: Lamports,
   }),
   executions_in_flight: Count,
+  /** Finished executions of all agents. */
+  total_executions: Count,
   oldest_unsettled: z.strictObject({ execution_id: z.string(), state: z.string(), age_seconds: Count }).nullable(),
   /**
    * Records that could be archived now; how long the oldest whose deposit the operator or a gas balance lent could have

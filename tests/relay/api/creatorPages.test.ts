@@ -369,7 +369,8 @@ describe('pages of creators', () => {
       );
       const other = await world.addListing({ creator: wallet, status: 'delisted' }, { display_name: 'Old Name' });
       await ended(listing, 0, { creator_amount: 100n });
-      await ended(other, 0, { creator_amount: 23n });
+      const execution_id = await ended(other, 0, { creator_amount: 23n });
+      await world.addDispute({ execution_id, caller: newAddress(), listing: other });
       const unlisted = newAddress();
       const badge = { verified: 1n, verified_at: BigInt(EPOCH + 3), slot: 1n } as const;
       await world.index
@@ -389,6 +390,8 @@ describe('pages of creators', () => {
         listings: 1,
         total_executions: 2,
         earned_usdc: 0.000123,
+        disputes: { open: 1, upheld: 0 },
+        listed_since: timeOf(EPOCH),
       };
       for (const q of ['nova', 'ROBOTICS nova', wallet]) {
         expect(await admin.call('creators.list', { q })).to.deep.equal({ creators: [nova], total: 1 });
@@ -405,6 +408,8 @@ describe('pages of creators', () => {
         listings: 0,
         total_executions: 0,
         earned_usdc: 0,
+        disputes: { open: 0, upheld: 0 },
+        listed_since: null,
       });
       const second = await admin.call('creators.list', { limit: 1, offset: 1 });
       expect(second).to.deep.equal({ creators: [all.creators[1]], total: all.creators.length });

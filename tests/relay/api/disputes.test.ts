@@ -3,8 +3,10 @@ import { createHash } from 'node:crypto';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { listAllDisputes, listOwnDisputes } from '../../../app/relay/disputes/lists.ts';
+import type { DisputeOutcome } from '../../../app/sdk/wire/choices.ts';
 import { ADMIN } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
+import { refreshFigures } from '../../harness/edge/figures.ts';
 import { EPOCH, newAddress, newExecutionId } from '../../harness/edge/rows.ts';
 import { refusal, sessionsOf } from './sessions.ts';
 
@@ -329,6 +331,25 @@ describe('disputes at /trpc', () => {
       expect(await refusal(stranger.call('disputes.case', { execution_id }))).to.include({
         status: 404,
         code: 'execution_not_found',
+      });
+    });
+
+    it('show how the other disputes of the caller and the agent ended', async () => {
+      const { caller, listing, execution_id } = await addDisputed();
+      const wallet = caller.publicKey.toBase58();
+      const add = async (caller: string, listing: string, outcome: DisputeOutcome) => {
+        const id = await world.addRecord({ caller, listing, status: 'disputed' });
+        await world.addDispute({ execution_id: id, caller, listing, outcome });
+      };
+      await add(wallet, await world.addListing(), 'rejected');
+      await add(wallet, listing, 'open');
+      await add(newAddress(), listing, 'upheld');
+      await refreshFigures(world.index);
+      const { others } = await (await signIn(ADMIN)).call('disputes.case', { execution_id });
+      expect(others).to.deep.equal({
+        of_caller: { open: 1, rejected: 1, upheld: 0, lapsed: 0 },
+        of_agent: { open: 1, rejected: 0, upheld: 1, lapsed: 0 },
+        agent_executions: 3,
       });
     });
 

@@ -1,17 +1,28 @@
 /** All creators, and the badge for a verified identity. */
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import type { CreatorSummary } from '../../../sdk/wire/listingProcedures.ts';
 import { Pages } from '../../parts/pages.tsx';
 import { SignDialog } from '../../parts/sign.tsx';
-import { Cell, Table } from '../../parts/table.tsx';
+import { AtRight, Cell, Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Badge, Button, Empty, Input, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, Id, shorten, Time } from '../../parts/values.tsx';
+import { Day, formatAmount, formatCount, Id, shorten, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { PAGE_SIZE } from './search.ts';
+
+const HEAD = [
+  'Creator',
+  'Identity',
+  <AtRight key="agents">Agents</AtRight>,
+  <AtRight key="calls">Calls</AtRight>,
+  'Disputes',
+  <AtRight key="earned">Earned</AtRight>,
+  'Listed since',
+  '',
+];
 
 const REFRESH_MS = 5_000;
 /** Pause after which typing counts as finished. */
@@ -63,11 +74,13 @@ export function CreatorsTab() {
         </Empty>
       )}
       {data && data.total > 0 && (
-        <Table label="Creators" hasCards head={['Creator', 'Identity', 'Agents', 'Calls', 'Earned', '']}>
+        <Table label="Creators" hasCards head={HEAD}>
           {data.creators.map((creator) => (
             <tr key={creator.wallet}>
               <td className="min-w-48">
-                <span className="block font-medium">{creator.display_name ?? 'No name'}</span>
+                <Link to="/" search={{ creator: creator.wallet }} className="block font-medium text-accent underline">
+                  {creator.display_name ?? 'No name'}
+                </Link>
                 <Id value={creator.wallet} kind="address" />
               </td>
               <Cell of="Identity" className="whitespace-nowrap">
@@ -80,22 +93,30 @@ export function CreatorsTab() {
                   </span>
                 )}
               </Cell>
-              <Cell of="Agents" className="tabular-nums">
+              <Cell of="Agents" className="tabular-nums sm:text-right">
                 {formatCount(creator.listings)}
               </Cell>
-              <Cell of="Calls" className="tabular-nums">
+              <Cell of="Calls" className="tabular-nums sm:text-right">
                 {formatCount(creator.total_executions)}
               </Cell>
-              <Cell of="Earned" className="whitespace-nowrap tabular-nums">
+              <Cell of="Disputes" className="whitespace-nowrap tabular-nums">
+                {disputeWords(creator.disputes)}
+              </Cell>
+              <Cell of="Earned" className="whitespace-nowrap tabular-nums sm:text-right">
                 {formatAmount(creator.earned_usdc)}
               </Cell>
+              <Cell of="Listed since" className="whitespace-nowrap">
+                {creator.listed_since === null ? '–' : <Day at={creator.listed_since} />}
+              </Cell>
               <td className="sm:text-right">
-                <Button
-                  small
-                  aria-label={`${creator.verified ? 'Remove the badge of' : 'Verify'} ${nameOf(creator)}`}
-                  onClick={() => setChosen(creator)}
-                >
-                  {creator.verified ? 'Remove badge' : 'Verify'}
+                <Button small onClick={() => setChosen(creator)}>
+                  <span>
+                    {creator.verified ? 'Remove badge' : 'Verify'}
+                    <span className="sr-only">
+                      {creator.verified && ' of'} {nameOf(creator)}
+                    </span>{' '}
+                    …
+                  </span>
                 </Button>
               </td>
             </tr>
@@ -115,6 +136,11 @@ export function CreatorsTab() {
     </div>
   );
 }
+
+const disputeWords = ({ open, upheld }: CreatorSummary['disputes']): string =>
+  open + upheld === 0
+    ? 'none'
+    : [open > 0 && `${open} open`, upheld > 0 && `${upheld} upheld`].filter(Boolean).join(', ');
 
 const nameOf = ({ display_name, wallet }: CreatorSummary): string => display_name ?? shorten(wallet);
 

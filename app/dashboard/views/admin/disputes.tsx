@@ -5,10 +5,12 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { DISPUTE_OUTCOMES, type DisputeOutcome } from '../../../sdk/wire/choices.ts';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { Pages } from '../../parts/pages.tsx';
+import { AtRight, Cell, Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Empty, Select, Skeleton } from '../../parts/ui.tsx';
+import { buttonStyle, Empty, Select, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, shorten, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
+import { useCreatorName } from '../disputes/creatorName.ts';
 import { Due } from './due.tsx';
 import { PAGE_SIZE } from './search.ts';
 
@@ -36,7 +38,7 @@ export function DisputesTab() {
     <div className="grid gap-5">
       <div className="w-full sm:w-56">
         <Select
-          label="Outcome"
+          label="Show"
           value={outcome ?? ''}
           onChange={({ target }) =>
             void navigate({
@@ -44,7 +46,7 @@ export function DisputesTab() {
             })
           }
         >
-          <option value="">All, open ones first</option>
+          <option value="">All, open first</option>
           {DISPUTE_OUTCOMES.map((name) => (
             <option key={name} value={name}>
               {OUTCOME_WORDS[name]}
@@ -60,13 +62,15 @@ export function DisputesTab() {
         </Empty>
       )}
       {data && data.total > 0 && (
-        <ul className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-raised">
+        <Table
+          label="Disputes"
+          hasCards
+          head={['Dispute', 'Reply and evidence', <AtRight key="price">Price</AtRight>, 'Decide by', '']}
+        >
           {data.disputes.map((dispute) => (
-            <li key={dispute.execution_id}>
-              <Row dispute={dispute} />
-            </li>
+            <Row key={dispute.execution_id} dispute={dispute} />
           ))}
-        </ul>
+        </Table>
       )}
       {data && (
         <Pages
@@ -82,35 +86,53 @@ export function DisputesTab() {
 }
 
 function Row({ dispute }: { dispute: DisputeSummary }) {
+  const { execution_id, outcome, answer_due_at, resolved_at } = dispute;
+  const creator = useCreatorName(dispute);
+  const isOpen = outcome === 'open';
   return (
-    <Link
-      to="/admin/disputes/$executionId"
-      params={{ executionId: dispute.execution_id }}
-      className="flex flex-wrap items-center gap-x-6 gap-y-2 px-5 py-4 -outline-offset-2 hover:bg-sunken/60"
-    >
-      <span className="min-w-0 flex-1 basis-56">
+    <tr>
+      <td className="min-w-56">
         <span className="block font-medium">{dispute.agent_name ?? shorten(dispute.agent_id)}</span>
-        <span className="mt-0.5 block text-sm text-faint">
-          <span className="whitespace-nowrap">{shorten(dispute.caller)}</span> against creator{' '}
-          <span className="whitespace-nowrap">{shorten(dispute.creator)}</span>, <Time at={dispute.opened_at} />
+        <span className="block text-faint">
+          <span className="whitespace-nowrap">{shorten(dispute.caller)}</span> against {creator}
         </span>
-        <code title={dispute.execution_id} className="mt-0.5 block font-mono text-xs text-faint">
-          {shorten(dispute.execution_id)}
-        </code>
-      </span>
-      <span className="text-sm sm:w-40">
-        <span className="block">{dispute.reply === null ? 'No reply' : 'Creator replied'}</span>
-        <span className="block text-faint">{dispute.has_evidence ? 'Evidence available' : 'Only the hash'}</span>
-      </span>
-      <span className="text-sm tabular-nums sm:w-24 sm:text-right">{formatAmount(dispute.price_usdc)}</span>
-      <span className="grid justify-items-start gap-1 text-sm sm:w-44 sm:justify-items-end">
-        <Due dispute={dispute} />
-        {dispute.outcome === 'open' && (
+        <span className="block text-xs text-faint">
+          Opened <Time at={dispute.opened_at} />
+        </span>
+      </td>
+      <Cell of="Reply">
+        <span>
+          <span className="block">{dispute.reply === null ? 'No reply' : 'Creator replied'}</span>
+          <span className="block text-faint">
+            {dispute.has_evidence ? 'Evidence uploaded' : 'Evidence not uploaded'}
+          </span>
+        </span>
+      </Cell>
+      <Cell of="Price" className="whitespace-nowrap tabular-nums sm:text-right">
+        {formatAmount(dispute.price_usdc)}
+      </Cell>
+      <Cell of={isOpen ? 'Decide by' : 'Ended'}>
+        {isOpen ? (
+          <span className="grid justify-items-start gap-1">
+            <Time at={answer_due_at} />
+            <Due dispute={dispute} />
+          </span>
+        ) : (
           <span>
-            by <Time at={dispute.answer_due_at} />
+            {OUTCOME_WORDS[outcome]} {resolved_at !== null && <Time at={resolved_at} />}
           </span>
         )}
-      </span>
-    </Link>
+      </Cell>
+      <td className="sm:text-right">
+        <Link
+          to="/admin/disputes/$executionId"
+          params={{ executionId: execution_id }}
+          className={buttonStyle(isOpen ? 'primary' : 'plain', true)}
+        >
+          {isOpen ? 'Decide' : 'Read'}
+          <span className="sr-only">: dispute {shorten(execution_id)}</span>
+        </Link>
+      </td>
+    </tr>
   );
 }

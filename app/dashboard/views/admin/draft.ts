@@ -1,5 +1,6 @@
 /** Settings as typed, their faults, and their changes. */
 import type { SettingsChange } from '../../../sdk/wallet/settings.ts';
+import { own } from '../../../sdk/wire/own.ts';
 import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
 import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { formatSpan } from '../../parts/values.tsx';
@@ -32,11 +33,34 @@ export interface SettingField {
   parse(text: string): bigint;
   /** As text with a unit, such as `3 days`. */
   show(value: bigint): string;
+  /** True for a time, as a number and a unit. */
+  isSpan?: boolean;
 }
+
+/** Units of a time, seconds. */
+export const UNITS = { seconds: 1, minutes: 60, hours: 3_600, days: 86_400 };
 
 function parseCount(text: string): bigint {
   if (!/^(0|[1-9][0-9]{0,18})$/.test(text)) throw new RangeError('It must be a whole number.');
   return BigInt(text);
+}
+
+/** `3 days` in seconds. */
+function parseSpan(text: string): bigint {
+  const space = text.lastIndexOf(' ');
+  return parseCount(text.slice(0, space).trim()) * BigInt(own(UNITS, text.slice(space + 1)) ?? 0);
+}
+
+/** Seconds in the largest unit that divides them. */
+function spanOf(seconds: number): string {
+  const [unit, size] = Object.entries(UNITS).findLast(([, size]) => seconds % size === 0)!;
+  return `${seconds / size} ${unit}`;
+}
+
+/** Percent as basis points. */
+function parsePercent(text: string): bigint {
+  if (!/^\d{1,3}(\.\d{1,2})?$/.test(text)) throw new RangeError('It must be a number with at most two decimals.');
+  return BigInt(Math.round(Number(text) * 100));
 }
 
 const showUsdc = (value: bigint) => `${formatUsdc(value)} USDC`;
@@ -44,15 +68,15 @@ const showSol = (value: bigint) => `${formatSol(value)} SOL`;
 const showSpan = (value: bigint) => formatSpan(Number(value));
 
 export function fieldsOf(limits: Limits): SettingField[] {
-  const seconds = { parse: parseCount, show: showSpan };
+  const seconds = { parse: parseSpan, show: showSpan, isSpan: true };
   return [
     {
       name: 'feeBps',
-      label: 'Fee, basis points',
+      label: 'Fee, %',
       about: 'The marketplace’s share of every settled price.',
       min: 0n,
       max: BigInt(limits.maxFeeBps),
-      parse: parseCount,
+      parse: parsePercent,
       show: (value) => `${Number(value) / 100} %`,
     },
     {
@@ -75,7 +99,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     },
     {
       name: 'disputeWindowSeconds',
-      label: 'Dispute window, seconds',
+      label: 'Dispute window',
       about: 'How long a settled call can be disputed.',
       min: BigInt(limits.disputeWindowSecondsMin),
       max: BigInt(limits.disputeWindowSecondsMax),
@@ -83,7 +107,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     },
     {
       name: 'refundGraceSeconds',
-      label: 'Refund grace, seconds',
+      label: 'Refund grace',
       about: 'Time from the deadline of a call until anybody can send its refund.',
       min: BigInt(limits.refundGraceSecondsMin),
       max: BigInt(limits.refundGraceSecondsMax),
@@ -91,7 +115,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     },
     {
       name: 'maxTimeoutSeconds',
-      label: 'Longest timeout, seconds',
+      label: 'Longest timeout',
       about: 'The longest timeout that a listing may have.',
       min: BigInt(limits.maxTimeoutSecondsMin),
       max: BigInt(limits.maxTimeoutSecondsMax),
@@ -99,17 +123,17 @@ export function fieldsOf(limits: Limits): SettingField[] {
     },
     {
       name: 'recordSeconds',
-      label: 'Time to the archive, seconds',
-      about: 'Time from the end of a settled call until its record can be archived and its deposit is returned.',
+      label: 'Time until a call’s account is closed',
+      about:
+        'From the end of a settled call on. Its refundable deposit then comes back, and its record goes to the archive.',
       min: BigInt(limits.recordSecondsMin),
       max: BigInt(limits.recordSecondsMax),
       ...seconds,
     },
     {
       name: 'exposureMultiple',
-      label: 'Exposure multiple',
-      about:
-        'The most that calls opened in one dispute window may cost in total, as a multiple of the agent’s collateral. 0: no limit.',
+      label: 'Most that a dispute window’s calls may cost, ×\u00a0collateral',
+      about: 'The prices of an agent’s calls that open in one dispute window, without refunded ones. 0: no limit.',
       min: 0n,
       max: BigInt(limits.exposureMultipleMax),
       parse: parseCount,
@@ -120,13 +144,13 @@ export function fieldsOf(limits: Limits): SettingField[] {
 
 export function draftOf(config: Settings): Draft {
   return {
-    feeBps: `${config.fee_bps}`,
+    feeBps: `${config.fee_bps / 100}`,
     minPrice: config.min_price_usdc,
     disputeBond: formatSol(BigInt(config.dispute_bond_lamports)),
-    disputeWindowSeconds: `${config.dispute_window_seconds}`,
-    refundGraceSeconds: `${config.refund_grace_seconds}`,
-    maxTimeoutSeconds: `${config.max_timeout_seconds}`,
-    recordSeconds: `${config.record_seconds}`,
+    disputeWindowSeconds: spanOf(config.dispute_window_seconds),
+    refundGraceSeconds: spanOf(config.refund_grace_seconds),
+    maxTimeoutSeconds: spanOf(config.max_timeout_seconds),
+    recordSeconds: spanOf(config.record_seconds),
     exposureMultiple: `${config.exposure_multiple}`,
     tiers: config.tiers.map(({ max_price_usdc, deposit_usdc }) => ({
       maxPrice: max_price_usdc,

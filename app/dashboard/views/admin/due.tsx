@@ -7,11 +7,20 @@ import { formatSpan, Status } from '../../parts/values.tsx';
 /** Below this, the remaining time counts as short. */
 const SOON_SECONDS = 24 * 3_600;
 
-export function Due({ dispute }: { dispute: DisputeSummary }) {
-  const isOpen = dispute.outcome === 'open';
-  const now = useChainClock(isOpen) ?? Date.now();
-  if (!isOpen) return <Status value={dispute.outcome} />;
-  const left = (Date.parse(dispute.answer_due_at) - now) / 1_000;
-  const tone: Tone = left < 0 ? 'bad' : left < SOON_SECONDS ? 'warn' : 'accent';
-  return <Badge tone={tone}>{left < 0 ? `${formatSpan(-left)} overdue` : `${formatSpan(left)} left`}</Badge>;
+/** Negative if the decision is overdue. */
+function useSecondsLeft({ outcome, answer_due_at }: DisputeSummary): number {
+  const now = useChainClock(outcome === 'open') ?? Date.now();
+  return (Date.parse(answer_due_at) - now) / 1_000;
 }
+
+const wordsOf = (left: number): string => (left < 0 ? `${formatSpan(-left)} overdue` : `${formatSpan(left)} left`);
+
+export function Due({ dispute }: { dispute: DisputeSummary }) {
+  const left = useSecondsLeft(dispute);
+  if (dispute.outcome !== 'open') return <Status value={dispute.outcome} />;
+  const tone: Tone = left < 0 ? 'bad' : left < SOON_SECONDS ? 'warn' : 'accent';
+  return <Badge tone={tone}>{wordsOf(left)}</Badge>;
+}
+
+/** The same as text, for an open dispute on a coloured surface. */
+export const DueWords = ({ dispute }: { dispute: DisputeSummary }) => <>{wordsOf(useSecondsLeft(dispute))}</>;

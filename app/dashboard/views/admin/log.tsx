@@ -1,4 +1,4 @@
-/** The log of the admin: actions through this service, and transactions. */
+/** The log of the admin: transactions, then sign-ins and reads through this service. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -9,6 +9,7 @@ import { Trouble } from '../../parts/trouble.tsx';
 import { Badge, Empty, Skeleton } from '../../parts/ui.tsx';
 import { Id, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
+import { DisputeLink, eventWords } from './events.tsx';
 import { PAGE_SIZE } from './search.ts';
 
 const REFRESH_MS = 15_000;
@@ -27,8 +28,8 @@ const pageOf = (page: number) => ({ limit: PAGE_SIZE, offset: (page - 1) * PAGE_
 export function LogTab() {
   return (
     <div className="grid gap-8">
-      <Actions />
       <Events />
+      <Actions />
     </div>
   );
 }
@@ -81,11 +82,11 @@ function Actions() {
   });
   return (
     <Section
-      title="Through this service"
-      about="Sign-ins and decisions of the admin, and every read of private data. Repeated reads within ten minutes share one row."
+      title="Sign-ins and reads"
+      about="What the admin did through this service, with every read of private data. Repeated reads within ten minutes share one row."
       what="The log"
       empty="Nothing is logged yet"
-      head={['When', 'What', 'About', 'Admin', 'Outcome']}
+      head={['When', 'What', 'About', 'Admin']}
       query={query}
       page={page}
       onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
@@ -104,20 +105,28 @@ function ActionRow({ action }: { action: AdminAction }) {
       <Cell of="When" className="whitespace-nowrap">
         <Time at={action.begun_at} hasSeconds />
       </Cell>
-      <Cell of="What">{ACTION_WORDS[action.action]}</Cell>
-      <Cell of="About">
-        <Id value={action.subject} />
+      <Cell of="What">
+        <span className="flex flex-wrap gap-x-2 gap-y-1">
+          {ACTION_WORDS[action.action]}
+          {outcome !== 'done' && (
+            <Badge tone={outcome === null ? 'warn' : 'bad'} className="whitespace-nowrap">
+              {outcome === null ? 'Outcome not known' : `Failed: ${outcome.replaceAll('_', ' ')}`}
+            </Badge>
+          )}
+        </span>
       </Cell>
+      <Cell of="About">{aboutWords(action)}</Cell>
       <Cell of="Admin">
         <Id value={action.wallet} kind="address" />
       </Cell>
-      <Cell of="Outcome">
-        <Badge tone={outcome === 'done' ? 'good' : outcome === null ? 'warn' : 'bad'} className="whitespace-nowrap">
-          {outcome === null ? 'not known' : outcome.replaceAll('_', ' ')}
-        </Badge>
-      </Cell>
     </tr>
   );
+}
+
+function aboutWords({ action, subject }: AdminAction): ReactNode {
+  if (action.startsWith('auth.')) return `from ${subject}`;
+  if (action === 'disputes.queue') return `${subject === 'lapsed' ? 'undecided' : subject} disputes`;
+  return <DisputeLink executionId={subject} />;
 }
 
 function Events() {
@@ -130,8 +139,8 @@ function Events() {
   });
   return (
     <Section
-      title="On the chain"
-      about="Transactions of the admin and the guardian, no matter which program sent them."
+      title="Decisions and changes"
+      about="Transactions of the admin and the guardian on the chain, no matter which program sent them."
       what="The transactions"
       empty="The index has no transactions yet"
       head={['When', 'What', 'Fields', 'Transaction']}
@@ -152,7 +161,9 @@ function EventRow({ event }: { event: AdminEvent }) {
       <Cell of="When" className="whitespace-nowrap">
         {event.at ? <Time at={event.at} hasSeconds /> : `slot ${event.slot}`}
       </Cell>
-      <Cell of="What">{wordsOf(event.event)}</Cell>
+      <Cell of="What">
+        <span>{eventWords(event)}</span>
+      </Cell>
       <Cell of="Fields" className="max-w-96">
         <details className="min-w-0">
           <summary className="cursor-pointer text-faint">Show</summary>
@@ -167,6 +178,3 @@ function EventRow({ event }: { event: AdminEvent }) {
     </tr>
   );
 }
-
-/** `ConfigUpdated` as `Config updated`. */
-const wordsOf = (name: string): string => name.replace(/(?<=.)[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

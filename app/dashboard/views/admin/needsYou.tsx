@@ -6,7 +6,7 @@ import { Trouble } from '../../parts/trouble.tsx';
 import { buttonStyle, Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, shorten, Time } from '../../parts/values.tsx';
 import { OPEN_SHOWN, openQueueQuery } from '../../parts/waiting.tsx';
-import { Due } from './due.tsx';
+import { DueWords } from './due.tsx';
 
 export function NeedsYou({ count }: { count: number }) {
   const { data, error, refetch } = useQuery(openQueueQuery);
@@ -27,8 +27,8 @@ export function NeedsYou({ count }: { count: number }) {
           >
             <span className="min-w-0">
               <span className="font-medium">{dispute.agent_name ?? shorten(dispute.agent_id)}</span>, a call for{' '}
-              {formatAmount(dispute.price_usdc)}: decide by <Time at={dispute.answer_due_at} />{' '}
-              <Due dispute={dispute} />
+              {formatAmount(dispute.price_usdc)}: decide by <Time at={dispute.answer_due_at} />,{' '}
+              <DueWords dispute={dispute} />
             </span>
             <Link
               to="/admin/disputes/$executionId"

@@ -11,6 +11,7 @@ import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Button, cx, Input, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, shorten } from '../../parts/values.tsx';
 import { useCreatorName } from '../disputes/creatorName.ts';
+import { depositWords } from '../disputes/outcomes.tsx';
 import { isPausedBy, mostTaken, type Stakes, slashedOf, stakesQuery } from '../disputes/stakes.ts';
 import { idBytes } from '../executions/record.ts';
 
@@ -54,7 +55,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
           {upholdWords(dispute, creatorName, stakes, typed.fault ? null : typed.amount)}
         </Choice>
         <Choice value="creator" title="Reject: the creator is right" isChosen={side === 'creator'}>
-          {`${creatorName} gets the bond of ${bondOf(dispute)}. The collateral stays whole. ${shorten(dispute.caller)}, the caller, gets nothing back.`}
+          {`The caller, ${shorten(dispute.caller)}, loses the bond of ${bondOf(dispute)} to ${creatorName} and gets no refund. The collateral stays whole.`}
         </Choice>
       </RadioGroup.Root>
       {side === 'caller' && (
@@ -184,7 +185,7 @@ function upholdWords(
   stakes: Stakes | undefined,
   amount: bigint | null,
 ): string {
-  const caller = `${shorten(dispute.caller)}, the caller,`;
+  const caller = `The caller, ${shorten(dispute.caller)},`;
   if (!stakes || amount === null) return `The collateral of ${creatorName} pays. ${caller} gets the bond back.`;
   const toCaller = least(amount, parseUsdc(dispute.price_usdc));
   const slashed = slashedOf(stakes, amount);
@@ -194,6 +195,8 @@ function upholdWords(
 }
 
 const formatBaseUnits = (amount: bigint): string => formatAmount(toUsdc(amount));
+
+const depositRow = (stakes: Stakes): [string, ReactNode] => ['Refundable deposit', depositWords(stakes, 'admin')];
 
 /** Computed as the program does, exact to the base unit. */
 function consequences(
@@ -205,10 +208,11 @@ function consequences(
   const { caller, creator } = dispute;
   if (side === 'creator') {
     return [
-      ['Caller', `${shorten(caller)} gets nothing back, and loses the bond`],
+      ['Caller', `${shorten(caller)} loses the bond and gets no refund`],
       ['Creator', `${shorten(creator)} gets the bond of ${bond}`],
       ['Collateral', 'unchanged'],
       ['Call', 'stays completed'],
+      depositRow(stakes),
     ];
   }
   const { left } = stakes;
@@ -225,6 +229,7 @@ function consequences(
       isPausedBy(stakes, amount) ? 'is paused until its creator tops the collateral up' : `stays ${stakes.status}`,
     ],
     ['Call', 'counts as failed'],
+    depositRow(stakes),
   ];
 }
 

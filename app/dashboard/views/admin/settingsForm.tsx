@@ -2,9 +2,10 @@
 import { type ReactNode, useState } from 'react';
 import { SignDialog } from '../../parts/sign.tsx';
 import { Button, Card, Input } from '../../parts/ui.tsx';
-import { CHANGE_EFFECT, delayWords } from '../terms/changes.tsx';
+import { CHANGE_EFFECTS, delayWords } from '../terms/changes.tsx';
 import type { ChainConfig, Limits, Settings } from './chainConfig.ts';
 import { changesOf, type Draft, draftOf, faultOf, fieldsOf, type SettingField, tierFault } from './draft.ts';
+import { SpanInput } from './spanInput.tsx';
 import { Tiers } from './tiers.tsx';
 
 interface SettingsFormProps {
@@ -42,23 +43,27 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
         }}
       >
         <div>
-          <h2 className="font-semibold">Settings</h2>
-          <p className="mt-1 text-sm text-faint">They apply to new listings and calls. {CHANGE_EFFECT}</p>
+          <h2 className="font-semibold">Terms</h2>
+          <p className="mt-1 text-sm text-faint">{CHANGE_EFFECTS.join(' ')}</p>
         </div>
         <div className="grid items-start gap-x-6 gap-y-5 sm:grid-cols-2 lg:grid-cols-3">
-          {fields.map((field) => (
-            <Input
-              key={field.name}
-              label={field.label}
-              hint={hintOf(field, shown[field.name])}
-              error={faults[field.name] ?? null}
-              value={shown[field.name]}
-              onChange={(event) => edit({ [field.name]: event.target.value })}
-              inputMode="decimal"
-              autoComplete="off"
-              className="tabular-nums"
-            />
-          ))}
+          {fields.map((field) => {
+            const { name, label, isSpan } = field;
+            const shared = { label, hint: hintOf(field, shown[name]), error: faults[name] ?? null };
+            return isSpan ? (
+              <SpanInput key={name} {...shared} value={shown[name]} onChange={(text) => edit({ [name]: text })} />
+            ) : (
+              <Input
+                key={name}
+                {...shared}
+                value={shown[name]}
+                onChange={(event) => edit({ [name]: event.target.value })}
+                inputMode="decimal"
+                autoComplete="off"
+                className="tabular-nums"
+              />
+            );
+          })}
         </div>
         <Tiers
           tiers={shown.tiers}
@@ -103,7 +108,8 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
 function hintOf(field: SettingField, text: string): ReactNode {
   if (faultOf(field, text) !== null) return field.about;
   const words = field.show(field.parse(text.trim()));
-  if (words.startsWith(text.trim())) return field.about;
+  // `1 hours` is `1 hour`.
+  if (words.startsWith(text.trim().replace(/s$/, ''))) return field.about;
   return (
     <>
       <strong className="block text-sm font-medium text-ink tabular-nums">= {words}</strong> {field.about}

@@ -2,15 +2,16 @@
 
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { ANSWER_SECONDS } from '../../../sdk/wire/choices.ts';
+import { MAX_LAG_SECONDS } from '../../../sdk/wire/choices.ts';
 import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { formatShortSol } from '../../parts/amount.ts';
 import { Cell, Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Badge, Card, Facts, Figure, Note, Skeleton } from '../../parts/ui.tsx';
+import { Badge, Card, Facts, Note, Skeleton } from '../../parts/ui.tsx';
 import { formatCount, formatDuration, formatSpan, Id } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
+import { Figures } from './figures.tsx';
 import { NeedsYou } from './needsYou.tsx';
 import { ARCHIVE_LATE, PROBLEM_WORDS } from './problems.ts';
 
@@ -26,9 +27,6 @@ export const stateQuery = queryOptions({
 });
 
 const UNKNOWN = 'not known yet';
-const HOUR_SECONDS = 3_600;
-/** Above this, only "over a year" is shown. */
-const LONG_HOURS = 24 * 365;
 
 export const sol = (lamports: number): string => `${formatSol(BigInt(lamports))} SOL`;
 
@@ -44,11 +42,6 @@ function Sol({ lamports, of: limit }: { lamports: number | null; of?: number }) 
   );
 }
 
-function runwayOf({ runway_hours }: State): string {
-  if (runway_hours === null) return '–';
-  return runway_hours > LONG_HOURS ? 'Over a year' : formatSpan(runway_hours * HOUR_SECONDS);
-}
-
 export function StateTab() {
   const { data: state, error, refetch } = useQuery(stateQuery);
   if (!state) return error ? <Trouble error={error} what="The state" onRetry={refetch} /> : <Loading />;
@@ -59,29 +52,11 @@ export function StateTab() {
       <Problems problems={state.problems} isArchiveLate={state.archive_waiting?.is_late ?? false} />
       <Figures state={state} />
       <div className="grid gap-6 lg:grid-cols-2">
-        <Card className="grid content-start gap-4">
-          <h2 className="font-semibold">SOL</h2>
-          <Facts rows={lamportRows(state)} />
-        </Card>
-        <Card className="grid content-start gap-4">
-          <h2 className="font-semibold">Service</h2>
-          <Facts rows={workRows(state)} />
-        </Card>
+        <Figured title="SOL" rows={lamportRows(state)} />
+        <Figured title="Service" rows={workRows(state)} />
       </div>
       <Authorities state={state} />
-      {state.x402 && (
-        <Card className="grid content-start gap-4">
-          <h2 className="font-semibold">Payments by x402</h2>
-          <Facts
-            rows={[
-              ['Fee payer', <Id key="payer" value={state.x402.fee_payer} kind="address" />],
-              ['Its balance', <Sol key="balance" lamports={state.x402.lamports} />],
-              ['Minimum balance for quotes', <Sol key="least" lamports={state.x402.min_lamports} />],
-              ['Open deposits', formatCount(state.x402.open_deposits)],
-            ]}
-          />
-        </Card>
-      )}
+      {state.x402 && <Figured title="Calls paid by x402, without an account" rows={x402Rows(state.x402)} />}
     </div>
   );
 }
@@ -113,71 +88,92 @@ function Problems({ problems, isArchiveLate }: Pick<State, 'problems'> & { isArc
   );
 }
 
-function Figures({ state }: { state: State }) {
-  const { oldest_unsettled: oldest, indexer } = state;
+/** `isQuiet`: nothing to see, so the row is folded. */
+interface Row {
+  label: string;
+  value: ReactNode;
+  isQuiet?: boolean;
+}
+
+/** Rows that say something, and the others folded below them. */
+function Figured({ title, rows }: { title: ReactNode; rows: (Row | false)[] }) {
+  const shown = rows.filter((row) => row !== false);
+  const quiet = shown.filter(({ isQuiet }) => isQuiet);
+  const facts = (some: Row[]) => <Facts rows={some.map(({ label, value }) => [label, value] as const)} />;
   return (
-    <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
-      <Figure
-        label="SOL for fees lasts"
-        value={runwayOf(state)}
-        about={state.runway_hours === null ? 'Nothing is being spent' : 'At the present rate'}
-      />
-      <Figure
-        label="Calls in progress"
-        value={formatCount(state.executions_in_flight)}
-        about={oldest ? `The oldest for ${formatSpan(oldest.age_seconds)}` : 'No unsettled calls'}
-      />
-      <Figure
-        label="Index lag"
-        value={indexer.lag_ms === null ? '–' : formatDuration(indexer.lag_ms)}
-        about={indexer.slot === null ? 'The chain has not been read yet' : `At slot ${formatCount(indexer.slot)}`}
-      />
-      <Figure
-        label="Open disputes"
-        value={formatCount(state.open_disputes)}
-        about={
-          state.open_disputes === 0
-            ? 'None waits for a decision'
-            : `Each to be decided within ${ANSWER_SECONDS / 3_600} hours`
-        }
-      />
-    </div>
+    <Card className="grid content-start gap-4">
+      <h2 className="font-semibold">{title}</h2>
+      {facts(shown.filter(({ isQuiet }) => !isQuiet))}
+      {quiet.length > 0 && (
+        <details>
+          <summary className="text-sm text-faint">More figures</summary>
+          <div className="mt-3">{facts(quiet)}</div>
+        </details>
+      )}
+    </Card>
   );
 }
 
-type Row = readonly [string, ReactNode] | false;
+const amount = (label: string, lamports: number | null): Row => ({
+  label,
+  value: <Sol lamports={lamports} />,
+  isQuiet: !lamports,
+});
 
 /** Each amount once: what equals another one under another name is left out. */
-function lamportRows({ lamports, lamports_per_call, authorities }: State): Row[] {
+function lamportRows({ lamports, lamports_per_call, authorities }: State): (Row | false)[] {
   const { lent, lent_limit, free, due, due_seconds, locked } = lamports;
   const own = authorities.find(({ is_ours }) => is_ours)?.lamports;
   return [
-    ['Deposits lent', <Sol key="lent" lamports={lent} of={lent_limit} />],
-    free !== own && ['Free to lend', <Sol key="free" lamports={free} />],
-    [
-      'Coming back from ended calls',
-      <span key="due">
-        {due > 0 && due === lent ? 'all that is lent' : <Sol lamports={due} />}
-        {due_seconds !== null && `, the first in ${formatSpan(due_seconds)}`}
-      </span>,
-    ],
-    ['Held until callers can receive refunds', <Sol key="unclaimed" lamports={lamports.unclaimed} />],
-    locked !== due && ['Locked in ended records', <Sol key="locked" lamports={locked} />],
-    ['Archivable now', <Sol key="archivable" lamports={lamports.archivable} />],
-    ['Returned by archiving', <Sol key="archived" lamports={lamports.archived} />],
-    ['Unpaid fees, 24 hours', <Sol key="unpaid" lamports={lamports.burnt_today} />],
-    [
-      'Fees of one call',
-      lamports_per_call === null ? 'none settled yet' : <Sol key="fees" lamports={lamports_per_call} />,
-    ],
+    { label: 'SOL lent for accounts', value: <Sol lamports={lent} of={lent_limit} /> },
+    free !== own && { label: 'Free to lend', value: <Sol lamports={free} /> },
+    {
+      label: 'Coming back from ended calls',
+      value: (
+        <span>
+          {due > 0 && due === lent ? 'all that is lent' : <Sol lamports={due} />}
+          {due_seconds !== null && `, the first in ${roughly(due_seconds)}`}
+        </span>
+      ),
+      isQuiet: due === 0,
+    },
+    {
+      label: 'Network fees of one call',
+      value: lamports_per_call === null ? 'none settled yet' : <Sol lamports={lamports_per_call} />,
+      isQuiet: lamports_per_call === null,
+    },
+    amount('Lent for refunds that wait for their callers', lamports.unclaimed),
+    locked !== due && amount('In accounts of ended calls', locked),
+    amount('Can come back now', lamports.archivable),
+    amount('Came back since the start', lamports.archived),
+    amount('Network fees that nobody paid, 24 hours', lamports.burnt_today),
   ];
 }
 
-function workRows({ oldest_unsettled: oldest, archive_waiting: archive, webhooks_waiting: webhooks, ...state }: State) {
+/** In whole minutes, from an hour on in tens: more does not matter. */
+function roughly(seconds: number): string {
+  const step = seconds >= 3_600 ? 600 : seconds >= 60 ? 60 : 1;
+  return `about ${formatSpan(Math.round(seconds / step) * step)}`;
+}
+
+function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive, ...state }: State): Row[] {
+  const webhooks = state.webhooks_waiting;
   return [
-    [
-      'Oldest unsettled',
-      oldest ? (
+    {
+      label: 'New calls',
+      value: state.opens_paused ? <Badge tone="warn">Paused</Badge> : <Badge tone="good">Accepted</Badge>,
+    },
+    {
+      label: 'Index',
+      value:
+        indexer.lag_ms === null
+          ? 'it has not read the chain yet'
+          : `${formatDuration(indexer.lag_ms)} behind the chain, normal up to ${MAX_LAG_SECONDS} s`,
+    },
+    { label: 'Records checked against the chain', value: state.reconciled ? 'yes, at the start' : 'in progress' },
+    {
+      label: 'Oldest unsettled call',
+      value: oldest ? (
         <span className="flex flex-wrap items-center gap-x-2">
           <Id value={oldest.execution_id} />
           <span>
@@ -187,13 +183,27 @@ function workRows({ oldest_unsettled: oldest, archive_waiting: archive, webhooks
       ) : (
         'none'
       ),
-    ],
-    ['Records to archive', archive ? waitingText(archive) : UNKNOWN],
-    ['Webhooks waiting', waitingText(webhooks)],
-    ['Records checked against the chain', state.reconciled ? 'yes, at the start' : 'in progress'],
-    ['New calls', state.opens_paused ? <Badge tone="warn">paused</Badge> : <Badge tone="good">accepted</Badge>],
-    ['Uptime', formatSpan(state.uptime_seconds)],
-  ] as const;
+      isQuiet: oldest === null,
+    },
+    {
+      label: 'Records to archive',
+      value: archive ? waitingText(archive) : UNKNOWN,
+      isQuiet: !archive?.count,
+    },
+    { label: 'Webhooks waiting', value: waitingText(webhooks), isQuiet: webhooks.count === 0 },
+    { label: 'Last slot read', value: indexer.slot === null ? UNKNOWN : formatCount(indexer.slot), isQuiet: true },
+    { label: 'Uptime', value: formatSpan(state.uptime_seconds), isQuiet: true },
+  ];
+}
+
+/** What an operator must see of x402: whether its payer can pay. */
+function x402Rows({ fee_payer, lamports, min_lamports, open_deposits }: NonNullable<State['x402']>): (Row | false)[] {
+  return [
+    { label: 'Pays their network fees', value: <Id value={fee_payer} kind="address" /> },
+    { label: 'Its balance', value: <Sol lamports={lamports} /> },
+    min_lamports > 0 && { label: 'No new payments below', value: <Sol lamports={min_lamports} /> },
+    { label: 'Open x402 payments', value: formatCount(open_deposits) },
+  ];
 }
 
 function waitingText({ count, oldest_seconds: seconds }: { count: number; oldest_seconds: number }): string {
@@ -216,7 +226,7 @@ function Authorities({ state: { authorities } }: { state: State }) {
             <td>
               {is_ours && (
                 <Badge tone="accent" className="whitespace-nowrap">
-                  this relay
+                  This relay
                 </Badge>
               )}
             </td>
@@ -231,7 +241,7 @@ function Loading() {
   return (
     <div className="grid gap-8">
       <Skeleton className="h-17" />
-      <div className="grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
+      <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
         {[1, 2, 3, 4].map((key) => (
           <Skeleton key={key} className="h-29" />
         ))}

@@ -16,7 +16,7 @@ export function Tiers({ tiers, most, fault, onChange }: TiersProps) {
     <fieldset>
       <legend className="text-sm font-medium">Collateral by price</legend>
       <p className="mt-1 mb-4 text-xs text-faint">
-        The deposit that a listing needs, by its price. The last tier also sets the highest possible price.
+        The collateral that a listing needs, by its price. The last tier also sets the highest possible price.
       </p>
       <ol className="grid gap-3">
         {tiers.map((tier, index) => (
@@ -29,7 +29,7 @@ export function Tiers({ tiers, most, fault, onChange }: TiersProps) {
               onChange={(event) => change(index, { maxPrice: event.target.value })}
             />
             <Input
-              label="Deposit, USDC"
+              label="Collateral, USDC"
               value={tier.deposit}
               inputMode="decimal"
               autoComplete="off"

@@ -5,6 +5,8 @@ import { Trouble } from '../../parts/trouble.tsx';
 import { Button, Facts, Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatCount, Id, saveFile } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
+import type { Reader } from './outcomes.tsx';
+import { UploadEvidence } from './uploadEvidence.tsx';
 
 const FILE_ENDINGS: Record<EvidenceType, string> = {
   'text/plain': 'txt',
@@ -26,7 +28,7 @@ async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-export function Evidence({ dispute }: { dispute: DisputeSummary }) {
+export function Evidence({ dispute, reader }: { dispute: DisputeSummary; reader: Reader }) {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <Facts
@@ -39,14 +41,20 @@ export function Evidence({ dispute }: { dispute: DisputeSummary }) {
             ],
         ]}
       />
-      {dispute.has_evidence ? (
-        <Kept dispute={dispute} />
-      ) : (
-        <Note tone="warn" title="The marketplace does not have the evidence">
-          Only its hash is on the chain. Get the file from the caller: its SHA-256 must equal this hash.
-        </Note>
-      )}
+      {dispute.has_evidence ? <Kept dispute={dispute} /> : <Missing dispute={dispute} reader={reader} />}
     </div>
+  );
+}
+
+function Missing({ dispute, reader }: { dispute: DisputeSummary; reader: Reader }) {
+  const isOpen = dispute.outcome === 'open';
+  if (isOpen && reader === 'caller') return <UploadEvidence dispute={dispute} />;
+  return (
+    <Note tone={isOpen ? 'warn' : 'plain'} title="The marketplace does not have the evidence">
+      Only its hash is on the chain.
+      {isOpen && ' The caller can still upload the file.'}
+      {isOpen && reader === 'admin' && ' If it does not come, decide on what was asked and answered.'}
+    </Note>
   );
 }
 

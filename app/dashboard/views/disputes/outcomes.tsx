@@ -31,8 +31,11 @@ export function Outcomes({ stakes, price, reader, lapse, isNarrow = false }: Out
   return (
     <div className={cx('grid overflow-hidden rounded-lg border border-line text-sm', !isNarrow && 'md:grid-cols-3')}>
       <Outcome title="If it is upheld" isNarrow={isNarrow}>
-        <Side who={verb(caller, 'get')} amount={`up to ${usdc(mostToCaller(stakes, price))} + ${sol(stakes.bond)}`}>
-          The price, and the bond back.
+        <Side
+          who={verb(caller, 'get')}
+          amount={`${sol(stakes.bond)} back and up to ${usdc(mostToCaller(stakes, price))}`}
+        >
+          The bond, and at most the price.
         </Side>
         <Side who={loses(creator)} amount={`up to ${usdc(most)}`}>
           Of its collateral of {usdc(stakes.left)}. The admin sets the amount; what exceeds the price is kept for other
@@ -45,13 +48,13 @@ export function Outcomes({ stakes, price, reader, lapse, isNarrow = false }: Out
           The bond. The {usdc(price)} stay paid.
         </Side>
         <Side who={verb(creator, 'get')} amount={sol(stakes.bond)}>
-          The caller’s bond. The collateral stays whole.
+          {reader === 'caller' ? 'Your' : 'The caller’s'} bond. The collateral stays whole.
         </Side>
         <Side who="The agent">{stakes.status === 'active' ? 'Stays as it is.' : `Stays ${stakes.status}.`}</Side>
       </Outcome>
       <Outcome title="If nobody decides" isNarrow={isNarrow}>
-        <Side who={verb(caller, 'get')} amount={sol(stakes.bond)}>
-          The bond back. The {usdc(price)} stay paid.
+        <Side who={`${verb(caller, 'get')} back`} amount={sol(stakes.bond)}>
+          The bond. The {usdc(price)} stay paid.
         </Side>
         <Side who={loses(creator)} amount="nothing" />
         <Side who="How it ends">{lapse}</Side>
@@ -112,5 +115,5 @@ export const meanwhile = ({ status }: Stakes): string =>
     : `Until then the agent stays ${status}. Its page counts the dispute, and its collateral cannot be withdrawn.`;
 
 /** The deposit is never at stake. */
-export const depositWords = ({ deposit, depositSeconds }: Stakes): string =>
-  `The caller’s refundable deposit of ${sol(deposit)} comes back in every case: ${formatSpan(depositSeconds)} after the end, once an award has been paid.`;
+export const depositWords = ({ deposit, depositSeconds }: Stakes, reader: Reader): string =>
+  `${reader === 'caller' ? 'Your' : 'The caller’s'} refundable deposit of ${sol(deposit)} comes back ${formatSpan(depositSeconds)} after the end, in every case. If there is an award, it must be paid first.`;

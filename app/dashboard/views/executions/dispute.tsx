@@ -11,10 +11,10 @@ import { idBytes } from './record.ts';
 import { TaskLine } from './rows.tsx';
 
 export const OUTCOMES: Record<DisputeSummary['outcome'], { tone: Tone; text: string }> = {
-  open: { tone: 'warn', text: 'open' },
-  rejected: { tone: 'plain', text: 'rejected' },
-  upheld: { tone: 'good', text: 'upheld' },
-  lapsed: { tone: 'plain', text: 'ended undecided' },
+  open: { tone: 'warn', text: 'Open' },
+  rejected: { tone: 'plain', text: 'Rejected' },
+  upheld: { tone: 'good', text: 'Upheld' },
+  lapsed: { tone: 'plain', text: 'Ended undecided' },
 };
 
 /** The badge of a dispute as one of its sides reads it. */
@@ -22,11 +22,19 @@ export function outcomeFor(
   outcome: DisputeSummary['outcome'],
   reader: 'caller' | 'creator',
 ): { tone: Tone; text: string } {
-  if (outcome === 'open' || outcome === 'lapsed') return OUTCOMES[outcome];
-  return (outcome === 'upheld') === (reader === 'caller')
-    ? { tone: 'good', text: 'Decided for you' }
-    : { tone: 'bad', text: 'Decided against you' };
+  return { ...OUTCOMES[outcome], ...FOR[reader][outcome] };
 }
+
+const FOR: Record<'caller' | 'creator', Partial<typeof OUTCOMES>> = {
+  caller: {
+    upheld: { tone: 'good', text: 'Upheld: you are right' },
+    rejected: { tone: 'bad', text: 'Rejected: the creator is right' },
+  },
+  creator: {
+    upheld: { tone: 'bad', text: 'Upheld: the caller is right' },
+    rejected: { tone: 'good', text: 'Rejected: you keep everything' },
+  },
+};
 
 /** The agent and the price, by which people know a dispute. A name breaks only where a line cannot hold it. */
 export function DisputeTitle({ dispute: { agent_name, agent_id, price_usdc } }: { dispute: DisputeSummary }) {
@@ -51,6 +59,8 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
   const isCaller = dispute.caller === wallet;
   const now = useChainClock(isOpen);
   const { tone, text } = outcomeFor(dispute.outcome, isCaller ? 'caller' : 'creator');
+  const lacksEvidence = isOpen && isCaller && !dispute.has_evidence;
+  const mustReply = isOpen && !isCaller && dispute.reply === null;
   const title = useId();
   const Heading = listed ? 'h3' : 'h2';
   return (
@@ -80,10 +90,13 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
             params={{ executionId: dispute.execution_id }}
             className={buttonStyle('plain', true)}
           >
-            {isOpen && !isCaller && dispute.reply === null ? 'Read and reply' : 'View dispute'}
+            {lacksEvidence ? 'Upload evidence' : mustReply ? 'Read and reply' : 'View dispute'}
           </Link>
         </div>
       </div>
+      {lacksEvidence && (
+        <p className="mb-2 text-sm text-warn">The admin cannot read your evidence: only its hash is on the chain.</p>
+      )}
       {isOpen ? (
         <Due dispute={dispute} now={now} />
       ) : (

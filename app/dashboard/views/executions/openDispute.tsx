@@ -4,10 +4,11 @@ import { useMemo, useState } from 'react';
 import { ANSWER_SECONDS } from '../../../sdk/wire/choices.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
+import { FileField } from '../../parts/fileField.tsx';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
-import { cx, Field, Skeleton, TextArea } from '../../parts/ui.tsx';
+import { cx, Skeleton, TextArea } from '../../parts/ui.tsx';
 import { formatSpan } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { depositWords, meanwhile, Outcomes } from '../disputes/outcomes.tsx';
@@ -83,24 +84,13 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
               error={text === '' ? null : error}
             />
           ) : (
-            <Field
+            <FileField
               label="Evidence file"
-              hint={`Text, PDF, PNG, JPEG or JSON, at most ${MAX_KIB} KiB. It is hashed in your browser, and the admin and the creator can read it.`}
+              hint={`It must say what is wrong: the admin and the creator get only this file. Text, PDF, PNG, JPEG or JSON, at most ${MAX_KIB} KiB. It is hashed in your browser.`}
               error={error}
-            >
-              {(props) => (
-                <input
-                  type="file"
-                  accept={ACCEPTED}
-                  className="w-full text-sm file:mr-3 file:min-h-10 file:cursor-pointer file:rounded-lg file:border file:border-solid file:border-line file:bg-raised file:px-4 file:font-medium"
-                  onChange={async ({ target }) => {
-                    const [chosen] = target.files ?? [];
-                    setFile(chosen ? await fileEvidence(chosen) : null);
-                  }}
-                  {...props}
-                />
-              )}
-            </Field>
+              accept={ACCEPTED}
+              onFile={async (chosen) => setFile(chosen ? await fileEvidence(chosen) : null)}
+            />
           )}
           <section className="grid gap-3" aria-label="What is at stake">
             <h3 className="text-sm font-medium">What is at stake</h3>
@@ -114,7 +104,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
                   isNarrow
                 />
                 <p className="text-sm text-faint">
-                  {meanwhile(stakes)} {depositWords(stakes)}
+                  {meanwhile(stakes)} {depositWords(stakes, 'caller')}
                 </p>
               </>
             ) : unread ? (

@@ -19,16 +19,16 @@ const isOpening = ({ status, refund, cost_usdc }: ExecutionSummary): boolean =>
 
 /** As its caller reads it. */
 export const outcomeOf = (call: ExecutionSummary): Outcome =>
-  isOpening(call) ? { words: 'Being opened', tone: 'accent' } : endOf(call, 'you');
+  isOpening(call) ? { words: 'Being opened', tone: 'accent' } : endOf(call);
 
 /** As the creator of the called agent reads it. */
 export function outcomeOfReceived(call: ReceivedCall): Outcome {
   const refund = call.status !== 'failed' ? null : call.refunded_usdc > 0 ? 'done' : 'pending';
-  const outcome = endOf({ ...call, refund }, 'the caller');
+  const outcome = endOf({ ...call, refund });
   return call.dispute?.outcome === 'upheld' ? { ...outcome, tone: 'bad' } : outcome;
 }
 
-function endOf({ status, refund, dispute, refunded_usdc: refunded }: Ended, caller: string): Outcome {
+function endOf({ status, refund, dispute, refunded_usdc: refunded }: Ended): Outcome {
   if (refund === 'pending') return { words: 'Refund on its way', tone: 'accent' };
   switch (status) {
     case 'pending':
@@ -39,7 +39,7 @@ function endOf({ status, refund, dispute, refunded_usdc: refunded }: Ended, call
       return { words: `Completed${DISPUTED[dispute?.outcome ?? 'none'] ?? ''}`, tone: 'good' };
     case 'disputed':
       return dispute?.outcome === 'upheld'
-        ? { words: `Disputed, decided for ${caller}`, tone: 'plain' }
+        ? { words: 'Dispute upheld', tone: 'plain' }
         : { words: 'Disputed, not decided yet', tone: 'warn' };
     case 'failed':
       return { words: WAITS[refund ?? 'none'] ?? refundedWords(refunded), tone: refund === 'done' ? 'warn' : 'bad' };
@@ -49,7 +49,7 @@ function endOf({ status, refund, dispute, refunded_usdc: refunded }: Ended, call
 /** Added to a completed call by the outcome of its dispute. */
 const DISPUTED: Partial<Record<DisputeOutcome | 'none', string>> = {
   rejected: ', dispute rejected',
-  lapsed: ', dispute not decided in time',
+  lapsed: ', dispute ended undecided',
 };
 
 /** Words of a failed call whose refund is not done; `none`: nothing was paid. */

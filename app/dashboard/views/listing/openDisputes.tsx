@@ -58,14 +58,8 @@ function Facts({ dispute, isNamed }: { dispute: DisputeSummary; isNamed: boolean
       {isNamed && <span className="font-medium">{agent_name ?? shorten(agent_id)}: </span>}
       {isNamed ? 'a' : 'A'} call for {formatAmount(price_usdc)} is disputed.{' '}
       {most !== undefined && <>Up to {formatAmount(toUsdc(most))} of its collateral is at stake. </>}
-      {reply === null ? (
-        <>
-          <strong className="font-semibold">Reply now:</strong> the admin
-        </>
-      ) : (
-        'The admin'
-      )}{' '}
-      can decide at any time, and should by <Time at={answer_due_at} />.
+      {reply === null && <strong className="font-semibold">Reply now. </strong>}
+      The admin can decide at any time, and should by <Time at={answer_due_at} />.
     </span>
   );
 }

@@ -31,7 +31,7 @@ const LABELS: Record<ChangedSetting['setting'], string> = {
   dispute_window: 'Dispute window',
   refund_grace: 'Refund grace',
   max_timeout: 'Longest timeout',
-  record_time: 'Time to the archive',
+  record_time: 'Time until a call’s account is closed',
   exposure_multiple: 'Exposure limit',
   admin_delay: 'Delay of changes',
   collateral_tiers: 'Collateral',
@@ -110,16 +110,18 @@ export function Changes() {
       <div>
         <h2 className="font-semibold">Pending changes</h2>
         <p className="mt-1 text-sm text-faint">
-          {data && delayWords(data.admin_delay_seconds)}{' '}
-          {data?.admin_delay_seconds === 0
-            ? `Only a proposal, such as a next admin, is listed here: it can be accepted or applied for ${TO_APPLY}, then only cancelled.`
-            : `Once a change is due, anybody can apply it for ${TO_APPLY}; a new admin must accept it. After that it can only be cancelled.`}
+          {data && delayWords(data.admin_delay_seconds)}
+          {data &&
+            data.admin_delay_seconds > 0 &&
+            ` Once a change is due, anybody can apply it for ${TO_APPLY}; a new admin must accept it. After that it can only be cancelled.`}
         </p>
       </div>
       {isAuthority && hasSettings && <CancelAll />}
       {error && <Trouble error={error} what="The changes" onRetry={refetch} />}
       {!changes && !error && <Skeleton className="h-32" />}
-      {changes?.length === 0 && <p className="text-sm">No pending changes</p>}
+      {changes?.length === 0 && (
+        <p className="text-sm">{data?.admin_delay_seconds === 0 ? 'Nothing is proposed.' : 'No pending changes'}</p>
+      )}
       {changes?.map((change) => (
         <ChangeCard
           key={change.change}
@@ -152,7 +154,7 @@ function CancelAll() {
 }
 
 /** Words for a change that can never be applied. */
-const OVER: Partial<Record<Change['status'], string>> = { expired: 'expired', cancelled: 'cancelled with others' };
+const OVER: Partial<Record<Change['status'], string>> = { expired: 'Expired', cancelled: 'Cancelled with others' };
 
 interface ChangeCardProps {
   change: Change;
@@ -178,7 +180,7 @@ function ChangeCard({ change, mayCancel, onEnded }: ChangeCardProps) {
               {OVER[change.status] ? (
                 <Badge>{OVER[change.status]}</Badge>
               ) : (
-                <Badge tone={left > 0 ? 'warn' : 'bad'}>{left > 0 ? `in ${formatSpan(left)}` : 'now'}</Badge>
+                <Badge tone={left > 0 ? 'warn' : 'bad'}>{left > 0 ? `In ${formatSpan(left)}` : 'Now'}</Badge>
               )}
             </span>,
           ],
@@ -220,14 +222,18 @@ function ChangeCard({ change, mayCancel, onEnded }: ChangeCardProps) {
   );
 }
 
-/** A sentence about the delay of changes. */
-export const delayWords = (seconds: number): string =>
-  seconds === 0
-    ? 'This marketplace has no delay: a change by the admin applies at once, and is not listed.'
-    : `A change that gives a key more rights, or that raises costs for callers or creators, can be applied only after ${formatSpan(seconds)}, a new guardian ${formatSpan(GUARDIAN_CHANGE_SECONDS)} later.`;
-
 const TO_APPLY = formatSpan(CHANGE_SECONDS);
 
-/** What a change does to calls in progress and to listed agents. */
-export const CHANGE_EFFECT =
-  'Calls in progress keep their fee, dispute window and refund time; the time to the archive changes for them, too. Listed agents stay as they are: new limits of price and collateral count when their creator changes or resumes them.';
+/** Sentences about the delay of changes. */
+export const delayWords = (seconds: number): string =>
+  seconds === 0
+    ? `The admin’s changes apply at once, without notice. A proposed new admin, guardian or relay authority is shown here first, and takes effect within ${TO_APPLY} or never.`
+    : `A change that gives a key more rights, or that raises costs for callers or creators, can be applied only after ${formatSpan(seconds)}, a new guardian ${formatSpan(GUARDIAN_CHANGE_SECONDS)} later.`;
+
+/** What a change does to calls in progress, to disputes and to listed agents. */
+export const CHANGE_EFFECTS = [
+  'A new fee applies to new calls of every agent, also of those already listed.',
+  'Calls in progress keep their fee, dispute window and refund time. A new time until a call’s account is closed counts for them, too.',
+  'A new bond applies to every later dispute.',
+  'New limits of price and collateral count for a listed agent when its creator changes or resumes it, and when a dispute takes from its collateral.',
+];

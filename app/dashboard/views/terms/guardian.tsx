@@ -44,7 +44,7 @@ export function RelayAuthorities({ config, ours }: RelayAuthoritiesProps) {
             <li key={address} className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
               <span className="flex flex-wrap items-center gap-x-2">
                 <Id value={address} kind="address" />
-                {address === ours && <Badge tone="accent">used by this service</Badge>}
+                {address === ours && <Badge tone="accent">Used by this service</Badge>}
               </span>
               <SignButton
                 button="Remove"

@@ -1,0 +1,62 @@
+/** What a transaction of the admin or the guardian did, in words. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
+import { toUsdc } from '../../../sdk/wire/usdc.ts';
+import { formatAmount, Id, shorten } from '../../parts/values.tsx';
+import { call } from '../../service.ts';
+
+type Data = AdminEvent['data'];
+
+const WORDS: Record<string, (data: Data) => ReactNode> = {
+  AdminChanged: ({ admin }) => <>Changed the admin to {address(admin)}</>,
+  ChangeApplied: () => 'Applied a change',
+  ChangeCancelled: () => 'Cancelled a change',
+  ChangeProposed: () => 'Announced a change',
+  ChangesCancelled: () => 'Cancelled all pending changes of settings',
+  ConfigInitialized: () => 'Set up the marketplace',
+  ConfigUpdated: () => 'Changed settings or the pause',
+  CreatorVerificationChanged: ({ creator, verified }) => (
+    <>
+      {verified ? 'Verified' : 'Removed the badge of'} <CreatorName wallet={String(creator)} />
+    </>
+  ),
+  DisputeResolved: ({ executionId, upheld }) => (
+    <>
+      {upheld ? 'Upheld' : 'Rejected'} dispute <DisputeLink executionId={uuidOf(String(executionId))} />
+    </>
+  ),
+  RelayAuthorityRemoved: ({ relayAuthority }) => <>Removed the relay authority {address(relayAuthority)}</>,
+  TreasuryWithdrawn: ({ amount }) => `Withdrew ${formatAmount(toUsdc(BigInt(String(amount))))} of fees`,
+};
+
+const address = (value: unknown) => <Id value={String(value)} kind="address" />;
+
+const uuidOf = (hex: string): string => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+
+/** An event without words here is named as in the program. */
+export const eventWords = ({ event, data }: AdminEvent): ReactNode => WORDS[event]?.(data) ?? event;
+
+export function DisputeLink({ executionId }: { executionId: string }) {
+  return (
+    <Link
+      to="/admin/disputes/$executionId"
+      params={{ executionId }}
+      title={executionId}
+      className="font-mono text-[0.8125rem] whitespace-nowrap text-accent underline"
+    >
+      {shorten(executionId)}
+    </Link>
+  );
+}
+
+/** The short wallet until the name is known. */
+function CreatorName({ wallet }: { wallet: string }) {
+  const { data } = useQuery({
+    queryKey: ['creators.list', 'named', wallet],
+    queryFn: () => call('creators.list', { q: wallet, limit: 1 }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  return <span title={wallet}>{data?.creators[0]?.display_name ?? shorten(wallet)}</span>;
+}
