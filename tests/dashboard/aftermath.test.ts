@@ -222,7 +222,7 @@ describe('the page, days after a call', function () {
       const result = page.getByRole('region', { name: 'Result' });
       await result
         .getByRole('heading', { level: 2 })
-        .filter({ hasText: 'Genuine: the agent signed exactly this result' })
+        .filter({ hasText: 'Genuine: the creator signed exactly this result' })
         .waitFor();
     });
   });

@@ -213,7 +213,7 @@ describe('on a slow line, with the keyboard alone', function () {
       await page.getByRole('radio', { name: 'Reject' }).waitFor();
       await pressOn(page, 'Skip to the content');
       // Skips the case itself, which has many values to copy.
-      await tabTo(page, 'VerificationGenuine: the agent signed exactly this result, and 0.05 USDC was paid');
+      await tabTo(page, 'VerificationGenuine: the creator signed exactly this result, and 0.05 USDC was paid');
       await tabTo(page, 'Uphold: the caller is right');
       // A held arrow key also chooses the option.
       await page.keyboard.press('ArrowDown');
@@ -248,7 +248,7 @@ describe('on a slow line, with the keyboard alone', function () {
       const chooser = await choosing;
       const buffer = Buffer.from(JSON.stringify(receipt));
       await chooser.setFiles({ name: 'receipt.json', mimeType: 'application/json', buffer });
-      await verdict.filter({ hasText: 'Genuine: the agent signed exactly this result' }).waitFor();
+      await verdict.filter({ hasText: 'Genuine: the creator signed exactly this result' }).waitFor();
     });
   });
 });
