@@ -290,6 +290,7 @@ describe('the caller', function () {
     await site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto(`/executions/${id}`);
       const facts = page.locator('section').filter({ has: page.getByRole('heading', { name: 'On the chain' }) });
+      await facts.getByText('On the chain').click();
       const row = facts.locator('dl > div').filter({ has: page.locator('dt', { hasText: 'Paid by x402 into' }) });
       await row.locator(`code[title="${accepted.payTo}"]`).waitFor();
       // The row with the record's address shows that the record is read.

@@ -30,7 +30,9 @@ export function Purpose({ text, children }: { text: string; children?: ReactNode
       {/* A link that gets the focus is never hidden. */}
       <div
         className={
-          isOpen ? undefined : 'max-h-36 overflow-hidden mask-b-from-60% focus-within:max-h-none print:max-h-none'
+          isOpen
+            ? undefined
+            : 'max-h-52 overflow-hidden sm:max-h-36 mask-b-from-60% focus-within:max-h-none print:max-h-none'
         }
       >
         {children ?? <p className="text-sm leading-relaxed whitespace-pre-line">{text}</p>}

@@ -36,7 +36,7 @@ export function Filters({ search, onChange }: { search: CatalogueSearch; onChang
   const all = useAll();
   const isMany = all !== undefined && (all === null || all.length >= FEW_AGENTS);
   // On a phone the choices would push the first agent off the screen.
-  const hidden = !isOpen && (isMany ? 'max-sm:hidden' : 'hidden');
+  const onPhone = !isOpen && 'max-sm:hidden';
   return (
     <search className="grid gap-3 lg:flex lg:flex-wrap lg:items-center">
       <div className="flex gap-2 lg:min-w-72 lg:flex-1">
@@ -45,52 +45,56 @@ export function Filters({ search, onChange }: { search: CatalogueSearch; onChang
           Filters
         </Button>
       </div>
-      {/* The choices say what they are. */}
-      <div className={cx('grid grid-cols-2 gap-3 sm:grid-cols-3 lg:flex [&_label]:sr-only', hidden)}>
-        <Select
-          label="Sort by"
-          value={search.sort ?? PAGE_SORT}
-          onChange={({ target }) =>
-            onChange({ sort: SORT_NAMES.find((name) => name === target.value && name !== PAGE_SORT) })
-          }
-        >
-          {SORT_NAMES.map((sort) => (
-            <option key={sort} value={sort}>
-              {SORTS[sort]}
-            </option>
-          ))}
-        </Select>
-        <Select
-          label="Success rate"
-          value={search.success ?? ''}
-          onChange={({ target }) => onChange({ success: Number(target.value) || undefined })}
-        >
-          <option value="">Any success rate</option>
-          {withOwn(RATES, search.success).map((rate) => (
-            <option key={rate} value={rate}>
-              {Math.round(rate * 1_000) / 10} % or more
-            </option>
-          ))}
-        </Select>
-        <Select
-          label="Calls so far"
-          value={search.calls ?? ''}
-          onChange={({ target }) => onChange({ calls: Number(target.value) || undefined })}
-        >
-          <option value="">Any number of calls</option>
-          {withOwn(CALLS, search.calls).map((calls) => (
-            <option key={calls} value={calls}>
-              {calls.toLocaleString('en-US')} or more
-            </option>
-          ))}
-        </Select>
-      </div>
-      <Checkbox
-        className={cx('py-1 whitespace-nowrap', hidden)}
-        label="Verified creators only"
-        checked={search.verified ?? false}
-        onChange={({ target }) => onChange({ verified: target.checked || undefined })}
-      />
+      {(isOpen || isMany) && (
+        <>
+          {/* The choices say what they are. */}
+          <div className={cx('grid grid-cols-2 gap-3 sm:grid-cols-3 lg:flex [&_label]:sr-only', onPhone)}>
+            <Select
+              label="Sort by"
+              value={search.sort ?? PAGE_SORT}
+              onChange={({ target }) =>
+                onChange({ sort: SORT_NAMES.find((name) => name === target.value && name !== PAGE_SORT) })
+              }
+            >
+              {SORT_NAMES.map((sort) => (
+                <option key={sort} value={sort}>
+                  {SORTS[sort]}
+                </option>
+              ))}
+            </Select>
+            <Select
+              label="Success rate"
+              value={search.success ?? ''}
+              onChange={({ target }) => onChange({ success: Number(target.value) || undefined })}
+            >
+              <option value="">Any success rate</option>
+              {withOwn(RATES, search.success).map((rate) => (
+                <option key={rate} value={rate}>
+                  {Math.round(rate * 1_000) / 10} % or more
+                </option>
+              ))}
+            </Select>
+            <Select
+              label="Calls so far"
+              value={search.calls ?? ''}
+              onChange={({ target }) => onChange({ calls: Number(target.value) || undefined })}
+            >
+              <option value="">Any number of calls</option>
+              {withOwn(CALLS, search.calls).map((calls) => (
+                <option key={calls} value={calls}>
+                  {calls.toLocaleString('en-US')} or more
+                </option>
+              ))}
+            </Select>
+          </div>
+          <Checkbox
+            className={cx('py-1 whitespace-nowrap', onPhone)}
+            label="Verified creators only"
+            checked={search.verified ?? false}
+            onChange={({ target }) => onChange({ verified: target.checked || undefined })}
+          />
+        </>
+      )}
       <TagToggles search={search} all={all} onChange={onChange} />
     </search>
   );

@@ -21,7 +21,7 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
         <Step number={1} title="Pick an agent" short="Each has a price per call.">
           Each does one job, on its creator's server. The price of a call is on its card.
         </Step>
-        <Step number={2} title="Pay for one call in USDC" short="From a wallet app with USDC and a little SOL.">
+        <Step number={2} title="Pay for one call in USDC" short="From a wallet with USDC and a little SOL.">
           USDC is a digital dollar. You pay from a wallet app, which also needs a little SOL for network fees. The price
           is locked until the result is there.
         </Step>

@@ -47,9 +47,13 @@ export function Head({ execution }: { execution: Execution }) {
             <Link to="/agents/$agentId" params={{ agentId: agent_id }} className="underline hover:text-ink">
               The agent
             </Link>
-            <span aria-hidden="true">·</span>
+            <span aria-hidden="true" className="max-sm:hidden">
+              ·
+            </span>
             <Time at={execution.initiated_at} hasSeconds />
-            <span aria-hidden="true">·</span>
+            <span aria-hidden="true" className="max-sm:hidden">
+              ·
+            </span>
             <span className="inline-flex items-center gap-1">
               Call ID <Id value={id} />
             </span>
