@@ -121,7 +121,9 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
           {steps !== null && steps.length > 0 && (
             <Card className="max-lg:order-2">
               <h2 className="font-semibold">Steps</h2>
-              <p className="mt-1 mb-4 text-sm text-faint">Reported by the agent. Its signature does not cover them.</p>
+              <p className="mt-1 mb-4 text-sm text-faint">
+                Reported by the agent. The creator's signature does not cover them.
+              </p>
               <Steps steps={steps} />
             </Card>
           )}

@@ -41,6 +41,7 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
     enabled: isByWallet && owner !== undefined,
   });
   const cost = wallet.data;
+  const unknown = isUnread ? 'SOL, which could not be read' : '…';
   return (
     <Card>
       <h2 className="mb-3 font-medium">This call costs</h2>
@@ -54,20 +55,25 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
         {isByWallet && (
           <>
             <Row name="You need now" className="border-t border-line pt-3 font-semibold">
-              <Both usdc={price} sol={cost ? formatSolUp(spendOf(cost)) : unread.fees} />
+              <Both usdc={price} sol={cost ? formatSolUp(spendOf(cost)) : unknown} />
             </Row>
             {owner !== undefined && !unreadFunds && (
-              <Row name="You have">
-                <Both
-                  usdc={funds ? formatAmount(toUsdc(funds.usdc ?? 0n)) : ''}
-                  sol={funds ? formatShortSol(Number(funds.lamports)) : 'Reading …'}
-                />
+              <Row name="You have" className="min-h-10">
+                {funds ? (
+                  <Both usdc={formatAmount(toUsdc(funds.usdc ?? 0n))} sol={formatShortSol(Number(funds.lamports))} />
+                ) : (
+                  'Reading …'
+                )}
               </Row>
             )}
           </>
         )}
         <Row name="You pay in the end" className={cx(!isByWallet && 'border-t border-line pt-3 font-semibold')}>
-          {isByWallet ? <Both usdc={price} sol={fees} /> : price}
+          {isByWallet || typed.data?.gas.pays_next_call ? (
+            <Both usdc={price} sol={isByWallet && !cost ? unknown : fees} />
+          ) : (
+            price
+          )}
         </Row>
       </dl>
       {isByWallet && (
@@ -100,11 +106,8 @@ function Row({ name, about, className, children }: RowProps) {
 function Both({ usdc, sol }: { usdc: string; sol: string }) {
   return (
     <>
-      {usdc && <span className="block whitespace-nowrap">{usdc}</span>}
-      <span className="block whitespace-nowrap">
-        {usdc && 'and '}
-        {sol}
-      </span>
+      <span className="block whitespace-nowrap">{usdc}</span>
+      <span className="block sm:whitespace-nowrap">and {sol}</span>
     </>
   );
 }
