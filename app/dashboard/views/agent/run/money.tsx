@@ -107,7 +107,7 @@ function Both({ usdc, sol }: { usdc: string; sol: string }) {
   return (
     <>
       <span className="block whitespace-nowrap">{usdc}</span>
-      <span className="block sm:whitespace-nowrap">and {sol}</span>
+      <span className="block whitespace-nowrap">and {sol}</span>
     </>
   );
 }
