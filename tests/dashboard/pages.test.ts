@@ -85,7 +85,7 @@ describe('the addresses of the page', function () {
 
     const { agent_id, name } = site.visitor.agent('csv-analyst');
     const agent = await bodyOf(`/agents/${agent_id}`);
-    expect(agent).to.match(/What it does<\/h2><p[^>]*>Reads `parameters\.csv`/);
+    expect(agent).to.match(/What it does<\/h2><div[^>]*><p[^>]*>You send a table as CSV text/);
     expect(agent)
       .to.include(`<title>TEST · ${name} · Agent Marketplace</title>`)
       .and.match(new RegExp(`<h1[^>]*>.*${name}</span></h1>`));

@@ -214,7 +214,7 @@ function Loading({ agentId }: { agentId: string }) {
       <Skeleton className="mt-6 mb-8 h-9 w-full" />
       {known?.description ? (
         <div className="grid gap-x-12 lg:grid-cols-[minmax(0,1fr)_19rem]">
-          <Purpose text={known.description} />
+          <Purpose text={known.description} isCut />
         </div>
       ) : (
         <Skeleton className="h-96" />

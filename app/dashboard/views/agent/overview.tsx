@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { hasRate } from '../../parts/badges.tsx';
-import { Button, Facts, Figure } from '../../parts/ui.tsx';
+import { Button, cx, Facts, Figure } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { Collateral } from './collateral.tsx';
@@ -20,8 +20,18 @@ const Markdown = lazy(() => import('../../parts/markdown.tsx'));
 const MOST_CHARACTERS = 500;
 const MOST_LINES = 8;
 
-/** `children`: the text with its format, once that is loaded. */
-export function Purpose({ text, children }: { text: string; children?: ReactNode }) {
+/** About six lines, on a phone nine. */
+const CUT = 'max-h-52 overflow-hidden sm:max-h-36';
+
+interface PurposeProps {
+  text: string;
+  /** The text with its format, once that is loaded. */
+  children?: ReactNode;
+  /** True in the document, which does not know the length of its text. */
+  isCut?: boolean;
+}
+
+export function Purpose({ text, children, isCut = false }: PurposeProps) {
   const isLong = text.length > MOST_CHARACTERS || text.split('\n').length > MOST_LINES;
   const [isOpen, setOpen] = useState(!isLong);
   return (
@@ -29,11 +39,10 @@ export function Purpose({ text, children }: { text: string; children?: ReactNode
       <h2 className="mb-3 text-lg font-semibold">What it does</h2>
       {/* A link that gets the focus is never hidden. */}
       <div
-        className={
-          isOpen
-            ? undefined
-            : 'max-h-52 overflow-hidden sm:max-h-36 mask-b-from-60% focus-within:max-h-none print:max-h-none'
-        }
+        className={cx(
+          (isCut || !isOpen) && CUT,
+          !isOpen && 'mask-b-from-60% focus-within:max-h-none! print:max-h-none! print:mask-none',
+        )}
       >
         {children ?? <p className="text-sm leading-relaxed whitespace-pre-line">{text}</p>}
       </div>
