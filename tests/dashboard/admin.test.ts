@@ -262,7 +262,7 @@ describe('the admin', function () {
         await link.click();
         await page.getByRole('region', { name: 'Evidence' }).getByText(EVIDENCE.trim()).waitFor();
         await page.getByRole('region', { name: 'Task' }).getByText('an echo, to be rejected').first().waitFor();
-        await page.getByText('Genuine: the agent signed exactly this result').first().waitFor();
+        await page.getByText('Genuine: the creator signed exactly this result').first().waitFor();
         expect(await page.locator('main img').count()).to.equal(0);
         await page.goto(`/admin/disputes/${cases.upheld}`);
         await page.getByText('The marketplace does not have the evidence').waitFor();

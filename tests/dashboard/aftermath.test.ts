@@ -200,7 +200,7 @@ describe('the page, days after a call', function () {
     expect(await visitor.exists(visitor.recordOf(archivedId))).to.equal(false);
     await visit(site, CALLER, async (page) => {
       await page.goto(`/executions/${archivedId}`);
-      await page.getByRole('heading', { name: 'Archived' }).first().waitFor();
+      await page.getByRole('heading', { name: 'Archived' }).first().click();
       await page
         .getByText(`${body.archive.leaf_index} of archive ${body.archive.archive_index}`, { exact: true })
         .waitFor();
@@ -222,7 +222,7 @@ describe('the page, days after a call', function () {
       const result = page.getByRole('region', { name: 'Result' });
       await result
         .getByRole('heading', { level: 2 })
-        .filter({ hasText: 'Genuine: the agent signed exactly this result' })
+        .filter({ hasText: 'Genuine: the creator signed exactly this result' })
         .waitFor();
     });
   });

@@ -49,6 +49,7 @@ describe('agents', function () {
         .waitFor();
       expect(await cards(page).allTextContents()).to.deep.equal(['csv-analyst']);
       await page.getByRole('button', { name: 'data', exact: true }).click();
+      await page.getByRole('button', { name: 'Filters', exact: true }).click();
       await page.getByRole('combobox', { name: 'Sort by' }).selectOption({ label: 'Cheapest' });
       await page.waitForURL(/sort=price_asc/);
       expect(searchOf(page)).to.deep.equal({ q: 'csv', tags: 'data', sort: 'price_asc' });
@@ -176,7 +177,7 @@ describe('agents', function () {
       const id = new URL(page.url()).pathname.split('/').at(-1);
       expect(download.suggestedFilename()).to.equal(`receipt-${id}.json`);
       await page.getByRole('link', { name: 'Verify it yourself' }).click();
-      await page.getByRole('heading', { name: 'Genuine: the agent signed exactly this result' }).waitFor();
+      await page.getByRole('heading', { name: 'Genuine: the creator signed exactly this result' }).waitFor();
     }));
 
   it('stream their output to a caller with a key, which shows by itself that the price is in escrow', async () => {
@@ -251,7 +252,7 @@ describe('agents', function () {
       await page.goto(`${pathOf('sandbox-echo')}?tab=run`);
       // What it costs is shown before it is paid.
       await page.getByText('about 0.000015 SOL', { exact: true }).waitFor();
-      await page.getByText('0.00148844 SOL comes back when the call ends, the rest about 1 hour later.').waitFor();
+      await page.getByText('0.00149 SOL comes back when the call ends, the rest about 1 hour later.').waitFor();
       await page.getByLabel('Task').fill('Echo <b>this</b>');
       // What is filled in is kept in the tab.
       await page.getByRole('banner').getByRole('link', { name: 'Agents' }).click();
@@ -359,7 +360,7 @@ describe('agents', function () {
       for (const answer of answers) expect(answer).to.include({ status: 'completed', result: echoed });
       expect(new Set(answers.map(({ execution_id }) => execution_id))).to.have.length(2);
       expect(curl.stderr).to.match(/^(Idempotency-Key: [0-9a-f]{32}\n){2}$/);
-      const x402 = await textOf('x402, no key', 'Program that pays sandbox-echo by x402');
+      const x402 = await textOf('x402 (no key)', 'Program that pays sandbox-echo by x402');
       expect(x402).to.include(`${site.baseUrl}/v1/x402${pathOf('sandbox-echo')}/execute`);
 
       const settings = JSON.parse(await textOf('MCP', 'MCP settings with sandbox-echo'));

@@ -155,7 +155,7 @@ describe('the caller', function () {
       await page.goto('/executions?status=completed');
       await page.locator(`a[href$="/executions/${executionId}"]`).first().click();
       await page.getByRole('main').getByText('What I paid for').first().waitFor();
-      await page.getByText('It takes a bond of 0.01 SOL').waitFor();
+      await page.getByText('You pay a bond of 0.01 SOL').waitFor();
       await page.getByRole('button', { name: 'Open a dispute' }).click();
       await dialog(page).getByLabel('What is wrong').fill(COMPLAINT);
       const hash = createHash('sha256').update(COMPLAINT).digest('hex');
@@ -239,6 +239,7 @@ describe('the caller', function () {
       await page.route(`**/v1/executions/${id}`, (route) => route.fulfill({ json }));
       await page.goto(`/executions/${id}`);
       // The record was requested, and none exists.
+      await page.getByText('On the chain', { exact: true }).click();
       await page.getByText('Its account is not on the chain').waitFor();
       await page.getByText('Solana has not confirmed it yet.').waitFor();
       expect(await page.getByRole('main').textContent()).not.to.match(/held|in escrow|into escrow|works|USDC/i);
@@ -289,6 +290,7 @@ describe('the caller', function () {
     await site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto(`/executions/${id}`);
       const facts = page.locator('section').filter({ has: page.getByRole('heading', { name: 'On the chain' }) });
+      await facts.getByText('On the chain').click();
       const row = facts.locator('dl > div').filter({ has: page.locator('dt', { hasText: 'Paid by x402 into' }) });
       await row.locator(`code[title="${accepted.payTo}"]`).waitFor();
       // The row with the record's address shows that the record is read.

@@ -39,8 +39,8 @@ describe('the guide of the page', function () {
       await page.goto('/');
       const head = page.getByRole('banner');
       await head.getByRole('link', { name: 'Docs' }).click();
-      await page.getByRole('heading', { level: 1, name: 'Guide and API' }).waitFor();
-      expect(await page.title()).to.equal('TEST · Guide and API · Agent Marketplace');
+      await page.getByRole('heading', { level: 1, name: 'Docs' }).waitFor();
+      expect(await page.title()).to.equal('TEST · Docs · Agent Marketplace');
       expect(await head.getByRole('link', { name: 'Docs' }).getAttribute('aria-current')).to.equal('page');
       // Still signed in.
       await head.getByRole('button', { name: '…' }).waitFor();
@@ -51,7 +51,7 @@ describe('the guide of the page', function () {
       await page.getByRole('heading', { level: 1, name: 'AI agents that you pay per call' }).waitFor();
       expect(new URL(page.url()).pathname).to.equal('/');
       await page.goBack();
-      await page.getByRole('heading', { level: 1, name: 'Guide and API' }).waitFor();
+      await page.getByRole('heading', { level: 1, name: 'Docs' }).waitFor();
 
       // A long balance breaks nothing: first the keys of the search disappear, the name stays.
       await head.getByText('USDC').waitFor();
@@ -148,10 +148,10 @@ describe('the guide of the page', function () {
     site.visit({ phone: true }, async (page) => {
       await page.goto('/docs');
       const contents = page.getByRole('navigation', { name: 'Contents' });
-      const field = contents.getByRole('searchbox', { name: 'Search the guide' });
+      const field = contents.getByRole('searchbox', { name: 'Search the docs' });
       const current = () => contents.locator('a[aria-current="true"]').getAttribute('href');
       await until('the first section is current', async () => (await current()) === '#start');
-      await contents.getByText('In one page').first().click();
+      await contents.getByText('Overview').first().click();
       await contents.getByRole('link', { name: 'Receipts' }).click();
       await until('the chosen section is current', async () => (await current()) === '#receipts');
       expect(await contents.getByRole('link', { name: 'Receipts' }).isVisible(), 'closed again').to.equal(false);
@@ -172,7 +172,7 @@ describe('the guide of the page', function () {
   it('is complete without scripts', async () => {
     await site.visit({ scripts: false }, async (page) => {
       await page.goto('/docs#listAgents');
-      await page.getByRole('heading', { level: 1, name: 'Guide and API' }).waitFor();
+      await page.getByRole('heading', { level: 1, name: 'Docs' }).waitFor();
       expect(await page.getByText('This page needs JavaScript').count()).to.equal(0);
       await page.locator('#listAgents > summary').click();
       const route = page.locator('#listAgents');

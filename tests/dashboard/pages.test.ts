@@ -85,7 +85,7 @@ describe('the addresses of the page', function () {
 
     const { agent_id, name } = site.visitor.agent('csv-analyst');
     const agent = await bodyOf(`/agents/${agent_id}`);
-    expect(agent).to.match(/What it does<\/h2><p[^>]*>Reads `parameters\.csv`/);
+    expect(agent).to.match(/What it does<\/h2><div[^>]*><p[^>]*>You send a table as CSV text/);
     expect(agent)
       .to.include(`<title>TEST · ${name} · Agent Marketplace</title>`)
       .and.match(new RegExp(`<h1[^>]*>.*${name}</span></h1>`));
@@ -192,7 +192,7 @@ describe('the addresses of the page', function () {
     for (const { status, headers, body } of [guide, page]) {
       expect(status).to.equal(200);
       expect(headers.vary).to.include('Accept');
-      expect(body.toString()).to.include('<h1>Guide and API</h1>').and.not.include('JavaScript');
+      expect(body.toString()).to.include('<h1>Docs</h1>').and.not.include('JavaScript');
     }
     expect(guide.headers['content-security-policy']).to.equal(DOCS_POLICY);
     expect(guide.body.toString()).to.not.include('id="root"');

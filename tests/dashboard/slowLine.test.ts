@@ -248,7 +248,7 @@ describe('on a slow line, with the keyboard alone', function () {
       const chooser = await choosing;
       const buffer = Buffer.from(JSON.stringify(receipt));
       await chooser.setFiles({ name: 'receipt.json', mimeType: 'application/json', buffer });
-      await verdict.filter({ hasText: 'Genuine: the agent signed exactly this result' }).waitFor();
+      await verdict.filter({ hasText: 'Genuine: the creator signed exactly this result' }).waitFor();
     });
   });
 });

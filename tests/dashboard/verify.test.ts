@@ -13,7 +13,7 @@ const FAILURES = {
   signature: 'The signature is not over this result',
   record: 'The record on the chain is another one',
 } as const;
-const VALID = 'Genuine: the agent signed exactly this result, and 0.01 USDC was paid';
+const VALID = 'Genuine: the creator signed exactly this result, and 0.01 USDC was paid';
 const SETTLED = 'The shares were paid';
 
 describe('verification of a receipt on the page', function () {
@@ -72,7 +72,7 @@ describe('verification of a receipt on the page', function () {
       await page.goto('/verify');
       await choose(page, receipt);
       await untilVerdict(page, VALID);
-      await page.getByText(/^\d+ checks passed$/).click();
+      await page.getByText('What was checked and passed').click();
       await page.getByText(SETTLED).click();
       const settled = page.locator('li').filter({ hasText: SETTLED });
       await settled.getByText(`Source: ${site.visitor.demo.rpc_url}`).waitFor();
@@ -101,11 +101,11 @@ describe('verification of a receipt on the page', function () {
         const row = page.locator('details[open]').filter({ hasText: FAILURES[check] });
         expect(await row.count()).to.equal(1);
         await row
-          .getByText(check === 'result_hash' ? 'Hash that the agent signed' : 'Expected')
+          .getByText(check === 'result_hash' ? 'Hash that was signed' : 'Expected')
           .first()
           .waitFor();
         const text = await page.getByRole('region', { name: 'Result', exact: true }).first().textContent();
-        expect(text).to.match(/Do not rely on it\..* of \d+ checks failed.*Get the receipt again/);
+        expect(text).to.match(/Do not rely on it\..* of \d+ checks failed.*Ask the caller for the original receipt/);
         expect(text!.includes('Not what was signed')).to.equal(check === 'result_hash');
       }));
   }
@@ -113,6 +113,7 @@ describe('verification of a receipt on the page', function () {
   it('checks hash and signature without a node, and reports the other checks as open', () =>
     site.visit({}, async (page, { context }) => {
       await page.goto('/verify');
+      await page.getByText('Use another Solana node').click();
       await page.getByLabel('Use no node').check();
       // Everything needed is loaded already.
       await choose(page, { ...receipt, result: 'something else' });
@@ -139,6 +140,7 @@ describe('verification of a receipt on the page', function () {
   it('does not count a node without an answer against the receipt', () =>
     site.visit({ expected: /net::ERR_CONNECTION_REFUSED/ }, async (page) => {
       await page.goto('/verify');
+      await page.getByText('Use another Solana node').click();
       await page.getByLabel('Solana node').fill(`http://127.0.0.1:${await freePort()}`);
       await choose(page, receipt);
       await untilVerdict(page, 'The signature is valid, but the chain is not fully checked');
@@ -183,12 +185,12 @@ describe('verification of a receipt on the page', function () {
       await page.getByText('Verify another').click();
       expect(await page.getByLabel('Call ID').inputValue()).to.equal(receipt.execution_id);
       expect(await page.getByText('A call ID has 32 hex digits').count()).to.equal(0);
-      await page.getByText('The receipt is the file dropped.json.').waitFor();
+      await page.getByText('Checked dropped.json on').waitFor();
       const bought = page
         .getByRole('region', { name: 'Result' })
         .locator('section')
         .filter({ hasText: 'What was bought' });
-      for (const text of ['sandbox-echo', receipt.task!, receipt.result!, '0.01 USDC', 'Paid out on']) {
+      for (const text of ['sandbox-echo', receipt.task!, receipt.result!, '0.01 USDC', 'Settled on']) {
         await bought.getByText(text).first().waitFor();
       }
       // Nothing of the earlier verdict stays after a file that is no receipt.
@@ -227,6 +229,7 @@ describe('verification of a receipt on the page', function () {
       await page.getByLabel('Call ID').fill('nonsense');
       await page.getByRole('button', { name: 'Verify', exact: true }).click();
       await page.getByText('A call ID has 32 hex digits').waitFor();
+      await page.getByText('Use another Solana node').click();
       for (const [node, fault] of [
         ['nowhere', 'It must be a URL'],
         ['http://node.example', 'This page can ask https nodes'],

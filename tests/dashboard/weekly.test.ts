@@ -141,7 +141,7 @@ describe('the week of a caller and a creator', function () {
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
       const main = page.getByRole('main');
       const lines = [
-        'Genuine: the agent signed exactly this result, and 0.01 USDC was paid',
+        'Genuine: the creator signed exactly this result, and 0.01 USDC was paid',
         'sandbox-echo',
         task,
         '"copies": 2',

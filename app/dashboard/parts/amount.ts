@@ -19,6 +19,12 @@ export function formatCents(usdc: number): string {
   return `${group((Math.floor(Number((usdc * 100).toFixed(4))) / 100).toFixed(2))} USDC`;
 }
 
+/** SOL with three digits; never less than the amount. The dialog that signs shows the exact one. */
+export function formatSolUp(lamports: bigint): string {
+  const unit = 10n ** BigInt(Math.max(0, lamports.toString().length - 3));
+  return `${formatSol(((lamports + unit - 1n) / unit) * unit)} SOL`;
+}
+
 /** A ten-thousandth of a SOL. */
 const SHOWN_LAMPORTS = 100_000;
 

@@ -34,6 +34,19 @@ export function Health({ agent }: { agent: AgentSummary }) {
   );
 }
 
+/** For an agent with the tag of testing. */
+export function ForTests() {
+  return (
+    <Badge
+      tone="warn"
+      className="whitespace-nowrap"
+      title="It helps to test a program that calls agents, and may fail on purpose"
+    >
+      for testing
+    </Badge>
+  );
+}
+
 /** Beside what spends or holds money, on every network but mainnet. Hidden by the document's style on mainnet. */
 export function TestMark() {
   return (

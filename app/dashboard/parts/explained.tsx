@@ -13,8 +13,8 @@ export function Explained({ term, children }: { term: string; children: ReactNod
 export function WhatIsAWallet() {
   return (
     <Explained term="What is a wallet?">
-      A wallet is an app or browser extension that holds your USDC, such as Phantom or Solflare. You approve each
-      payment in it, and nobody else can.
+      A wallet is an app or browser extension that holds your USDC and SOL, such as Phantom or Solflare. You approve
+      each payment in it, and nobody else can.
     </Explained>
   );
 }

@@ -1,5 +1,5 @@
 /** Before a signature that spends: the wallet's balance, and whether it is enough. */
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { tokenAddress } from '../../sdk/program/tokenAddress.ts';
 import { formatSol } from '../../sdk/wire/sol.ts';
@@ -36,16 +36,22 @@ interface Checked {
   notice: ReactNode;
 }
 
+export const fundsQuery = (address: string | undefined) =>
+  queryOptions({
+    queryKey: ['wallet-funds', address],
+    queryFn: () => readFunds(address ?? ''),
+    enabled: address !== undefined,
+    // React Query cannot compare a bigint by content.
+    structuralSharing: false,
+  });
+
 /** `address`: the wallet that pays, base58; undefined while none is connected. */
 export function useFunds(address: string | undefined, spend: Spend | undefined): Checked {
   const { usdc = 0n, lamports = 0n, instead } = spend ?? {};
   const isSpending = usdc > 0n || lamports > 0n;
   const { data, error, refetch } = useQuery({
-    queryKey: ['wallet-funds', address],
-    queryFn: () => readFunds(address ?? ''),
+    ...fundsQuery(address),
     enabled: isSpending && address !== undefined,
-    // React Query cannot compare a bigint by content.
-    structuralSharing: false,
   });
   if (!isSpending) return { isEnough: true, whyNot: null, rows: [], notice: null };
   // The row is there from the beginning, so that nothing moves.

@@ -18,8 +18,8 @@ export function Layout() {
       <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-60 focus:bg-raised focus:p-3">
         Skip to the content
       </a>
-      <p className="hidden bg-warn-soft px-4 py-1.5 text-center text-sm text-warn test:block print:hidden">
-        <strong>Test network.</strong> USDC here has no value.
+      <p className="hidden bg-warn-soft px-4 py-1.5 text-center text-sm text-warn max-sm:text-xs test:block print:hidden">
+        <strong>Test network.</strong> USDC and SOL here have no value.
       </p>
       <header className="sticky top-0 z-30 print:hidden [@media(max-height:30rem)]:static border-b border-line bg-paper/90 backdrop-blur">
         <div className="mx-auto flex min-h-14 max-w-6xl items-center gap-x-3 px-4 sm:min-h-16 sm:gap-x-4 sm:px-6">
@@ -60,13 +60,13 @@ export function Layout() {
             Fees and rules
           </Link>
           <a className="hover:text-ink" href="/docs">
-            Guide and API
+            Docs
           </a>
           <a className="hover:text-ink" href="/openapi.json">
             OpenAPI
           </a>
           <a className="hover:text-ink" href="/idl.json">
-            Program interface
+            Solana program (IDL)
           </a>
           <ContactOperator className="hover:text-ink" />
         </div>

@@ -192,10 +192,12 @@ interface CodeProps {
   label: string;
   /** Name of the file to save it as. */
   file?: string;
+  /** All lines, without a scrolling box. */
+  isWhole?: boolean;
 }
 
 /** Monospaced text to read and to copy. */
-export function Code({ text, label, file }: CodeProps) {
+export function Code({ text, label, file, isWhole = false }: CodeProps) {
   return (
     <div className="relative min-w-0 rounded-lg bg-sunken">
       {file ? (
@@ -211,7 +213,7 @@ export function Code({ text, label, file }: CodeProps) {
       <section
         tabIndex={0}
         aria-label={label}
-        className={cx('max-h-112 overflow-auto rounded-lg py-3 pl-4', file ? 'pr-4' : 'min-h-11 pr-24')}
+        className={cx('overflow-auto rounded-lg py-3 pl-4', !isWhole && 'max-h-112', file ? 'pr-4' : 'min-h-11 pr-24')}
       >
         <pre className="font-mono text-[0.8125rem] wrap-anywhere whitespace-pre-wrap">{text}</pre>
       </section>

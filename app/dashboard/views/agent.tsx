@@ -6,7 +6,8 @@ import { lazy, type ReactNode, type Ref, Suspense, useRef, useState } from 'reac
 import { MarketplaceError } from '../../sdk/client/error.ts';
 import type { AgentFull } from '../../sdk/wire/wire.ts';
 import { Avatar } from '../parts/avatar.tsx';
-import { Health, Verified } from '../parts/badges.tsx';
+import { ForTests, Health, Verified } from '../parts/badges.tsx';
+import { isForTests } from '../parts/testTag.ts';
 import { Badge, Button, buttonStyle, Note, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, shorten } from '../parts/values.tsx';
 import { agentQuery, explain, queryClient } from '../service.ts';
@@ -31,7 +32,7 @@ export default function Agent() {
   if (error instanceof MarketplaceError && error.code === 'agent_not_found') {
     return (
       <>
-        <PageHead title="Agent not found" about="The address may be wrong, or its creator has delisted it." />
+        <PageHead title="Agent not found" about="The address may be wrong, or the agent's creator has removed it." />
         <Link to="/" className={buttonStyle('primary')}>
           Browse agents
         </Link>
@@ -67,7 +68,7 @@ function Loaded({ agent }: { agent: AgentFull }) {
         title={<Title picture={<Avatar address={agent.agent_id} picture={agent.picture_path} />} name={agent.name} />}
         about={<About agent={agent} />}
       >
-        <div className="flex flex-wrap items-center gap-4">
+        <div className="flex min-h-10 flex-wrap items-center gap-4">
           <p className="text-sm text-faint">
             <span className="text-xl font-semibold text-ink tabular-nums">
               {formatAmount(agent.price_per_call_usdc)}
@@ -97,6 +98,11 @@ function Loaded({ agent }: { agent: AgentFull }) {
         <li className="flex empty:hidden">
           <Health agent={agent} />
         </li>
+        {isForTests(agent) && (
+          <li className="flex">
+            <ForTests />
+          </li>
+        )}
         {agent.tags.map((tag) => (
           <li key={tag} className="flex">
             <Link to="/" search={{ tags: tag }} className="flex">
@@ -111,7 +117,7 @@ function Loaded({ agent }: { agent: AgentFull }) {
           <Trigger value="about">Overview</Trigger>
           {/* A call that has begun is shown to its end. */}
           <Trigger value="run" ref={runTab} whyNot={agent.status === 'paused' && tab !== 'run' ? WHY_NOT : undefined}>
-            Run
+            {agent.status === 'paused' ? 'Run (paused)' : 'Run'}
           </Trigger>
           <Trigger value="code">Code</Trigger>
         </Tabs.List>
@@ -144,7 +150,7 @@ function Trigger({ value, whyNot, ref, children }: TriggerProps) {
       value={value}
       disabled={whyNot !== undefined}
       title={whyNot}
-      className="-mb-px border-b-2 border-transparent px-0.5 pt-1 pb-2.5 text-sm font-medium text-faint enabled:hover:text-ink disabled:cursor-not-allowed disabled:opacity-50 data-[state=active]:border-accent data-[state=active]:text-ink"
+      className="-mb-px border-b-2 border-transparent px-0.5 pt-1 pb-2.5 text-sm font-medium text-faint enabled:hover:text-ink disabled:cursor-not-allowed data-[state=active]:border-accent data-[state=active]:text-ink"
     >
       {children}
     </Tabs.Trigger>
@@ -208,7 +214,7 @@ function Loading({ agentId }: { agentId: string }) {
       <Skeleton className="mt-6 mb-8 h-9 w-full" />
       {known?.description ? (
         <div className="grid gap-x-12 lg:grid-cols-[minmax(0,1fr)_19rem]">
-          <Purpose>{known.description}</Purpose>
+          <Purpose text={known.description} isCut />
         </div>
       ) : (
         <Skeleton className="h-96" />

@@ -3,19 +3,19 @@ import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
-import { formatSol } from '../../sdk/wire/sol.ts';
+import { parseUsdc } from '../../sdk/wire/usdc.ts';
 import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import Result, { Steps } from '../parts/result/result.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Card, Empty, Note, PageHead, Skeleton, Spinner } from '../parts/ui.tsx';
-import { formatSpan, Time } from '../parts/values.tsx';
+import { Time } from '../parts/values.tsx';
 import { request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
-import { stakesQuery } from './disputes/stakes.ts';
 import { Asked } from './executions/asked.tsx';
 import { Deletion } from './executions/deletion.tsx';
 import { DisputeCard } from './executions/dispute.tsx';
+import { DisputeTerms } from './executions/disputeTerms.tsx';
 import { Amounts, Archived, type Execution, isBeingOpened, OnChain } from './executions/facts.tsx';
 import { Head } from './executions/head.tsx';
 import { OpenDisputeDialog } from './executions/openDispute.tsx';
@@ -115,25 +115,27 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
             </Note>
           )}
           {dispute && <DisputeCard dispute={dispute} wallet={wallet} />}
-          <Asked execution={execution} />
           {!isBeingOpened(execution, record) && <ResultCard execution={execution} />}
+          <Asked execution={execution} />
           {steps !== null && steps.length > 0 && (
-            <Card>
+            <Card className="max-lg:order-2">
               <h2 className="font-semibold">Steps</h2>
-              <p className="mt-1 mb-4 text-sm text-faint">Reported by the agent. Its signature does not cover them.</p>
+              <p className="mt-1 mb-4 text-sm text-faint">
+                Reported by the agent. The creator's signature does not cover them.
+              </p>
               <Steps steps={steps} />
             </Card>
           )}
-          <div className="grid gap-5 max-lg:order-3">
+          <div className="grid gap-5 max-lg:order-5">
             <OnChain execution={execution} record={archive ? null : record} />
             {archive && <Archived archive={archive} />}
           </div>
         </div>
         <div className="grid gap-5 max-lg:contents">
-          <div className="max-lg:order-first">
+          <div className="max-lg:order-1">
             <Amounts execution={execution} dispute={dispute} record={record} />
           </div>
-          <Card className="pb-0 max-lg:order-1">
+          <Card className="pb-0 max-lg:order-3">
             <h2 className="mb-4 text-sm text-faint">Timeline</h2>
             <Timeline execution={execution} dispute={dispute} record={record} />
           </Card>
@@ -197,37 +199,25 @@ function Disputable({ execution, record }: DisputableProps) {
   const [isOpen, setOpen] = useState(false);
   const until = record?.disputable_until;
   const now = useChainClock(Boolean(until));
-  const { data: stakes, error: unread } = useQuery({
-    ...stakesQuery(execution.agent_id, null),
-    enabled: Boolean(until),
-  });
   const left = until && now !== undefined ? (Date.parse(until) - now) / 1_000 : null;
-  if (record === undefined || (until && left === null)) return <Skeleton className="h-36 max-lg:order-2" />;
+  if (record === undefined || (until && left === null)) return <Skeleton className="h-36 max-lg:order-4" />;
   if (lacksProof(execution, record)) {
     return (
-      <p className="px-1 text-sm text-faint max-lg:order-2">
+      <p className="px-1 text-sm text-faint max-lg:order-4">
         Its record is archived, and the marketplace does not have the proof yet. You need the proof to dispute it. This
         page asks again.
       </p>
     );
   }
   if (!until || left === null || left <= 0) {
-    return <p className="px-1 text-sm text-faint max-lg:order-2">The dispute window is over.</p>;
+    return <p className="px-1 text-sm text-faint max-lg:order-4">The dispute window is over.</p>;
   }
   return (
-    <Card className="max-lg:order-2">
+    <Card className="max-lg:order-4">
       <h2 className="font-medium">Not what you paid for?</h2>
       <div className="mt-1 mb-4 text-sm text-faint tabular-nums">
-        You can dispute it until <Time at={until} />, for another {formatSpan(left)}. If the dispute is upheld, the
-        creator's collateral pays you.{' '}
-        {stakes ? (
-          <>
-            It takes a bond of {formatSol(stakes.bond)} SOL, which you lose if the dispute is rejected, and a refundable
-            deposit of {formatSol(stakes.deposit)} SOL, which comes back in any case.
-          </>
-        ) : (
-          !unread && <Skeleton className="mt-1 h-15" />
-        )}
+        You can dispute it until <Time at={until} />.{' '}
+        <DisputeTerms agentId={execution.agent_id} price={parseUsdc(execution.cost_usdc)} />
       </div>
       <Button onClick={() => setOpen(true)}>Open a dispute</Button>
       <OpenDisputeDialog execution={execution} open={isOpen} onClose={() => setOpen(false)} />

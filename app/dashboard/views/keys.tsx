@@ -26,11 +26,7 @@ const ABOUT =
 export default function View() {
   const { wallet } = useSession();
   return (
-    <SignedIn
-      title={TITLE}
-      about={ABOUT}
-      why="Keys belong to a wallet. Connect it to see yours, or to create the first."
-    >
+    <SignedIn title={TITLE} about={ABOUT} why="Keys belong to a wallet. Connect yours to see or create them.">
       {wallet && <Keys key={wallet} wallet={wallet} />}
     </SignedIn>
   );

@@ -93,7 +93,7 @@ export default function Verify() {
     pasted.current ??= takePasted();
     if (isBegun.current || !isReady || !pasted.current) return;
     isBegun.current = true;
-    start({ kind: 'receipt', receipt: pasted.current, from: 'The receipt was pasted.' });
+    start({ kind: 'receipt', receipt: pasted.current, from: 'the pasted receipt' });
   });
 
   // "Print receipt" on the execution's page leads here. Prints once the check has ended and the agent's name is loaded.
@@ -108,13 +108,13 @@ export default function Verify() {
       <div className="print:hidden">
         <PageHead
           title="Verify"
-          about="Check that an agent signed a result and was paid for it, or that you were refunded. Every check runs in this browser; no receipt is uploaded."
+          about="Check that a creator signed a result and was paid for it, or that you were refunded. Every check runs in this browser; no receipt is uploaded."
         />
       </div>
       <Fold ref={form} isFolded={current !== null} isOpen={isFormOpen} onOpen={setFormOpen}>
         <IdForm id={id} onChange={setId} disabled={!isReady} busy={current?.isRunning ?? false} onId={startById} />
         <ReceiptFile
-          onReceipt={(receipt, name) => start({ kind: 'receipt', receipt, from: `The receipt is the file ${name}.` })}
+          onReceipt={(receipt, name) => start({ kind: 'receipt', receipt, from: name })}
           onWrong={() => {
             clear();
             setFormOpen(true);
@@ -188,7 +188,7 @@ function IdForm({ id, onChange, disabled, busy, onId }: IdFormProps) {
     >
       <Input
         label="Call ID"
-        hint="If your wallet is connected, the receipts of your own calls are checked too."
+        hint="It is on the page of your call, under Activity. If your wallet is connected, your receipt is checked too."
         error={isWrong ? NO_ID : null}
         value={id}
         onChange={(event) => onChange(event.target.value)}
@@ -215,27 +215,37 @@ interface NodeFieldsProps {
 
 /** The node to ask. */
 function NodeFields({ node, fault, onNode, isOffline, onOffline }: NodeFieldsProps) {
+  const [isChosen, setOpen] = useState(false);
+  // A fault must be seen: with it nothing can be checked.
+  const isOpen = isChosen || fault !== null;
   return (
-    <div className="grid gap-4 border-t border-line pt-5 md:col-span-2 md:grid-cols-2 md:gap-x-8">
-      <Input
-        label="Solana node"
-        type="url"
-        hint="The chain is read from this node. The default is the marketplace’s own: for independence, choose another."
-        error={fault}
-        value={node}
-        onChange={(event) => onNode(event.target.value)}
-        disabled={isOffline}
-        className="font-mono"
-        spellCheck={false}
-      />
-      <Checkbox
-        className="md:mt-7"
-        label="Use no node"
-        hint="Only the hash and the signatures are checked, without a network."
-        checked={isOffline}
-        onChange={(event) => onOffline(event.target.checked)}
-      />
-    </div>
+    <details
+      className="border-t border-line pt-4 md:col-span-2"
+      open={isOpen}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
+      <summary className="py-1 text-sm font-medium text-faint hover:text-ink">Use another Solana node</summary>
+      <div className="mt-3 grid gap-4 md:grid-cols-2 md:gap-x-8">
+        <Input
+          label="Solana node"
+          type="url"
+          hint="The chain is read from this node. The default is the marketplace’s own: for independence, choose another."
+          error={fault}
+          value={node}
+          onChange={(event) => onNode(event.target.value)}
+          disabled={isOffline}
+          className="font-mono"
+          spellCheck={false}
+        />
+        <Checkbox
+          className="md:mt-7"
+          label="Use no node"
+          hint="Only the hash and the signatures are checked, without a network."
+          checked={isOffline}
+          onChange={(event) => onOffline(event.target.checked)}
+        />
+      </div>
+    </details>
   );
 }
 
@@ -258,7 +268,10 @@ function idOf(subject: Subject): string | null {
 }
 
 const STEPS = [
-  ['By the receipt alone', 'Its result is hashed again, and the agent’s Ed25519 signature is checked over that hash.'],
+  [
+    'By the receipt alone',
+    'Its result is hashed again, and the creator’s Ed25519 signature is checked over that hash.',
+  ],
   [
     'On the chain',
     'The record of the call is read from the node and compared. An old record comes from the archive, and the chain proves it.',

@@ -44,19 +44,25 @@ const TEXT = { type: 'string' };
 const NUMBER = { type: 'number' };
 const INTEGER = { type: 'integer' };
 
+const UNREAD_TASK = 'The task is only a title for your call: the agent does not read it.';
+
 const useful: DemoAgent[] = [
   {
     name: 'csv-analyst',
-    tagline: 'Answers one SQL question about a CSV file.',
+    tagline: 'Runs one SQL query on a CSV file.',
     description:
-      'Reads `parameters.csv` (RFC 4180, lines may end in LF, CRLF or CR, first record is the header, at most 1 MiB, ' +
-      'fields separated by commas, or by semicolons or tabs if the header has no comma, ' +
-      '100,000 records, 500 columns) into the SQLite table `csv`. The values of a column decide if it is INTEGER, REAL or ' +
-      'TEXT; decimals that a double cannot hold exactly make it TEXT, which sorts as text. An empty field is NULL. ' +
-      'sum, avg and total add decimals exactly and refuse text that is not a number. ' +
-      'An empty header name becomes `column_N`, a repeated one gets `_2`, `_3`. Runs `parameters.query`, one SELECT or ' +
-      'WITH statement, for at most 2 seconds, and returns `{"columns", "rows", "row_count"}` as JSON with at most ' +
-      '10,000 rows. Integers beyond 2^53 and infinities are returned as text, blobs as hex. The task is not interpreted.',
+      'You send a table as CSV text and one SQL query. You get the rows back as a table. ' +
+      'At most 1 MiB and 100,000 records in, 10,000 rows out.\n\n' +
+      `${UNREAD_TASK}\n\n` +
+      '- `csv`: RFC 4180, lines may end in LF, CRLF or CR, the first record is the header, at most 500 columns. ' +
+      'Fields are separated by commas, or by semicolons or tabs if the header has no comma. ' +
+      'An empty header name becomes `column_N`, a repeated one gets `_2`, `_3`.\n' +
+      '- The table is `csv`, in SQLite. The values of a column decide if it is INTEGER, REAL or TEXT; decimals that a ' +
+      'double cannot hold exactly make it TEXT, which sorts as text. An empty field is NULL.\n' +
+      '- `query`: one SELECT or WITH statement, at most 2 seconds. ' +
+      'sum, avg and total add decimals exactly and refuse text that is not a number.\n' +
+      '- The result: `{"columns", "rows", "row_count"}` as JSON. Integers beyond 2^53 and infinities are returned as ' +
+      'text, blobs as hex.',
     tags: ['data', 'sql'],
     price: '0.25',
     ...TIMES,
@@ -74,7 +80,7 @@ const useful: DemoAgent[] = [
           type: 'string',
           minLength: 1,
           maxLength: 10_000,
-          description: 'SELECT ... FROM csv',
+          description: 'One SQL query on the table csv, for example: SELECT city FROM csv',
           examples: ['SELECT city FROM csv ORDER BY celsius DESC LIMIT 1'],
         },
       },
@@ -103,10 +109,13 @@ const useful: DemoAgent[] = [
     name: 'text-report',
     tagline: 'Measures a text, picks its key sentences and outlines it.',
     description:
-      'Returns a JSON report on `parameters.text` (at most 200,000 characters, 5,000 lines, 1,000 sentences): counts and sentence ' +
-      'lengths, reading time, Flesch reading ease and Flesch-Kincaid grade (English), the `parameters.sentences` most ' +
-      'central sentences (1 to 10, default 3) by LexRank, an extractive method, and an outline of headings and ' +
-      'paragraphs. Nothing is generated: every quoted sentence is from the text. The task is not interpreted.',
+      'You send a text. You get a report on it: its length and reading time, its key sentences, and an outline. ' +
+      'Nothing is generated: every quoted sentence is from the text.\n\n' +
+      `${UNREAD_TASK}\n\n` +
+      '- `text`: at most 200,000 characters, 5,000 lines and 1,000 sentences.\n' +
+      '- Counts, sentence lengths, reading time, Flesch reading ease and Flesch-Kincaid grade (English).\n' +
+      '- The `sentences` most central sentences (1 to 10, default 3) by LexRank, an extractive method.\n' +
+      '- The outline: headings and paragraphs. The result is JSON.',
     tags: ['research', 'writing'],
     price: '0.1',
     ...TIMES,

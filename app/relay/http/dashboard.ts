@@ -184,7 +184,7 @@ async function answerPage(pages: Pages, view: string, request: Request, response
   const nonce = randomBytes(16).toString('base64');
   const nodes = request.path === VERIFY ? ANY_NODE : new URL(config.publicRpcUrl).origin;
   const wallets = config.developmentWallets && isHere(request) ? DEVELOPMENT_WALLETS : '';
-  const title = view === DOCS ? 'Guide and API' : agent?.name;
+  const title = view === DOCS ? 'Docs' : agent?.name;
   const filled = fill(documents.get(document)!, {
     __NONCE__: nonce,
     __ENVIRONMENT__: config.environment,

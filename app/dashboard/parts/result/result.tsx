@@ -107,8 +107,8 @@ function TableButtons({ table, name }: { table: Rows; name: string }) {
 function EmptyResult() {
   return (
     <Note tone="warn" title="The result is empty">
-      The agent signed an empty text, so the call counts as done. Try again with a clearer task, or dispute the call if
-      this is not what the agent promises.
+      The creator signed an empty text, so the call counts as done. Try again with a clearer task, or dispute the call
+      if this is not what the agent promises.
     </Note>
   );
 }

@@ -29,7 +29,7 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
     ...snippetsOf(call).map(
       (snippet) => [snippet.name, <ByKey key={snippet.name} agent={agent} snippet={snippet} />] as const,
     ),
-    ['x402, no key', <ByX402 key="x402" agent={agent} call={call} />],
+    ['x402 (no key)', <ByX402 key="x402" agent={agent} call={call} />],
     ['MCP', <ByMcp key="mcp" agent={agent} />],
   ];
   return (
@@ -38,7 +38,7 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
       <Tabs.Root defaultValue="0">
         <Tabs.List
           aria-label="Ways to call it"
-          className="mb-5 flex w-fit max-w-full gap-1 overflow-x-auto rounded-lg bg-sunken p-1"
+          className="mb-5 flex w-fit max-w-full flex-wrap gap-1 rounded-lg bg-sunken p-1"
         >
           {tabs.map(([name], index) => (
             <Tabs.Trigger
@@ -57,7 +57,7 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
         ))}
       </Tabs.Root>
       <p className="text-sm text-faint">
-        Next: the <Guide hash="executeAgent">guide</Guide> has every field and every error, and{' '}
+        Next: the <Guide hash="executeAgent">docs</Guide> have every field and every error, and{' '}
         <Guide path="/openapi.json">openapi.json</Guide> generates a client for any other language.
       </p>
     </div>
@@ -98,8 +98,9 @@ function ByX402({ agent, call }: { agent: AgentFull; call: SnippetInput }) {
   return (
     <Step title={`Pay ${agent.name} from a wallet`}>
       <p className="text-sm text-faint">
-        No key, no account and no SOL: a wallet with USDC pays {formatAmount(agent.price_per_call_usdc)}, and{' '}
-        {formatAmount(fee)} for the network fees. If the agent fails, the price comes back and the fee does not.
+        x402 is a standard for paying per web request. You need a wallet with USDC, but no API key, account or SOL. You
+        pay {formatAmount(agent.price_per_call_usdc)}, and {formatAmount(fee)} for network fees. If the agent fails, you
+        lose only the {formatAmount(fee)}.
       </p>
       <Shown snippet={snippet} label={`Program that pays ${agent.name} by x402`} />
     </Step>
@@ -134,7 +135,7 @@ function Step({ title, children }: { title: string; children: ReactNode }) {
 function Shown({ snippet: { text, needs, file }, label }: { snippet: Snippet; label: string }) {
   return (
     <>
-      <Code text={text} label={label} file={file} />
+      <Code text={text} label={label} file={file} isWhole />
       <p className="text-sm text-faint">{needs}</p>
     </>
   );

@@ -2,7 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { fitsBeside } from '../../parts/testTag.ts';
+import { ForTests } from '../../parts/badges.tsx';
+import { isForTests } from '../../parts/testTag.ts';
 import { formatAmount } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 
@@ -17,20 +18,25 @@ export function CreatorAgents({ agent }: { agent: AgentFull }) {
     queryFn: () => request('listAgents', { creator, limit: READ }),
   });
   if (!data) return null;
-  const others = data.agents.filter((one) => one.agent_id !== agent.agent_id && fitsBeside(one, agent)).slice(0, SHOWN);
+  const others = data.agents
+    .filter((one) => one.agent_id !== agent.agent_id && (!isForTests(one) || isForTests(agent)))
+    .slice(0, SHOWN);
   if (others.length === 0) return null;
   return (
     <section className="border-t border-line pt-5 text-sm">
       <h2 className="mb-1 text-base font-semibold">More by this creator</h2>
       <ul className="divide-y divide-line">
-        {others.map(({ agent_id, name, price_per_call_usdc }) => (
+        {others.map(({ agent_id, name, price_per_call_usdc, tags }) => (
           <li key={agent_id}>
             <Link
               to="/agents/$agentId"
               params={{ agentId: agent_id }}
               className="flex min-h-9 items-center justify-between gap-3 py-1.5 hover:text-accent"
             >
-              <span className="truncate font-medium">{name}</span>
+              <span className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1">
+                <span className="font-medium">{name}</span>
+                {isForTests({ tags }) && <ForTests />}
+              </span>
               <span className="shrink-0 text-faint tabular-nums">{formatAmount(price_per_call_usdc)}</span>
             </Link>
           </li>

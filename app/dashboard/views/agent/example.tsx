@@ -1,4 +1,4 @@
-/** The creator's example: what was sent in a passed test, and the result that the agent signed. */
+/** The creator's example: what was sent in a passed test, and the result that the creator signed. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import type { AgentExample } from '../../../sdk/wire/procedures.ts';

@@ -1,9 +1,11 @@
 /** The facts to know about an agent before paying it. */
-import { lazy, type ReactNode, Suspense } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { hasRate } from '../../parts/badges.tsx';
-import { Facts, Figure } from '../../parts/ui.tsx';
+import { Button, cx, Facts, Figure } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, formatSpan, Id, Time } from '../../parts/values.tsx';
+import { configQuery } from '../../service.ts';
 import { Collateral } from './collateral.tsx';
 import { CreatorAgents } from './creatorAgents.tsx';
 import { Example } from './example.tsx';
@@ -14,14 +16,46 @@ import { SchemaFields } from './schema/schemaFields.tsx';
 
 const Markdown = lazy(() => import('../../parts/markdown.tsx'));
 
-export function Purpose({ children }: { children: ReactNode }) {
+/** A longer description is folded. */
+const MOST_CHARACTERS = 500;
+const MOST_LINES = 8;
+
+/** About six lines, on a phone nine. */
+const CUT = 'max-h-52 overflow-hidden sm:max-h-36';
+
+interface PurposeProps {
+  text: string;
+  /** The text with its format, once that is loaded. */
+  children?: ReactNode;
+  /** True in the document, which does not know the length of its text. */
+  isCut?: boolean;
+}
+
+export function Purpose({ text, children, isCut = false }: PurposeProps) {
+  const isLong = text.length > MOST_CHARACTERS || text.split('\n').length > MOST_LINES;
+  const [isOpen, setOpen] = useState(!isLong);
   return (
     <section>
       <h2 className="mb-3 text-lg font-semibold">What it does</h2>
-      {typeof children === 'string' ? (
-        <p className="text-sm leading-relaxed whitespace-pre-line">{children}</p>
-      ) : (
-        children
+      {/* A link that gets the focus is never hidden. */}
+      <div
+        className={cx(
+          (isCut || !isOpen) && CUT,
+          !isOpen && 'mask-b-from-60% focus-within:max-h-none! print:max-h-none! print:mask-none',
+        )}
+      >
+        {children ?? <p className="text-sm leading-relaxed whitespace-pre-line">{text}</p>}
+      </div>
+      {isLong && (
+        <Button
+          small
+          kind="quiet"
+          className="mt-2 -ml-2.5 text-accent"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {isOpen ? 'Show less' : 'Show all'}
+        </Button>
       )}
     </section>
   );
@@ -32,8 +66,8 @@ export function Overview({ agent }: { agent: AgentFull }) {
     <div className="grid gap-x-12 gap-y-10 lg:grid-cols-[minmax(0,1fr)_19rem]">
       <div className="grid min-w-0 content-start gap-10">
         {/* Until Markdown is loaded, plain text takes about the same space. */}
-        <Suspense fallback={<Purpose>{agent.description}</Purpose>}>
-          <Purpose>
+        <Suspense fallback={<Purpose text={agent.description} />}>
+          <Purpose text={agent.description}>
             <Markdown text={agent.description} />
           </Purpose>
         </Suspense>
@@ -62,12 +96,7 @@ export function Overview({ agent }: { agent: AgentFull }) {
           />
         </Aside>
         <Aside title="Terms">
-          <Facts
-            rows={[
-              ['Price', `${formatAmount(agent.price_per_call_usdc)} a call`],
-              ['Timeout', timeouts(agent)],
-            ]}
-          />
+          <Terms agent={agent} />
         </Aside>
         <Aside title="On the chain">
           <Facts
@@ -98,10 +127,15 @@ export function Overview({ agent }: { agent: AgentFull }) {
 const successOf = ({ successful_executions: good, total_executions: all }: AgentFull): string =>
   `${formatCount(good)} of ${formatCount(all)}. A call with an upheld dispute counts as failed.`;
 
-/** `3: 1 not decided yet, 1 upheld`; the others were rejected, or nobody decided them. */
+/** `3: 1 open, 1 upheld, 1 rejected or undecided`. */
 function disputeWords({ dispute_count: all, open_disputes: open, upheld_disputes: upheld }: AgentFull): string {
   if (all === 0) return 'None';
-  const parts = [open > 0 && `${formatCount(open)} not decided yet`, `${formatCount(upheld)} upheld`];
+  const rest = all - open - upheld;
+  const parts = [
+    open > 0 && `${formatCount(open)} open`,
+    rest > 0 && `${formatCount(rest)} rejected or ended undecided`,
+    `${formatCount(upheld)} upheld`,
+  ];
   return `${formatCount(all)}: ${parts.filter(Boolean).join(', ')}`;
 }
 
@@ -114,10 +148,22 @@ function Aside({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
+function Terms({ agent }: { agent: AgentFull }) {
+  const { data: config } = useQuery(configQuery);
+  return (
+    <Facts
+      rows={[
+        ['Price', `${formatAmount(agent.price_per_call_usdc)} a call`],
+        ['Timeout', timeouts(agent)],
+        ['No result', 'Full refund of the price'],
+        ['Wrong result', config ? `Dispute within ${formatSpan(config.dispute_window_seconds)}` : 'Reading …'],
+      ]}
+    />
+  );
+}
+
 function timeouts({ timeout_seconds: most, min_timeout_seconds: least }: AgentFull): string {
-  return least === most
-    ? formatSpan(most)
-    : `${formatSpan(most)}; you can choose ${formatSpan(least)} to ${formatSpan(most)}`;
+  return `At most ${formatSpan(most)}${least === most ? '' : `; you can choose less, from ${formatSpan(least)}`}`;
 }
 
 /** What is known of its calls, and what vouches for it. Figures only from enough calls on. */

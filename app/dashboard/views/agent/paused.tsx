@@ -5,7 +5,7 @@ import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
 import { isFailing } from '../../parts/badges.tsx';
-import { fitsBeside } from '../../parts/testTag.ts';
+import { isForTests } from '../../parts/testTag.ts';
 import { Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
 import { agentsQuery, configQuery } from '../../service.ts';
@@ -50,7 +50,7 @@ function reasonOf(agent: AgentFull, config: MarketplaceConfig): { title: string;
     : { title: 'Paused: its collateral is too low', text: `${lack} ${resume}` };
 }
 
-/** Active agents that work and share the most tags, the best first. */
+/** Active agents that work and share the most tags, the best first. None for testing, even beside one. */
 export function Others({ agent }: { agent: AgentFull }) {
   const found = useQueries({
     queries: agent.tags
@@ -62,7 +62,7 @@ export function Others({ agent }: { agent: AgentFull }) {
   const shared = (tags: string[]) => tags.filter((tag) => agent.tags.includes(tag)).length;
   const others = [...new Map(all.map((one) => [one.agent_id, one])).values()]
     .filter((one) => one.agent_id !== agent.agent_id && one.health.status === 'ok' && !isFailing(one))
-    .filter((one) => fitsBeside(one, agent))
+    .filter((one) => !isForTests(one))
     .toSorted((one, other) => shared(other.tags) - shared(one.tags))
     .slice(0, OFFERED);
   if (others.length === 0) return null;
@@ -79,7 +79,7 @@ export function Others({ agent }: { agent: AgentFull }) {
             >
               <Avatar address={agent_id} picture={picture_path} className="size-9" />
               <span className="min-w-0">
-                <span className="block truncate font-semibold">{name}</span>
+                <span className="block font-semibold">{name}</span>
                 <span className="line-clamp-2 text-faint">{tagline}</span>
                 <span className="mt-1 block tabular-nums">{formatAmount(price_per_call_usdc)} a call</span>
               </span>

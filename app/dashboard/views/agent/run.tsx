@@ -6,13 +6,13 @@ import type { SchemaFormHandle } from '../../parts/form/jsonField.tsx';
 import { missingIn } from '../../parts/form/schema.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { Button, Input, TextArea } from '../../parts/ui.tsx';
-import { formatAmount, formatList } from '../../parts/values.tsx';
+import { formatAmount, formatList, formatSpan } from '../../parts/values.tsx';
 import { LastInputs } from './lastInputs.tsx';
 import { isApiKey, type Payer } from './run/cost.ts';
 import { type Kept, keep, type Opened, readKept } from './run/kept.ts';
 import { Money, MoneyPath } from './run/money.tsx';
 import { RunOutcome } from './run/outcome.tsx';
-import { Parameters } from './run/parameters.tsx';
+import { Parameters, useFillIn } from './run/parameters.tsx';
 import { PayByWallet } from './run/payByWallet.tsx';
 import { PayerChoice } from './run/payerChoice.tsx';
 import { RunProgress } from './run/progress.tsx';
@@ -173,8 +173,9 @@ interface RunFormProps {
 function RunForm({ agent, draft, onRun }: RunFormProps) {
   const form = useRef<SchemaFormHandle>(null);
   const { errors, errorOf } = draft;
-  const seconds = draft.inputs.timeoutSeconds;
-  const { task, parameters } = draft.inputs;
+  const { task, parameters, timeoutSeconds } = draft.inputs;
+  const timeout = errors.timeout === null && timeoutSeconds !== null ? timeoutSeconds : agent.timeout_seconds;
+  const fillIn = useFillIn(agent, draft);
   const missing = [...(task.trim() === '' ? ['the task'] : []), ...missingIn(agent.input_schema, parameters)];
   const whyNot = missing.length > 0 ? `Fill in ${formatList(missing)}.` : null;
 
@@ -195,14 +196,14 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
       <div className="grid min-w-0 gap-6">
         <TextArea
           label="Task"
-          hint="In your own words: what should the agent do?"
+          hint="Your request in words. Some agents read only the parameters: see the overview."
           value={draft.task}
           onChange={({ target }) => draft.setTask(target.value)}
           error={errorOf('task')}
           aria-required
           maxLength={100_000}
         />
-        <Parameters agent={agent} draft={draft} form={form} />
+        <Parameters agent={agent} draft={draft} form={form} onFillIn={fillIn} />
         <LastInputs
           agentId={agent.agent_id}
           onUse={({ task, parameters }) => {
@@ -220,11 +221,11 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
           error={errorOf('apiKey')}
         />
         <details className="text-sm">
-          <summary className="py-1 text-faint hover:text-ink">Shorter timeout</summary>
+          <summary className="py-1 text-faint hover:text-ink">Timeout: {formatSpan(timeout)}</summary>
           <div className="mt-2">
             <Input
               label="Timeout in seconds"
-              hint={`Default ${agent.timeout_seconds}; without a result by then you are refunded.`}
+              hint={`${agent.min_timeout_seconds} to ${agent.timeout_seconds}. Without a result by then you are refunded.`}
               inputMode="numeric"
               value={draft.timeout}
               onChange={({ target }) => draft.setTimeoutText(target.value)}
@@ -241,8 +242,16 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
         </div>
         <p id={WHY_NOT} className="-mt-4 min-h-5 text-sm text-faint">
           {whyNot}
+          {whyNot !== null && fillIn && (
+            <>
+              {' '}
+              <button type="button" onClick={fillIn} className="text-accent underline underline-offset-2">
+                Use the example
+              </button>
+            </>
+          )}
         </p>
-        <MoneyPath seconds={errors.timeout === null && seconds !== null ? seconds : agent.timeout_seconds} />
+        <MoneyPath agent={agent} seconds={timeout} />
       </aside>
     </form>
   );

@@ -2,7 +2,8 @@
 import { Link } from '@tanstack/react-router';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
-import { Health, hasRate, isFailing, RATE_CALLS, Verified } from '../../parts/badges.tsx';
+import { ForTests, Health, hasRate, isFailing, RATE_CALLS, Verified } from '../../parts/badges.tsx';
+import { isForTests } from '../../parts/testTag.ts';
 import { Badge, cx, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, Status } from '../../parts/values.tsx';
 
@@ -32,6 +33,11 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
       </div>
       <p className="mt-2 line-clamp-2 text-sm text-faint">{tagline}</p>
       <ul aria-label="Tags" className="mt-3 flex h-6 shrink-0 flex-wrap gap-1.5 overflow-hidden">
+        {isForTests(agent) && (
+          <li>
+            <ForTests />
+          </li>
+        )}
         {tags.map((tag) => (
           <li key={tag}>
             <Badge>{tag}</Badge>
@@ -65,7 +71,7 @@ const countOf = ({ success_rate, total_executions }: AgentSummary): string =>
 /** Anyone can choose a name: the agent's page has the address. */
 function CreatorName({ creator: { display_name, pubkey, verified } }: Pick<AgentSummary, 'creator'>) {
   return (
-    <p className="flex min-h-5 items-center gap-1.5 text-xs text-faint">
+    <p className="flex min-h-5 flex-wrap items-center gap-x-1.5 gap-y-1 text-xs text-faint">
       <span className="truncate" title={`${display_name} · ${pubkey}`}>
         by <bdi>{display_name}</bdi>
       </span>

@@ -2,15 +2,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useState } from 'react';
 import { type AGENT_SORTS, STANDARD_TAGS } from '../../../sdk/wire/choices.ts';
+import type { AgentSummary } from '../../../sdk/wire/wire.ts';
+import { isForTests } from '../../parts/testTag.ts';
 import { Button, Checkbox, cx, SearchIcon, Select } from '../../parts/ui.tsx';
 import { formatCount } from '../../parts/values.tsx';
-import { request } from '../../service.ts';
-import { type CatalogueSearch, PAGE_SORT, tagsOf } from '../catalogueSearch.ts';
+import { agentsQuery, request } from '../../service.ts';
+import { type CatalogueSearch, filtersOf, PAGE_SORT, tagsOf } from '../catalogueSearch.ts';
 
 const DEBOUNCE_MS = 250;
+/** Fewer agents need no choices at first sight. */
+const FEW_AGENTS = 12;
 /** The custom tags on offer come from this many of the most called agents. */
 const TAGS_FROM = 100;
 const MOST_CUSTOM_TAGS = 24;
+const TAGS_MS = 5 * 60_000;
 
 const SORTS: Record<(typeof AGENT_SORTS)[number], string> = {
   best: 'Best first',
@@ -27,69 +32,81 @@ const CALLS = [1, 10, 100, 1_000];
 export type Change = Partial<{ [Name in keyof CatalogueSearch]: CatalogueSearch[Name] | undefined }>;
 
 export function Filters({ search, onChange }: { search: CatalogueSearch; onChange(change: Change): void }) {
+  const { sort, success, calls, verified } = search;
+  const [isOpen, setOpen] = useState([sort, success, calls, verified].some((choice) => choice !== undefined));
+  const all = useAll();
+  const isMany = all !== undefined && (all === null || all.length >= FEW_AGENTS);
   // On a phone the choices would push the first agent off the screen.
-  const [isOpen, setOpen] = useState(search.success !== undefined || search.calls !== undefined);
+  const onPhone = !isOpen && 'max-sm:hidden';
   return (
-    <search className="grid gap-3 sm:gap-4">
-      <div className="grid gap-3 lg:flex lg:items-center">
-        <div className="flex gap-2 lg:flex-1">
-          <SearchField value={search.q ?? ''} onChange={(q) => onChange({ q: q || undefined })} />
-          <Button className="sm:hidden" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-            Filters
-          </Button>
-        </div>
-        {/* The choices say what they are. */}
-        <div
-          className={cx('grid grid-cols-2 gap-3 sm:grid-cols-3 lg:flex [&_label]:sr-only', !isOpen && 'max-sm:hidden')}
-        >
-          <Select
-            label="Sort by"
-            value={search.sort ?? PAGE_SORT}
-            onChange={({ target }) =>
-              onChange({ sort: SORT_NAMES.find((name) => name === target.value && name !== PAGE_SORT) })
-            }
-          >
-            {SORT_NAMES.map((sort) => (
-              <option key={sort} value={sort}>
-                {SORTS[sort]}
-              </option>
-            ))}
-          </Select>
-          <Select
-            label="Success rate"
-            value={search.success ?? ''}
-            onChange={({ target }) => onChange({ success: Number(target.value) || undefined })}
-          >
-            <option value="">Any success rate</option>
-            {withOwn(RATES, search.success).map((rate) => (
-              <option key={rate} value={rate}>
-                {Math.round(rate * 1_000) / 10} % or more
-              </option>
-            ))}
-          </Select>
-          <Select
-            label="Calls so far"
-            value={search.calls ?? ''}
-            onChange={({ target }) => onChange({ calls: Number(target.value) || undefined })}
-          >
-            <option value="">Any number of calls</option>
-            {withOwn(CALLS, search.calls).map((calls) => (
-              <option key={calls} value={calls}>
-                {formatCount(calls)} or more
-              </option>
-            ))}
-          </Select>
-        </div>
-        <Checkbox
-          className={cx('py-1 whitespace-nowrap', !isOpen && 'max-sm:hidden')}
-          label="Verified creators only"
-          checked={search.verified ?? false}
-          onChange={({ target }) => onChange({ verified: target.checked || undefined })}
-        />
+    <search className="grid gap-3 lg:flex lg:flex-wrap lg:items-center">
+      <div className="flex gap-2 lg:min-w-72 lg:flex-1">
+        <SearchField value={search.q ?? ''} onChange={(q) => onChange({ q: q || undefined })} />
+        <Button className={cx(isMany && 'sm:hidden')} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          Filters
+        </Button>
       </div>
-      <TagToggles search={search} onChange={onChange} />
+      {(isOpen || isMany) && (
+        <>
+          {/* The choices say what they are. */}
+          <div className={cx('grid grid-cols-2 gap-3 sm:grid-cols-3 lg:flex [&_label]:sr-only', onPhone)}>
+            <Select
+              label="Sort by"
+              value={search.sort ?? PAGE_SORT}
+              onChange={({ target }) =>
+                onChange({ sort: SORT_NAMES.find((name) => name === target.value && name !== PAGE_SORT) })
+              }
+            >
+              {SORT_NAMES.map((sort) => (
+                <option key={sort} value={sort}>
+                  {SORTS[sort]}
+                </option>
+              ))}
+            </Select>
+            <Select
+              label="Success rate"
+              value={search.success ?? ''}
+              onChange={({ target }) => onChange({ success: Number(target.value) || undefined })}
+            >
+              <option value="">Any success rate</option>
+              {withOwn(RATES, search.success).map((rate) => (
+                <option key={rate} value={rate}>
+                  {Math.round(rate * 1_000) / 10} % or more
+                </option>
+              ))}
+            </Select>
+            <Select
+              label="Calls so far"
+              value={search.calls ?? ''}
+              onChange={({ target }) => onChange({ calls: Number(target.value) || undefined })}
+            >
+              <option value="">Any number of calls</option>
+              {withOwn(CALLS, search.calls).map((calls) => (
+                <option key={calls} value={calls}>
+                  {formatCount(calls)} or more
+                </option>
+              ))}
+            </Select>
+          </div>
+          <Checkbox
+            className={cx('py-1 whitespace-nowrap', onPhone)}
+            label="Verified creators only"
+            checked={search.verified ?? false}
+            onChange={({ target }) => onChange({ verified: target.checked || undefined })}
+          />
+        </>
+      )}
+      <TagToggles search={search} all={all} onChange={onChange} />
     </search>
   );
+}
+
+/** All agents but those for testing; null if they are more than one page, undefined until they are known. */
+function useAll(): AgentSummary[] | null | undefined {
+  // The catalogue's own first request.
+  const { data } = useQuery({ ...agentsQuery(filtersOf({})), staleTime: TAGS_MS });
+  if (!data) return undefined;
+  return data.total > data.agents.length ? null : data.agents.filter((agent) => !isForTests(agent));
 }
 
 /** The choices, plus the URL's value if it is not one of them. */
@@ -132,16 +149,24 @@ function SearchField({ value, onChange }: { value: string; onChange(value: strin
   );
 }
 
-function TagToggles({ search, onChange }: { search: CatalogueSearch; onChange(change: Change): void }) {
+interface TagTogglesProps {
+  search: CatalogueSearch;
+  all: AgentSummary[] | null | undefined;
+  onChange(change: Change): void;
+}
+
+function TagToggles({ search, all, onChange }: TagTogglesProps) {
   const [isMore, setMore] = useState(false);
   const chosen = tagsOf(search);
   const { data } = useQuery({
     queryKey: ['agents', 'tags'],
     queryFn: () => request('listAgents', { limit: TAGS_FROM }),
     enabled: isMore,
-    staleTime: 5 * 60_000,
+    staleTime: TAGS_MS,
   });
   const custom = mostCommon(data?.agents.flatMap(({ tags }) => tags).filter(isCustom) ?? []);
+  // Of few agents only the tags that they have.
+  const offered = all === null ? STANDARD_TAGS : mostCommon(all?.flatMap(({ tags }) => tags) ?? []);
   const toggle = (tag: string) => {
     const next = chosen.includes(tag) ? chosen.filter((name) => name !== tag) : [...chosen, tag];
     onChange({ tags: next.join(',') || undefined });
@@ -152,15 +177,17 @@ function TagToggles({ search, onChange }: { search: CatalogueSearch; onChange(ch
     <fieldset className="min-w-0">
       <legend className="sr-only">Tags; an agent must have all chosen tags</legend>
       <div className={ROW}>
-        {toggles([...STANDARD_TAGS, ...chosen.filter(isCustom)])}
-        <button
-          type="button"
-          aria-expanded={isMore}
-          onClick={() => setMore(!isMore)}
-          className="min-h-8 shrink-0 rounded-full px-3 text-sm text-accent hover:bg-sunken"
-        >
-          {isMore ? 'Fewer tags' : 'More tags'}
-        </button>
+        {toggles([...new Set([...offered, ...chosen])])}
+        {all === null && (
+          <button
+            type="button"
+            aria-expanded={isMore}
+            onClick={() => setMore(!isMore)}
+            className="min-h-8 shrink-0 rounded-full px-3 text-sm text-accent hover:bg-sunken"
+          >
+            {isMore ? 'Fewer tags' : 'More tags'}
+          </button>
+        )}
       </div>
       {isMore && (
         <div className={cx(ROW, 'mt-2')}>

@@ -15,18 +15,19 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
     <header className="mb-6 sm:mb-8">
       <h1 className="max-w-2xl text-2xl font-semibold sm:text-4xl">AI agents that you pay per call</h1>
       <p className="mt-2 max-w-2xl text-faint sm:mt-3 sm:text-lg">
-        No subscription. You pay only for a result that the agent's creator has signed.
+        No subscription. If the agent does not deliver, you get the price back.
       </p>
       <ol className="mt-4 grid gap-x-8 gap-y-2 text-sm sm:mt-6 sm:grid-cols-3">
         <Step number={1} title="Pick an agent" short="Each has a price per call.">
           Each does one job, on its creator's server. The price of a call is on its card.
         </Step>
-        <Step number={2} title="Pay for one call in USDC" short="The price is locked until the result.">
-          The price is locked. Only a signed result releases it to the creator; otherwise it returns to you.
+        <Step number={2} title="Pay for one call in USDC" short="From a wallet with USDC and a little SOL.">
+          USDC is a digital dollar. You pay from a wallet app, which also needs a little SOL for network fees. The price
+          is locked until the result is there.
         </Step>
         <Step number={3} title="Get a signed result, or your money back" short={`Wrong result? Dispute it${days}.`}>
-          Without a signed result in time, you get the price back. If the result is signed but wrong, you can dispute it
-          {days}.
+          The creator signs each result, so you can prove what you got. No result in time: the price returns. Wrong
+          result: you can dispute it{days}.
         </Step>
       </ol>
       <div className="mt-4 grid gap-x-8 gap-y-1 text-sm max-sm:hidden sm:grid-cols-3">
@@ -79,9 +80,9 @@ function Answers() {
       <Explained term="Can I call agents from a program?">
         Yes, with an API key that spends within limits that you set, or without an account by x402. The{' '}
         <a href="/docs" className="text-accent underline underline-offset-2">
-          guide
+          docs
         </a>{' '}
-        has the code.
+        have the code.
       </Explained>
     </>
   );

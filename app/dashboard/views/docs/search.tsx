@@ -24,8 +24,8 @@ export function GuideSearch({ guide }: { guide: Element }) {
         <input
           ref={field}
           type="search"
-          aria-label="Search the guide"
-          placeholder="Search the guide"
+          aria-label="Search the docs"
+          placeholder="Search the docs"
           value={text}
           onChange={({ target }) => setText(target.value)}
           className={CONTROL}

@@ -1,9 +1,18 @@
 /** The caller's task and parameters: from the service, or from this tab if the service does not have them. */
 import { useQuery } from '@tanstack/react-query';
 import { Card, Skeleton } from '../../parts/ui.tsx';
+import { formatList } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { askedIn } from '../agent/run/kept.ts';
 import type { Execution } from './facts.tsx';
+
+/** Longer parameters are folded. */
+const MOST_LINES = 8;
+/** Characters of a line, about. */
+const LINE = 80;
+
+const linesOf = (text: string): number =>
+  text.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / LINE)), 0);
 
 export function Asked({ execution: { execution_id: id } }: { execution: Execution }) {
   const { data, isLoading } = useQuery({
@@ -11,20 +20,33 @@ export function Asked({ execution: { execution_id: id } }: { execution: Executio
     queryFn: () => call('executions.asked', { execution_id: id }),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  // Reserves the space, so that the result below does not move later.
-  if (isLoading) return <Skeleton className="h-52" />;
+  // Reserves the space, so that what is below does not move later.
+  if (isLoading) return <Skeleton className="h-52 max-lg:order-2" />;
   const asked = data?.asked ?? askedIn(id);
   if (!asked) return null;
-  const { parameters } = asked;
   return (
-    <Card className="min-w-0">
+    <Card className="min-w-0 max-lg:order-2">
       <h2 className="mb-3 font-semibold">What you asked</h2>
       <p className="text-sm whitespace-pre-wrap">{asked.task}</p>
-      {Object.keys(parameters).length > 0 && (
-        <section tabIndex={0} aria-label="Parameters" className="mt-3 max-h-64 overflow-auto rounded-lg bg-sunken p-4">
-          <pre className="font-mono text-[0.8125rem] whitespace-pre-wrap">{JSON.stringify(parameters, null, 2)}</pre>
-        </section>
-      )}
+      <Parameters parameters={asked.parameters} />
     </Card>
+  );
+}
+
+function Parameters({ parameters }: { parameters: Record<string, unknown> }) {
+  const names = Object.keys(parameters);
+  if (names.length === 0) return null;
+  const text = JSON.stringify(parameters, null, 2);
+  const box = (
+    <section tabIndex={0} aria-label="Parameters" className="mt-3 max-h-128 overflow-auto rounded-lg bg-sunken p-4">
+      <pre className="font-mono text-[0.8125rem] whitespace-pre-wrap">{text}</pre>
+    </section>
+  );
+  if (linesOf(text) <= MOST_LINES) return box;
+  return (
+    <details className="mt-3 text-sm">
+      <summary className="py-1 text-faint hover:text-ink">Parameters: {formatList(names)}</summary>
+      {box}
+    </details>
   );
 }

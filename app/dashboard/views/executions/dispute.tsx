@@ -69,7 +69,8 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
         <div>
           <Heading className="flex flex-wrap items-center gap-2 font-semibold">
             <span id={title}>{listed ? <DisputeTitle dispute={dispute} /> : 'Dispute'}</span>
-            <Badge tone={tone}>{text}</Badge>
+            {/* The head of the call has it. */}
+            {listed && <Badge tone={tone}>{text}</Badge>}
           </Heading>
           {listed && (
             <div className="mt-1 text-sm">
@@ -110,7 +111,6 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
       )}
       <Facts
         rows={[
-          !listed && ['Price paid', formatAmount(dispute.price_usdc)],
           dispute.outcome === 'upheld' && ['Awarded to the caller', formatAmount(dispute.amount_to_caller_usdc)],
           dispute.outcome === 'upheld' && ['Taken from the creator', formatAmount(dispute.amount_slashed_usdc)],
           dispute.owed_usdc > 0 && ['Still owed to the caller', formatAmount(dispute.owed_usdc)],

@@ -132,6 +132,20 @@ interface OnChainProps {
   record: ShownRecord | null | undefined;
 }
 
+/** Facts for those who check them. */
+function Folded({ title, about, children }: { title: string; about: string; children: ReactNode }) {
+  return (
+    <Card>
+      <details>
+        <summary>
+          <h2 className="inline font-semibold">{title}</h2> <span className="text-sm text-faint">{about}</span>
+        </summary>
+        <div className="mt-4">{children}</div>
+      </details>
+    </Card>
+  );
+}
+
 /** Facts that anyone can read on the chain, or prove from it. */
 export function OnChain({ execution, record }: OnChainProps) {
   const { archive } = execution;
@@ -141,14 +155,12 @@ export function OnChain({ execution, record }: OnChainProps) {
   });
   const isReading = record === undefined && !archive;
   return (
-    <Card>
-      <h2 className="mb-4 font-semibold">On the chain</h2>
+    <Folded title="On the chain" about="addresses, hashes, transactions">
       {isReading ? (
         <Skeleton className="h-48" />
       ) : (
         <Facts
           rows={[
-            ['Call ID', <Id key="id" value={execution.execution_id} full />],
             ['Agent', <Id key="agent" value={execution.agent_id} kind="address" />],
             record ? ['Record', <Id key="record" value={record.record} kind="address" />] : null,
             execution.deposit
@@ -160,7 +172,7 @@ export function OnChain({ execution, record }: OnChainProps) {
             execution.result_hash ? ['Result hash', <Id key="hash" value={execution.result_hash} />] : null,
             execution.signature ? ["Creator's signature", <Id key="signature" value={execution.signature} />] : null,
             execution.execution_signature
-              ? ['Its signature over this call', <Id key="own" value={execution.execution_signature} />]
+              ? ["Creator's signature over this call", <Id key="own" value={execution.execution_signature} />]
               : null,
             transactions?.open ? ['Opening transaction', <Id key="open" value={transactions.open} kind="tx" />] : null,
             transactions?.settle
@@ -188,7 +200,7 @@ export function OnChain({ execution, record }: OnChainProps) {
           Its account is not on the chain: it is not opened yet, or already closed.
         </p>
       )}
-    </Card>
+    </Folded>
   );
 }
 
@@ -210,9 +222,8 @@ const openedBy = (keyId: string | null): readonly [ReactNode, ReactNode] =>
 export function Archived({ archive }: { archive: NonNullable<Execution['archive']> }) {
   const { data: fields } = useQuery(archivedQuery(archive));
   return (
-    <Card>
-      <h2 className="font-semibold">Archived</h2>
-      <p className="mt-1 mb-4 text-sm text-faint">
+    <Folded title="Archived" about="the proof of the closed account">
+      <p className="mb-4 text-sm text-faint">
         The account is closed. Its data is a leaf of a Merkle tree, and the root of the tree is on the chain. A proof of{' '}
         {archive.proof.length} hashes connects the two.
       </p>
@@ -229,6 +240,6 @@ export function Archived({ archive }: { archive: NonNullable<Execution['archive'
           ['Archived by', <Id key="transaction" value={archive.transaction} kind="tx" />],
         ]}
       />
-    </Card>
+    </Folded>
   );
 }

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { toError } from '../../../sdk/client/http.ts';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Button, buttonStyle, cx, Note, PageHead } from '../../parts/ui.tsx';
-import { saveFile, shorten, Time } from '../../parts/values.tsx';
+import { Id, saveFile, shorten, Time } from '../../parts/values.tsx';
 import { explain } from '../../service.ts';
 import type { Execution } from './facts.tsx';
 import { OutcomeBadge } from './rows.tsx';
@@ -47,8 +47,16 @@ export function Head({ execution }: { execution: Execution }) {
             <Link to="/agents/$agentId" params={{ agentId: agent_id }} className="underline hover:text-ink">
               The agent
             </Link>
-            <span aria-hidden="true">·</span>
+            <span aria-hidden="true" className="max-sm:hidden">
+              ·
+            </span>
             <Time at={execution.initiated_at} hasSeconds />
+            <span aria-hidden="true" className="max-sm:hidden">
+              ·
+            </span>
+            <span className="inline-flex items-center gap-1">
+              Call ID <Id value={id} />
+            </span>
           </span>
         }
       >

@@ -11,7 +11,7 @@ interface Moment {
   title: string;
   at?: string | null;
   about?: ReactNode;
-  state: 'done' | 'now' | 'bad';
+  state: 'done' | 'now' | 'bad' | 'next';
 }
 
 interface TimelineProps {
@@ -33,6 +33,7 @@ export function Timeline(props: TimelineProps) {
                 moment.state === 'done' && 'bg-good',
                 moment.state === 'bad' && 'bg-bad',
                 moment.state === 'now' && 'animate-pulse bg-accent',
+                moment.state === 'next' && 'border border-strong',
               )}
             />
             {index < all.length - 1 && <span className="mt-1 w-px grow bg-line" />}
@@ -146,7 +147,9 @@ function disputed(dispute: DisputeSummary): Moment[] {
     at: dispute.opened_at,
     state: dispute.outcome === 'open' ? 'now' : 'done',
   };
-  if (dispute.outcome === 'open') return [opened];
+  if (dispute.outcome === 'open') {
+    return [opened, { title: 'The admin’s decision is due', at: dispute.answer_due_at, state: 'next' }];
+  }
   const { outcome, amount_to_caller_usdc: amount } = dispute;
   const isKnown = outcome === 'upheld' && amount !== null;
   const about = isKnown ? `${formatAmount(amount)} refunded to the caller.` : undefined;

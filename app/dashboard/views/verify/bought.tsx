@@ -50,7 +50,7 @@ export function Bought({ verification: { subject, facts, rpcUrl, checks } }: { v
           idRow('Paid by', receipt?.caller ?? facts?.caller, 'address'),
           idRow('Creator', facts?.creator, 'address'),
           timeRow('Bought on', receipt?.opened_at ?? (facts?.openedAt == null ? null : toTime(facts.openedAt))),
-          timeRow('Paid out on', receipt?.settled_at),
+          timeRow('Settled on', receipt?.settled_at),
           timeRow('Refunded on', refund?.at == null ? null : toTime(BigInt(refund.at))),
           idRow('Opening transaction', receipt?.transactions.open ?? open, 'tx'),
           refund
@@ -63,10 +63,10 @@ export function Bought({ verification: { subject, facts, rpcUrl, checks } }: { v
 }
 
 /** In the reader's zone, and in UTC for other readers. */
-function When({ at }: { at: string }) {
+export function When({ at }: { at: string }) {
   return (
     <>
-      <Time at={at} /> <span className="text-faint">({at.replace('.000Z', 'Z')})</span>
+      <Time at={at} /> <span className="whitespace-nowrap text-faint">({at.replace(/\.\d+Z/, 'Z')})</span>
     </>
   );
 }

@@ -1,9 +1,9 @@
-/** A verification for people: the verdict, then each check with everything that it compared. */
+/** A verification for people: the verdict with what failed, the purchase, then each check with everything that it compared. */
 import type { Check, CheckName, Comparison, ExecutionFacts } from '../../../sdk/receipt/verify.ts';
 import { Mark } from '../../parts/mark.tsx';
 import { Button, Chevron, cx, Note, Skeleton } from '../../parts/ui.tsx';
-import { formatList, saveFile, Time } from '../../parts/values.tsx';
-import { Bought } from './bought.tsx';
+import { formatList, saveFile } from '../../parts/values.tsx';
+import { Bought, When } from './bought.tsx';
 import { reportOf, type Verification } from './verification.ts';
 import { CHECK_WORDS, isLeftOut, verdictOf, wordsOf } from './words.ts';
 
@@ -19,6 +19,11 @@ const VERDICT_TONES: Record<string, string> = {
 export function VerificationResult({ verification, name }: { verification: Verification; name: string }) {
   const { checks, facts, isRunning, error, subject, endedAt, rpcUrl } = verification;
   const verdict = verdictOf(checks, facts);
+  const isMade = !isRunning && !facts?.isAbsent;
+  const [failed, open, passed] = (['failed', 'not_checked', 'passed'] as const).map((state) =>
+    checks.filter((check) => check.state === state && !isLeftOut(check)),
+  ) as [Check[], Check[], Check[]];
+  const isSigned = passed.some(({ name }) => name === 'signature');
   return (
     <section aria-label="Result" className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <p className="hidden text-2xl font-semibold print:block">Receipt</p>
@@ -38,14 +43,14 @@ export function VerificationResult({ verification, name }: { verification: Verif
         </div>
       )}
       {isRunning && <Skeleton className="h-112 sm:h-80" />}
+      {isMade && failed.length > 0 && <CheckList checks={failed} {...{ facts, isSigned }} />}
       {!isRunning && !error && <Bought verification={verification} />}
       <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 text-sm text-faint">
         <p>
-          {subject.from}
           {endedAt && (
             <>
-              {' '}
-              Checked on <Time at={endedAt} />, {rpcUrl === null ? 'without a node' : `with the node ${rpcUrl}`}.
+              Checked {subject.from} on <When at={endedAt} />,{' '}
+              {rpcUrl === null ? 'without a Solana node' : `against the Solana node ${rpcUrl}`}.
             </>
           )}
         </p>
@@ -62,44 +67,49 @@ export function VerificationResult({ verification, name }: { verification: Verif
           </Button>
         </span>
       </div>
-      {!isRunning && !facts?.isAbsent && <Made checks={checks} facts={facts} />}
+      {isMade && open.length > 0 && <CheckList checks={open} {...{ facts, isSigned }} />}
+      {isMade && passed.length > 0 && (
+        <details className={`${LIST} group/all printed`}>
+          <summary className="flex items-center gap-3 px-4 py-3.5 text-sm font-medium hover:bg-sunken/60">
+            <Mark state="passed" />
+            <span className="flex-1">What was checked and passed</span>
+            <Chevron className="group-open/all:rotate-180" />
+          </summary>
+          <div className="border-t border-line">
+            <CheckRows checks={passed} {...{ facts, isSigned }} />
+          </div>
+        </details>
+      )}
     </section>
   );
 }
 
 const LIST = 'overflow-hidden rounded-xl border border-line bg-raised';
-const ITEM = 'border-b border-line last:border-b-0';
 
-/** Failures first, then what could not be checked. Passed checks are folded: nobody needs to read them. */
-function Made({ checks, facts }: { checks: readonly Check[]; facts: ExecutionFacts | null }) {
-  const passed = checks.filter(({ state }) => state === 'passed');
-  const others = checks
-    .filter((check) => check.state !== 'passed' && !isLeftOut(check))
-    .sort((a, b) => Number(b.state === 'failed') - Number(a.state === 'failed'));
-  const rows = (some: readonly Check[]) =>
-    some.map((check) => (
-      <li key={check.name} data-check={check.name} className={ITEM}>
-        <CheckRow check={check} facts={facts} isSigned={passed.some(({ name }) => name === 'signature')} />
-      </li>
-    ));
+interface ChecksProps {
+  checks: readonly Check[];
+  facts: ExecutionFacts | null;
+  /** True if the hash in the receipt is signed. */
+  isSigned: boolean;
+}
+
+function CheckRows({ checks, facts, isSigned }: ChecksProps) {
   return (
-    <div className="grid gap-4">
-      {others.length > 0 && <ul className={LIST}>{rows(others)}</ul>}
-      {passed.length > 0 && (
-        <details className={`${LIST} group/all printed`}>
-          <summary className="flex items-center gap-3 px-4 py-3.5 text-sm font-medium hover:bg-sunken/60">
-            <Mark state="passed" />
-            <span className="flex-1">
-              {passed.length === 1 ? 'One check passed' : `${passed.length} checks passed`}
-            </span>
-            <Chevron className="group-open/all:rotate-180" />
-          </summary>
-          <ul className="border-t border-line">{rows(passed)}</ul>
-        </details>
-      )}
-    </div>
+    <ul>
+      {checks.map((check) => (
+        <li key={check.name} data-check={check.name} className="border-b border-line last:border-b-0">
+          <CheckRow check={check} facts={facts} isSigned={isSigned} />
+        </li>
+      ))}
+    </ul>
   );
 }
+
+const CheckList = (props: ChecksProps) => (
+  <div className={LIST}>
+    <CheckRows {...props} />
+  </div>
+);
 
 const WORDS = { passed: 'Passed', failed: 'Failed', not_checked: 'Not checked' };
 
@@ -110,11 +120,8 @@ function aboutOf({ name, state, reason, compared }: Check, facts: ExecutionFacts
   return `Not as expected: ${formatList(wrong.map(({ what }) => what.replaceAll('_', ' ')))}.`;
 }
 
-interface CheckRowProps {
+interface CheckRowProps extends Omit<ChecksProps, 'checks'> {
   check: Check;
-  facts: ExecutionFacts | null;
-  /** True if the agent signed the hash in the receipt. */
-  isSigned: boolean;
 }
 
 /** Open if it failed, because the visitor looks for the failure. */
@@ -148,8 +155,7 @@ function CheckRow({ check, facts, isSigned }: CheckRowProps) {
 
 /** The names of the value that was found, and of the expected one. */
 function labelsOf(name: CheckName, isSigned: boolean): readonly [string, string] {
-  if (name === 'result_hash')
-    return ['Hash of this result', isSigned ? 'Hash that the agent signed' : 'Hash in the receipt'];
+  if (name === 'result_hash') return ['Hash of this result', isSigned ? 'Hash that was signed' : 'Hash in the receipt'];
   if (name === 'request_hash') return ['Hash of this request', 'Hash in the receipt'];
   return ['Found', 'Expected'];
 }

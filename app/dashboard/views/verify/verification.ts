@@ -5,7 +5,10 @@ import type { Receipt } from '../../../sdk/wire/receipt.ts';
 import { explain, queryClient, request } from '../../service.ts';
 import { sessionQuery } from '../../wallet/session.ts';
 
-/** The subject: a document that should be a receipt, of this execution if one was asked for, or only an execution. */
+/**
+ * The subject: a document that should be a receipt, of this execution if one was asked for, or only an execution.
+ * `from`: what is checked, as the object of a sentence.
+ */
 export type Subject =
   | { kind: 'receipt'; receipt: unknown; executionId?: string | undefined; from: string }
   | { kind: 'execution'; executionId: string; from: string };
@@ -39,9 +42,9 @@ export async function findSubject(executionId: string): Promise<Subject> {
         kind: 'receipt',
         receipt,
         executionId,
-        from: 'The receipt was read from the marketplace, because you are the caller.',
+        from: 'your receipt, read from the marketplace,',
       }
-    : { kind: 'execution', executionId, from: 'There is no receipt, so only the data on the chain are checked.' };
+    : { kind: 'execution', executionId, from: 'only the data on the chain, without a receipt,' };
 }
 
 /** Proofs of archived executions are public and need not be trusted. */

@@ -127,7 +127,7 @@ export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null
     const rest = others.length > 0 ? ` Also: ${others.join('; ')}.` : '';
     const next = failed.some(({ name }) => name === 'genesis_hash')
       ? 'Open the form of the page Verify, choose a node of the network on which the call was paid, and check it again.'
-      : 'Get the receipt again from its caller, or verify the call by its id to check what the chain has.';
+      : 'Ask the caller for the original receipt, or enter the call ID to see what the chain recorded.';
     return { tone: 'bad', title: first, about: `Do not rely on it.${rest} ${count} ${next}` };
   }
   if (facts?.isAbsent) {
@@ -135,7 +135,7 @@ export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null
       tone: 'bad',
       title: 'There is no such call on this chain',
       about:
-        'The node has neither a record nor a transaction with this id. Open the form of the page Verify. Check the id, or choose a node of the network on which the call was paid.',
+        'The node has neither a record nor a transaction with this id. Open the form of the page Verify. Check the call ID, or choose a node of the network on which the call was paid.',
     };
   }
   if (facts?.refund) {
@@ -150,7 +150,7 @@ export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null
     const later = facts?.dispute === 'upheld' ? ' Its caller was refunded after a dispute.' : '';
     return {
       tone: 'good',
-      title: `Genuine: the agent signed exactly this result, and ${amount} was paid`,
+      title: `Genuine: the creator signed exactly this result, and ${amount} was paid`,
       about: `This does not say that the answer is right.${sharesOf(checks)}${later} ${count}`,
     };
   }

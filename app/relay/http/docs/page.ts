@@ -53,7 +53,7 @@ export function createGuide(document: OpenApi, deployment: { environment: 'live'
       return escapeHtml(value);
     });
   return `<div class="guide">
-<h1>Guide and API</h1>
+<h1>Docs</h1>
 <nav aria-label="Contents"><div class="find"></div><details><summary>Contents</summary><ul>
 ${SECTIONS.map(([id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('\n')}
 </ul></details></nav>
@@ -78,7 +78,7 @@ export function createPage(guide: string): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Guide and API · Agent Marketplace</title>
+<title>Docs · Agent Marketplace</title>
 </head>
 <body>
 <main>

@@ -1,13 +1,18 @@
-/** The cost of a call, line by line, shown before it is paid; and where the money goes. */
+/** The cost of a call, row by row, shown before it is paid; and where the money goes. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { OwnKey } from '../../../../sdk/wire/ownKey.ts';
 import { formatSol } from '../../../../sdk/wire/sol.ts';
+import { parseUsdc, toUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
+import { formatShortSol, formatSolUp } from '../../../parts/amount.ts';
+import { fundsQuery } from '../../../parts/funds.tsx';
 import { Trouble } from '../../../parts/trouble.tsx';
 import { Card, cx } from '../../../parts/ui.tsx';
 import { formatAmount, formatSpan } from '../../../parts/values.tsx';
 import { configQuery } from '../../../service.ts';
+import { useConnected } from '../../../wallet/wallets.ts';
+import { DisputeTerms } from '../../executions/disputeTerms.tsx';
 import { type Payer, useTypedKey, type WalletCost, walletCostQuery } from './cost.ts';
 
 interface MoneyProps {
@@ -30,6 +35,13 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
       : unread
     : keyTexts(typed.data?.gas, config?.is_sponsored);
   const price = formatAmount(agent.price_per_call_usdc);
+  const owner = useConnected()?.account.address;
+  const { data: funds, error: unreadFunds } = useQuery({
+    ...fundsQuery(owner),
+    enabled: isByWallet && owner !== undefined,
+  });
+  const cost = wallet.data;
+  const unknown = isUnread ? 'SOL, which could not be read' : '…';
   return (
     <Card>
       <h2 className="mb-3 font-medium">This call costs</h2>
@@ -37,13 +49,36 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
         <Row name="Price">{price}</Row>
         <Row name="Network fees">{fees}</Row>
         {/* As high as its longest text by wallet, so that nothing moves. */}
-        <Row name="Refundable deposit" about={back} className="min-h-16">
+        <Row name="Deposit, comes back" about={back} className="min-h-16">
           {deposit}
         </Row>
-        <Row name="Total in USDC" className="border-t border-line pt-3 text-base font-semibold">
-          {price}
+        {isByWallet && (
+          <>
+            <Row name="You need now" className="border-t border-line pt-3 font-semibold">
+              <Both usdc={price} sol={cost ? formatSolUp(spendOf(cost)) : unknown} />
+            </Row>
+            {owner !== undefined && !unreadFunds && (
+              <Row name="You have" className="min-h-10">
+                {funds ? (
+                  <Both usdc={formatAmount(toUsdc(funds.usdc ?? 0n))} sol={formatShortSol(Number(funds.lamports))} />
+                ) : (
+                  'Reading …'
+                )}
+              </Row>
+            )}
+          </>
+        )}
+        <Row name="You pay in the end" className={cx(!isByWallet && 'border-t border-line pt-3 font-semibold')}>
+          {isByWallet || typed.data?.gas.pays_next_call ? (
+            <Both usdc={price} sol={isByWallet && !cost ? unknown : fees} />
+          ) : (
+            price
+          )}
         </Row>
       </dl>
+      {isByWallet && (
+        <p className="mt-3 text-sm text-faint">SOL is the coin of the Solana network. It pays fees and deposits.</p>
+      )}
       {isUnread && <Trouble error={wallet.error} what="The network fees" onRetry={wallet.refetch} />}
     </Card>
   );
@@ -67,16 +102,33 @@ function Row({ name, about, className, children }: RowProps) {
   );
 }
 
+/** Two amounts, one below the other. */
+function Both({ usdc, sol }: { usdc: string; sol: string }) {
+  return (
+    <>
+      <span className="block whitespace-nowrap">{usdc}</span>
+      <span className="block whitespace-nowrap">and {sol}</span>
+    </>
+  );
+}
+
 /** Stands for an amount whose reading failed. */
 export const UNREAD = 'Could not be read';
 
 export const feesText = ({ fees }: WalletCost): string => `about ${formatSol(fees)} SOL`;
 
-/** The refundable deposit, and when it comes back. */
-export const depositTexts = ({ escrowDeposit, recordDeposit, recordSeconds }: WalletCost) => ({
-  deposit: `${formatSol(escrowDeposit + recordDeposit)} SOL`,
-  back: `${formatSol(escrowDeposit)} SOL comes back when the call ends, the rest about ${formatSpan(recordSeconds)} later.`,
-});
+/** What the payment takes from the wallet, lamports. */
+export const spendOf = ({ fees, escrowDeposit, recordDeposit }: WalletCost): bigint =>
+  fees + escrowDeposit + recordDeposit;
+
+/** The refundable deposit, and when it comes back; in exact digits where it is signed. */
+export function depositTexts({ escrowDeposit, recordDeposit, recordSeconds }: WalletCost, isExact = false) {
+  const sol = isExact ? (lamports: bigint) => `${formatSol(lamports)} SOL` : formatSolUp;
+  return {
+    deposit: sol(escrowDeposit + recordDeposit),
+    back: `${sol(escrowDeposit)} comes back when the call ends, the rest about ${formatSpan(recordSeconds)} later.`,
+  };
+}
 
 /** Who pays the network fees of a call by key, and who lends its deposit; the key is unknown until it is typed. */
 function keyTexts(gas: OwnKey['gas'] | undefined, isSponsored: boolean | undefined) {
@@ -115,23 +167,22 @@ function keyTexts(gas: OwnKey['gas'] | undefined, isSponsored: boolean | undefin
   };
 }
 
-/** Where the price goes, and what a dispute costs each side. */
-export function MoneyPath({ seconds }: { seconds: number }) {
+/** Where the price goes, and what a dispute costs. */
+export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: number }) {
   const { data: config } = useQuery(configQuery);
   const fee = config ? `, less the marketplace's ${config.fee_bps / 100}\u00a0%` : '';
   return (
     <section aria-label="Where the money goes" className="text-sm text-faint">
-      <ol className="grid list-decimal gap-2 pl-4 marker:text-strong">
+      <ol className="grid list-decimal gap-2 pl-4">
         <li>The price goes into an escrow on Solana.</li>
         <li>A result that the creator has signed releases it to the creator{fee}.</li>
         <li>Without one within {formatSpan(seconds)}, the whole price is refunded to you.</li>
       </ol>
       {config && (
-        <p className="mt-4 border-t border-line pt-3">
-          Result wrong? You can dispute it for {formatSpan(config.dispute_window_seconds)}. You then pay a bond of{' '}
-          {formatSol(BigInt(config.dispute_bond_lamports))} SOL and a refundable deposit. You get the deposit back in
-          any case, and the bond unless the dispute is rejected: then the creator gets the bond.
-        </p>
+        <div className="mt-4 border-t border-line pt-3">
+          Result wrong? You can dispute it for {formatSpan(config.dispute_window_seconds)}.{' '}
+          <DisputeTerms agentId={agent.agent_id} price={parseUsdc(agent.price_per_call_usdc)} />
+        </div>
       )}
     </section>
   );

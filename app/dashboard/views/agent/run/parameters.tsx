@@ -22,21 +22,27 @@ interface ParametersProps {
   agent: AgentFull;
   draft: Draft;
   form: RefObject<SchemaFormHandle | null>;
+  onFillIn: (() => void) | null;
 }
 
-export function Parameters({ agent, draft, form }: ParametersProps) {
+/** Fills in the creator's example; null if there is none. */
+export function useFillIn(agent: AgentFull, draft: Draft): (() => void) | null {
   const { data: example } = useQuery(exampleQuery(agent.agent_id));
-  function fillIn() {
+  if (!example && !hasExamples(agent.input_schema)) return null;
+  return () => {
     draft.setParameters(example?.parameters ?? exampleParameters(agent.input_schema));
     if (example && draft.task.trim() === '') draft.setTask(example.task);
-  }
+  };
+}
+
+export function Parameters({ agent, draft, form, onFillIn }: ParametersProps) {
   return (
     <section className="grid gap-4">
       <div className="flex flex-wrap items-center justify-between gap-2">
         <h2 className="font-semibold">Parameters</h2>
         <span className="flex flex-wrap gap-2">
-          {(example || hasExamples(agent.input_schema)) && (
-            <Button small onClick={fillIn}>
+          {onFillIn && (
+            <Button small onClick={onFillIn}>
               Fill in an example
             </Button>
           )}

@@ -9,7 +9,7 @@ import { Trouble } from '../../../parts/trouble.tsx';
 import { formatAmount, formatSpan, Id } from '../../../parts/values.tsx';
 import { type WalletCost, walletCostQuery } from './cost.ts';
 import type { Opened } from './kept.ts';
-import { depositTexts, feesText, UNREAD } from './money.tsx';
+import { depositTexts, feesText, spendOf, UNREAD } from './money.tsx';
 import type { Inputs } from './useRun.ts';
 
 interface PayByWalletProps {
@@ -88,7 +88,11 @@ export function PayByWallet(props: PayByWalletProps) {
       }
       doing={opened ? 'Starting the work' : `Putting ${formatAmount(agent.price_per_call_usdc)} into escrow`}
       confirm={opened ? 'Sign and start' : `Pay ${formatAmount(agent.price_per_call_usdc)}`}
-      spends={opened ? undefined : { ...spendOf(price, cost), instead: 'pay by the API key of another wallet' }}
+      spends={
+        opened
+          ? undefined
+          : { usdc: price, ...(cost && { lamports: spendOf(cost) }), instead: 'pay by the API key of another wallet' }
+      }
       // Starting a paid call spends nothing more.
       disabled={!opened && !cost}
       whyNot={isUnread ? null : 'Reading the network fees …'}
@@ -101,15 +105,10 @@ export function PayByWallet(props: PayByWalletProps) {
   );
 }
 
-/** What the payment takes from the wallet; in SOL once that is known. */
-const spendOf = (usdc: bigint, cost: WalletCost | undefined) => ({
-  usdc,
-  ...(cost && { lamports: cost.fees + cost.escrowDeposit + cost.recordDeposit }),
-});
-
 /** The facts about the payment into escrow. */
 function paymentRows(agent: AgentFull, seconds: number, cost: WalletCost | undefined, isUnread: boolean) {
   const unknown = isUnread ? UNREAD : 'Reading …';
+  const deposit = cost && depositTexts(cost, true);
   return [
     ['Into escrow', formatAmount(agent.price_per_call_usdc)],
     ['Paid out', "Only against the creator's signature over your result"],
@@ -121,7 +120,7 @@ function paymentRows(agent: AgentFull, seconds: number, cost: WalletCost | undef
         : 'You can take it back yourself',
     ],
     ['Network fees', cost ? feesText(cost) : unknown],
-    ['Refundable deposit', cost ? `${depositTexts(cost).deposit}: ${depositTexts(cost).back}` : unknown],
+    ['Refundable deposit', deposit ? `${deposit.deposit}: ${deposit.back}` : unknown],
   ] as const;
 }
 

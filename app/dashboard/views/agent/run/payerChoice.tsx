@@ -23,11 +23,11 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
       <legend className="mb-2 text-sm font-medium">Pay by</legend>
       <Choice value="wallet" payer={payer} onPayer={onPayer} title="Wallet">
         {connected
-          ? `${connected.wallet.name}, ${shorten(connected.account.address)}. It signs twice.`
+          ? `${connected.wallet.name}, ${shorten(connected.account.address)}. Your wallet asks you to approve twice.`
           : 'You are asked to connect one.'}
       </Choice>
       <Choice value="key" payer={payer} onPayer={onPayer} title="API key">
-        Spends within the key's limits, without a signature.
+        You paste a key. It pays within its limits, without asking again.
       </Choice>
       {payer === 'key' && (
         <div className="mt-2 grid gap-2">
