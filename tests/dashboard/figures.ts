@@ -26,7 +26,7 @@ export async function assertSameFigures(page: Page, visitor: Visitor, agentId: s
   expect(await reasons.count()).to.equal(3);
   await page.getByRole('tab', { name: 'Received calls' }).click();
   const calls = page.getByRole('region', { name: 'Received calls' });
-  await calls.getByText('Disputed, decided for the caller').waitFor();
+  await calls.getByText('Dispute upheld').waitFor();
   await calls.getByText('Refunded 0.05 USDC').waitFor();
   expect(await calls.getByText('Completed', { exact: true }).count()).to.equal(0);
   await page.goto('/creator');

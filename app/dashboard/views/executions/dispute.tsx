@@ -5,28 +5,11 @@ import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { SignButton } from '../../parts/sign.tsx';
-import { Badge, buttonStyle, Card, Facts, type Tone } from '../../parts/ui.tsx';
+import { Badge, buttonStyle, Card, Facts } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id, shorten, Time } from '../../parts/values.tsx';
+import { outcomeOfDispute } from './outcome.ts';
 import { idBytes } from './record.ts';
 import { TaskLine } from './rows.tsx';
-
-export const OUTCOMES: Record<DisputeSummary['outcome'], { tone: Tone; text: string }> = {
-  open: { tone: 'warn', text: 'open' },
-  rejected: { tone: 'plain', text: 'rejected' },
-  upheld: { tone: 'good', text: 'upheld' },
-  lapsed: { tone: 'plain', text: 'ended undecided' },
-};
-
-/** The badge of a dispute as one of its sides reads it. */
-export function outcomeFor(
-  outcome: DisputeSummary['outcome'],
-  reader: 'caller' | 'creator',
-): { tone: Tone; text: string } {
-  if (outcome === 'open' || outcome === 'lapsed') return OUTCOMES[outcome];
-  return (outcome === 'upheld') === (reader === 'caller')
-    ? { tone: 'good', text: 'Decided for you' }
-    : { tone: 'bad', text: 'Decided against you' };
-}
 
 /** The agent and the price, by which people know a dispute. A name breaks only where a line cannot hold it. */
 export function DisputeTitle({ dispute: { agent_name, agent_id, price_usdc } }: { dispute: DisputeSummary }) {
@@ -50,7 +33,7 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
   const isOpen = dispute.outcome === 'open';
   const isCaller = dispute.caller === wallet;
   const now = useChainClock(isOpen);
-  const { tone, text } = outcomeFor(dispute.outcome, isCaller ? 'caller' : 'creator');
+  const { tone, words } = outcomeOfDispute(dispute.outcome, isCaller ? 'caller' : 'creator');
   const title = useId();
   const Heading = listed ? 'h3' : 'h2';
   return (
@@ -59,7 +42,7 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
         <div>
           <Heading className="flex flex-wrap items-center gap-2 font-semibold">
             <span id={title}>{listed ? <DisputeTitle dispute={dispute} /> : 'Dispute'}</span>
-            <Badge tone={tone}>{text}</Badge>
+            <Badge tone={tone}>{words}</Badge>
           </Heading>
           {listed && (
             <div className="mt-1 text-sm">

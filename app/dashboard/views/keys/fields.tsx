@@ -7,7 +7,7 @@ import { PROCEDURES } from '../../../sdk/wire/procedures.ts';
 import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { DAY_SECONDS } from '../../parts/days.ts';
 import { Checkbox, Input, Select, TextArea } from '../../parts/ui.tsx';
-import { formatAmount, formatSpan } from '../../parts/values.tsx';
+import { formatAmount, formatList, formatSpan } from '../../parts/values.tsx';
 
 /** The value of a text, or its fault. */
 export type Reading<T> = { value: T; error: null } | { value: undefined; error: string };
@@ -37,10 +37,12 @@ const PERIODS = [HOUR, DAY_SECONDS, WEEK, 30 * DAY_SECONDS];
 const PERIOD_NAMES: Record<number, string> = { [HOUR]: 'hour', [DAY_SECONDS]: 'day', [WEEK]: 'week' };
 const EACH: Record<number, string> = { [HOUR]: 'an hour', [DAY_SECONDS]: 'a day', [WEEK]: 'a week' };
 
-/** Where and until when a key may spend. */
+/** Where, from where and until when a key may spend. */
 interface Reach {
-  /** How many agents it may call; null for any. */
-  agents: number | null;
+  /** The agents that it may call; null for any. */
+  agents: readonly string[] | null;
+  /** The addresses that it may be used from; null for any. */
+  ips: readonly string[] | null;
   /** Unix ms. */
   until: number;
 }
@@ -48,7 +50,7 @@ interface Reach {
 /** What a key may spend, in one sentence. */
 export function spendWords(
   limits: Pick<KeyGrant, 'periodMax' | 'periodSeconds' | 'totalMax' | 'perExecutionMax'>,
-  { agents, until }: Reach,
+  { agents, ips, until }: Reach,
 ): string {
   const { periodMax, periodSeconds, totalMax, perExecutionMax } = limits;
   const show = (amount: bigint) => formatAmount(toUsdc(amount));
@@ -60,9 +62,11 @@ export function spendWords(
     `${show(totalMax)} in all`,
     perCall < least(periodMax, totalMax) && `at most ${show(perCall)} a call`,
   ].filter((text) => text !== false);
-  const whom = agents === null ? 'any agent' : agents === 1 ? 'one agent only' : `${agents} agents only`;
+  const agentWords =
+    agents === null ? 'any agent' : agents.length === 1 ? 'one agent only' : `${agents.length} agents only`;
+  const ipWords = ips === null ? 'any IP address' : `${formatList(ips)} only`;
   const end = new Date(until).toLocaleDateString(undefined, { dateStyle: 'medium' });
-  return `This key may spend ${amounts.join(', ')}, ${whom}, until ${end}.`;
+  return `This key may spend ${amounts.join(', ')}, with ${agentWords}, from ${ipWords}, until ${end}.`;
 }
 
 export const USUAL_LIMITS: Omit<LimitTexts, 'maxGas'> = {
@@ -202,9 +206,9 @@ export function Advanced({ about, hasErrors, children }: AdvancedProps) {
 }
 
 const SCOPES: Record<KeyScope, { label: string; hint: string }> = {
-  execute: { label: 'Execute', hint: 'Call agents and spend within the limits' },
+  execute: { label: 'Execute', hint: 'Call agents within the limits' },
   read: { label: 'Read', hint: 'Read calls and their results' },
-  webhooks: { label: 'Webhooks', hint: 'Manage webhook endpoints of the wallet, which stay after the key has ended' },
+  webhooks: { label: 'Webhooks', hint: 'Add, change and delete webhooks of the wallet, which stay when the key ends' },
 };
 
 export function ScopeFields({ scopes, onChange }: { scopes: KeyScope[]; onChange(scopes: KeyScope[]): void }) {
