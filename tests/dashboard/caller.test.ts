@@ -83,7 +83,7 @@ describe('the caller', function () {
       await shown.waitFor({ state: 'detached' });
       await page.locator('#content:focus').waitFor();
       await page.reload();
-      await card(page).getByText('never used').waitFor();
+      await card(page).getByText('Never used').waitFor();
       expect(await page.content()).to.not.include(apiKey);
 
       const { stdout } = await run('sh', ['-c', line!]);
@@ -145,7 +145,7 @@ describe('the caller', function () {
       const { stdout: refused } = await run('sh', ['-c', line!]);
       expect(JSON.parse(refused).error.code).to.equal('unauthorized');
       await page.getByText('Ended keys').click();
-      await card(page).getByText('revoked', { exact: true }).waitFor();
+      await card(page).getByText('Revoked', { exact: true }).waitFor();
     }));
 
   it('finds an execution again and disputes it: signs the hash of the reason, and pays a bond', () =>

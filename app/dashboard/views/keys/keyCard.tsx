@@ -6,7 +6,7 @@ import type { SpendStatement } from '../../../sdk/wire/wire.ts';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { Badge, Button, Card, cx, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatSpan, Id, Time } from '../../parts/values.tsx';
-import { spendWords } from './fields.tsx';
+import { SCOPES, spendWords } from './fields.tsx';
 import { isLive, leftOf, renewalOf, type SpendLimit, spendableNow, type WalletMoney } from './money.ts';
 import { KeyUse } from './use.tsx';
 
@@ -95,10 +95,10 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
           about={
             apiKey.last_used_at ? (
               <>
-                last request <Time at={apiKey.last_used_at} />
+                Last request <Time at={apiKey.last_used_at} />
               </>
             ) : (
-              'never used'
+              'Never used'
             )
           }
         >
@@ -106,7 +106,7 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
         </Fact>
         <Spend apiKey={apiKey} grant={grant} money={money} />
         {!apiKey.revoked && (
-          <Fact label="Ends">{apiKey.expires_at ? <Time at={apiKey.expires_at} /> : 'with its spending limits'}</Fact>
+          <Fact label="Ends">{apiKey.expires_at ? <Time at={apiKey.expires_at} /> : 'With its spending limits'}</Fact>
         )}
       </div>
       <KeyUse apiKey={apiKey} spend={spend} />
@@ -142,9 +142,9 @@ function nowWords(
 }
 
 function State({ apiKey, usable }: { apiKey: KeySummary; usable: boolean }) {
-  if (apiKey.revoked) return <Badge tone="bad">revoked</Badge>;
-  if (!usable) return <Badge>ended</Badge>;
-  return apiKey.scopes.map((scope) => <Badge key={scope}>{scope}</Badge>);
+  if (apiKey.revoked) return <Badge tone="bad">Revoked</Badge>;
+  if (!usable) return <Badge>Ended</Badge>;
+  return apiKey.scopes.map((scope) => <Badge key={scope}>{SCOPES[scope].label}</Badge>);
 }
 
 function Fact(props: { label: string; about?: React.ReactNode; children: React.ReactNode }) {
@@ -169,7 +169,7 @@ function Spend({ apiKey, grant, money }: Pick<KeyCardProps, 'apiKey' | 'money'> 
   }
   if (!grant || !money) {
     return (
-      <Fact label="Spent in total" about={money ? 'it can spend nothing more' : 'the chain does not answer'}>
+      <Fact label="Spent in total" about={money ? 'It can spend nothing more' : 'The chain does not answer'}>
         {formatAmount(apiKey.total_spent_usdc)}
       </Fact>
     );
@@ -184,7 +184,7 @@ function Spend({ apiKey, grant, money }: Pick<KeyCardProps, 'apiKey' | 'money'> 
           most={grant.periodMax}
           about={
             <>
-              renews <Time at={renewalOf(grant, money.now)} />
+              Renews <Time at={renewalOf(grant, money.now)} />
             </>
           }
         />

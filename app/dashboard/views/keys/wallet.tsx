@@ -124,7 +124,7 @@ function Shared({ label, value, about, isLast = false, children }: SharedProps) 
       <div>
         <h2 className="text-sm text-faint">{label}</h2>
         <p className="mt-1 text-xl font-semibold tabular-nums">{withUnit(value)}</p>
-        {about && <p className="mt-0.5 text-xs text-faint">{about}</p>}
+        {about && <p className="mt-0.5 text-xs text-faint first-letter:uppercase">{about}</p>}
       </div>
       {children && <div className="flex flex-wrap gap-2 self-end">{children}</div>}
     </Card>
