@@ -83,7 +83,7 @@ describe('the page, days after a call', function () {
       await page.getByRole('button', { name: 'Claim award' }).waitFor({ state: 'detached' });
 
       await page.goto(`/executions/${executionId}`);
-      await page.getByText('Dispute upheld', { exact: true }).waitFor();
+      await page.getByText('Dispute upheld', { exact: true }).first().waitFor();
       const amounts = page
         .locator('section')
         .filter({ has: page.getByRole('heading', { name: 'Paid, less the refund', exact: true }) });

@@ -522,7 +522,7 @@ describe('the creator', function () {
       expect(await collateral()).to.equal(held);
       await page.goto('/disputes');
       const shown = page.locator('section').filter({ has: page.locator(`[title="${executionId}"]`) });
-      await shown.getByText('Upheld: the caller is right', { exact: true }).waitFor();
+      await shown.getByText('Dispute upheld', { exact: true }).waitFor();
       await shown.getByText('It was not loud.').waitFor();
     });
   });

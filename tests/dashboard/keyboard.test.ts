@@ -26,7 +26,7 @@ describe('with the keyboard alone', function () {
       await page.waitForURL(/\/agents\/\w+$/);
     }));
 
-  it('Ctrl-K finds pages, agents, a call by its id, and verifies a pasted receipt', () =>
+  it('Ctrl-K finds pages, agents, a call by its task or its id, and verifies a pasted receipt', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       const { body } = await site.visitor.execute('sandbox-echo', { task: 'Echo to be found' });
       const receipt = await site.visitor.send(`/v1/executions/${body.execution_id}/receipt`, 0);
@@ -61,9 +61,15 @@ describe('with the keyboard alone', function () {
       await page.waitForURL(`**/agents/${site.visitor.agent('sandbox-echo').agent_id}`);
 
       await open();
+      await page.keyboard.type('to be found');
+      await option('Echo to be found').waitFor();
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`**/executions/${body.execution_id}`);
+
+      await page.goto('/');
+      await open();
       await page.keyboard.insertText(body.execution_id);
       await option('Verify this call').waitFor();
-      await page.keyboard.press('ArrowDown');
       await page.keyboard.press('Enter');
       await page.waitForURL(`**/executions/${body.execution_id}`);
 

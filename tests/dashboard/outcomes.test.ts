@@ -19,9 +19,9 @@ describe('the outcome of a call', () => {
       [{ status: 'running', refund: 'pending' }, 'Refund on its way'],
       [{ status: 'running', refund: 'pending', ...nothing }, 'Refund on its way'],
       [{ status: 'completed' }, 'Completed'],
-      [{ status: 'completed', dispute: { outcome: 'rejected' } }, 'Completed, dispute rejected'],
-      [{ status: 'completed', dispute: { outcome: 'lapsed' } }, 'Completed, dispute ended undecided'],
-      [{ status: 'disputed', dispute: { outcome: 'open' } }, 'Disputed, not decided yet'],
+      [{ status: 'completed', dispute: { outcome: 'rejected' } }, 'Dispute rejected'],
+      [{ status: 'completed', dispute: { outcome: 'lapsed' } }, 'Dispute ended undecided'],
+      [{ status: 'disputed', dispute: { outcome: 'open' } }, 'Dispute open'],
       [{ status: 'disputed', dispute: { outcome: 'upheld' }, returned_usdc: 0.25 }, 'Dispute upheld'],
       [{ status: 'failed', ...nothing }, 'Failed, nothing was paid'],
       [{ status: 'failed', refund: 'waiting' }, 'Failed, refund waits for your account'],
@@ -36,10 +36,10 @@ describe('the outcome of a call', () => {
     const call = { status: 'completed', dispute: null, refunded_usdc: 0 } as ReceivedCall;
     const words: [Partial<ReceivedCall>, string][] = [
       [{}, 'Completed'],
-      [{ dispute: { outcome: 'rejected' } }, 'Completed, dispute rejected'],
+      [{ dispute: { outcome: 'rejected' } }, 'Dispute rejected'],
       [{ status: 'failed' }, 'Refund on its way'],
       [{ status: 'failed', refunded_usdc: 0.25 }, 'Refunded 0.25 USDC'],
-      [{ status: 'disputed', dispute: { outcome: 'open' } }, 'Disputed, not decided yet'],
+      [{ status: 'disputed', dispute: { outcome: 'open' } }, 'Dispute open'],
       [{ status: 'disputed', dispute: { outcome: 'upheld' } }, 'Dispute upheld'],
     ];
     for (const [changes, expected] of words)

@@ -70,7 +70,7 @@ export function scenesOf({ disputed, answered, plain, receipt, agentId, pausedId
   const search = async (page: Page) => {
     await page.getByRole('banner').getByRole('button', { name: 'Search' }).click();
     await page.getByRole('dialog', { name: 'Search' }).getByRole('combobox').fill('report');
-    await page.getByRole('option', { name: 'text-report' }).waitFor();
+    await page.getByRole('option', { name: /^text-report/ }).waitFor();
   };
   return [
     { name: 'catalogue', path: '/' },

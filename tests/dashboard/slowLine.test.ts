@@ -232,7 +232,7 @@ describe('on a slow line, with the keyboard alone', function () {
   it('the caller reads the decision, and anybody verifies the execution', async () => {
     await visitSlowly(CALLER, `/disputes/${executionId}`, AT_STAKE, async (page) => {
       await page.getByText(REASON).first().waitFor();
-      await page.getByText('Rejected: the creator is right', { exact: true }).first().waitFor();
+      await page.getByText('Dispute rejected', { exact: true }).first().waitFor();
     });
     await visitSlowly(undefined, '/verify', /^(0\.05|0\.0495|0\.0005) USDC$/, async (page) => {
       const { body: receipt } = await site.visitor.send(`/v1/executions/${executionId}/receipt`, 1);

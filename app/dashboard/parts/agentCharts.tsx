@@ -30,6 +30,7 @@ export function CallsChart({ days }: { days: readonly Day[] }) {
       kind="bars"
       format={formatCount}
       formatShort={formatShort}
+      unit="calls"
       series={[
         { label: 'Completed', tone: 'good', values: days.map((day) => day.completed) },
         { label: 'Failed', tone: 'bad', values: days.map((day) => day.failed) },

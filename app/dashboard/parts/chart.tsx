@@ -11,6 +11,8 @@ interface ChartProps extends DailyFigures {
   /** The total, as text. */
   summary: ReactNode;
   format(value: number): string;
+  /** Unit of the axis, if its labels have none. */
+  unit?: string;
 }
 
 const TONES = { accent: 'bg-accent', good: 'bg-good', bad: 'bg-bad', warn: 'bg-warn', strong: 'bg-strong' };
@@ -61,14 +63,14 @@ export function Chart(props: ChartProps) {
         </div>
       ) : (
         <>
-          <div className="mt-2 flex min-h-5 flex-wrap gap-x-4 text-xs text-faint tabular-nums" aria-hidden="true">
+          <div className="mt-2 mb-1 flex min-h-5 flex-wrap gap-x-4 text-xs text-faint" aria-hidden="true">
             {day && <span className="font-medium text-ink">{nameOfDay(day)}</span>}
             {(series.length > 1 || day) &&
               series.map(({ label, tone, values }) => (
                 <span key={label} className="inline-flex items-center gap-1.5">
                   <span className={cx('size-2 rounded-full', TONES[tone])} />
                   {label}
-                  {point !== null && day && <span className="text-ink">{show(values[point])}</span>}
+                  {point !== null && day && <span className="text-ink tabular-nums">{show(values[point])}</span>}
                 </span>
               ))}
           </div>
@@ -114,6 +116,9 @@ function Plot({ onPoint, ...props }: ChartProps & { onPoint(index: number | null
       className="relative h-[220px] min-w-0 overflow-hidden"
     >
       {!isDrawn && <Skeleton className="absolute inset-0" />}
+      {isDrawn && props.unit && (
+        <span className="absolute top-0 left-0 text-[11px] leading-none text-faint">{props.unit}</span>
+      )}
       <div ref={host} />
     </div>
   );

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react';
 import icon from '../icon.svg';
 import { useWalletEvents } from '../wallet/events.ts';
 import { useSession } from '../wallet/session.ts';
+import { ActivityTabs } from './activityTabs.tsx';
 import { Account } from './connect.tsx';
 import { ContactOperator } from './contact.tsx';
 import { NarrowMenu, Navigation } from './navigation.tsx';
@@ -52,6 +53,7 @@ export function Layout() {
         className="mx-auto min-h-screen max-w-6xl px-4 py-8 sm:px-6 print:min-h-0 print:p-0"
         tabIndex={-1}
       >
+        <ActivityTabs />
         <Outlet />
       </main>
       <footer className="border-t border-line print:hidden">

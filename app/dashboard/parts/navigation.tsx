@@ -89,7 +89,7 @@ export function NarrowMenu() {
   );
 }
 
-const CURRENT = 'bg-sunken !text-ink font-medium';
+const CURRENT = 'bg-chip !text-ink font-medium';
 
 /** `isWide`: in the row, which has no link of its own to the views that belong to a place. */
 function NavLink({ place, isWide = false }: { place: Place; isWide?: boolean }) {

@@ -1,12 +1,12 @@
 /** The search over agents, calls and pages, for the keyboard: type, move by the arrow keys, press Enter. */
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
 import { Dialog } from 'radix-ui';
 import { type ClipboardEvent, type ReactNode, useState } from 'react';
 import { ADDRESS, EXECUTION_ID } from '../../sdk/wire/choices.ts';
-import type { AgentSummary } from '../../sdk/wire/wire.ts';
-import { request } from '../service.ts';
+import type { AgentSummary, ExecutionSummary } from '../../sdk/wire/wire.ts';
+import { queryClient, request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { useOpener } from './dialog.tsx';
 import { keepPasted, readPasted } from './pasted.ts';
@@ -14,9 +14,15 @@ import { ADMIN, isReloaded, OWN_PLACES, PLACES, type Place, TERMS } from './plac
 import { isForTests } from './testTag.ts';
 import { pauseInTyping } from './typing.ts';
 import { Badge, buttonStyle, cx, SearchIcon } from './ui.tsx';
-import { formatAmount, shorten } from './values.tsx';
+import { Ago, formatAmount, shorten } from './values.tsx';
 
 const MOST_AGENTS = 6;
+/** Calls that are searched, which is one page of the API, and calls that are shown. */
+const LATEST_CALLS = 100;
+const MOST_CALLS = 4;
+/** Time for which these calls are not read again, ms. */
+const LATEST_MS = 10_000;
+const NOTHING = { agents: [], calls: [] };
 
 export default function Palette({ onClose }: { onClose(): void }) {
   const opener = useOpener();
@@ -54,7 +60,7 @@ export default function Palette({ onClose }: { onClose(): void }) {
                   setReceipt(null);
                 }}
                 onPaste={paste}
-                placeholder="Agent, page, call ID or receipt"
+                placeholder="Agent, page, call or receipt"
                 className="min-h-14 w-full bg-transparent text-base text-ink outline-none"
               />
               <Dialog.Close aria-label="Close the search" className={cx(buttonStyle('quiet', true), 'sm:hidden')}>
@@ -91,40 +97,37 @@ function Found({ sought, receipt, onClose }: FoundProps) {
   const id = sought.toLowerCase();
   const isId = EXECUTION_ID.test(id);
   const { data, isFetching } = useQuery({
-    queryKey: ['agents', 'found', sought],
-    queryFn: async ({ signal }) => {
-      await pauseInTyping(signal);
-      return request('listAgents', { q: sought.slice(0, 100), sort: 'best', limit: MOST_AGENTS });
-    },
+    ...foundQuery(sought, wallet),
     enabled: sought !== '' && !isId,
     placeholderData: keepPreviousData,
   });
-  const agents = sought === '' || isId ? [] : (data?.agents ?? []);
+  const { agents, calls } = sought === '' || isId || !data ? NOTHING : data;
   const places = [...PLACES, ...(wallet ? OWN_PLACES : []), TERMS, ...(isAdmin ? [ADMIN] : [])].filter(
     ({ title, words }) => !isId && `${title} ${words}`.toLowerCase().includes(id),
   );
   // Closes the search; the navigation goes on.
   const go = (_leaving: Promise<void>) => onClose();
-  const verify = () =>
-    receipt !== null && keepPasted(receipt)
-      ? go(navigate({ to: '/verify', reloadDocument: true }))
-      : go(navigate({ to: '/verify', search: { id }, reloadDocument: true }));
+  const open = (executionId: string) => go(navigate({ to: '/executions/$executionId', params: { executionId } }));
+  const isKept = () => receipt !== null && keepPasted(receipt);
+  const verify = (
+    <Item
+      value="verify"
+      onSelect={() => go(navigate({ to: '/verify', search: isKept() ? {} : { id }, reloadDocument: true }))}
+    >
+      {receipt === null ? 'Verify this call' : 'Verify this receipt'}
+    </Item>
+  );
   return (
     <>
       {isId && (
         <Command.Group heading={receipt === null ? 'Call' : 'Receipt'}>
-          <Item value="verify" onSelect={verify}>
-            {receipt === null ? 'Verify this call' : 'Verify this receipt'}
-          </Item>
+          {receipt !== null && verify}
           {wallet && (
-            <Item
-              value="call"
-              onSelect={() => go(navigate({ to: '/executions/$executionId', params: { executionId: id } }))}
-              about="If this wallet paid for it"
-            >
+            <Item value="call" onSelect={() => open(id)} about="If this wallet paid for it">
               Open this call
             </Item>
           )}
+          {receipt === null && verify}
         </Command.Group>
       )}
       {places.length > 0 && (
@@ -164,12 +167,54 @@ function Found({ sought, receipt, onClose }: FoundProps) {
           )}
         </Command.Group>
       )}
+      {calls.length > 0 && (
+        <Command.Group heading="Your latest calls">
+          {calls.map((call) => (
+            <Item
+              key={call.execution_id}
+              value={call.execution_id}
+              onSelect={() => open(call.execution_id)}
+              about={<Ago at={call.initiated_at} />}
+              line={call.agent_name ?? shorten(call.agent_id)}
+            >
+              {call.task}
+            </Item>
+          ))}
+        </Command.Group>
+      )}
       <Command.Empty className="px-3 py-8 text-center text-sm text-faint">
         {isFetching ? 'Searching …' : `Nothing was found for “${sought}”.`}
       </Command.Empty>
     </>
   );
 }
+
+/** Agents for testing last. */
+const byUse = (one: AgentSummary, other: AgentSummary): number => Number(isForTests(one)) - Number(isForTests(other));
+
+const latestCalls = (wallet: string | null | undefined): Promise<ExecutionSummary[]> =>
+  wallet
+    ? queryClient.fetchQuery({
+        queryKey: ['executions', 'latest', wallet],
+        queryFn: async () => (await request('listExecutions', { limit: LATEST_CALLS })).executions,
+        staleTime: LATEST_MS,
+      })
+    : Promise.resolve([]);
+
+/** Agents, and those of the wallet's latest calls whose task has the sought words. They come together, so nothing moves. */
+const foundQuery = (sought: string, wallet: string | null | undefined) =>
+  queryOptions({
+    queryKey: ['agents', 'found', sought, wallet],
+    queryFn: async ({ signal }) => {
+      await pauseInTyping(signal);
+      const [{ agents }, latest] = await Promise.all([
+        request('listAgents', { q: sought.slice(0, 100), sort: 'best', limit: MOST_AGENTS }),
+        latestCalls(wallet),
+      ]);
+      const calls = latest.filter(({ task }) => task?.toLowerCase().includes(sought.toLowerCase()));
+      return { agents: agents.toSorted(byUse), calls: calls.slice(0, MOST_CALLS) };
+    },
+  });
 
 /** Where else the sought words are, if name and tagline do not show them. */
 function reasonsOf({ name, tagline, tags, creator }: AgentSummary, sought: string): string[] {
@@ -185,7 +230,7 @@ function reasonsOf({ name, tagline, tags, creator }: AgentSummary, sought: strin
 interface ItemProps {
   value: string;
   onSelect(): void;
-  about?: string;
+  about?: ReactNode;
   /** A second line. */
   line?: string;
   children: ReactNode;
@@ -196,10 +241,10 @@ function Item({ value, onSelect, about, line, children }: ItemProps) {
     <Command.Item
       value={value}
       onSelect={onSelect}
-      className="flex min-h-10 cursor-pointer items-center justify-between gap-4 rounded-lg px-3 py-1.5 text-sm data-[selected=true]:bg-sunken"
+      className="flex min-h-10 cursor-pointer items-center justify-between gap-4 rounded-lg px-3 py-1.5 text-sm data-[selected=true]:bg-chip"
     >
       <span className="min-w-0">
-        <span className="font-medium">{children}</span>
+        <span className="line-clamp-1 font-medium">{children}</span>
         {line && <span className="block truncate text-xs text-faint">{line}</span>}
       </span>
       {about && <span className="shrink-0 text-right text-xs text-faint">{about}</span>}

@@ -27,7 +27,12 @@ const VIEWS: readonly Place[] = [
   { to: '/', title: 'Agents', words: 'catalogue home' },
   { to: '/verify', title: 'Verify', words: 'receipt signature proof' },
   { to: '/docs', title: 'Docs', words: 'guide API reference x402 MCP' },
-  { to: '/executions', title: 'Activity', words: 'your calls executions history', also: ['/spend', '/disputes'] },
+  {
+    to: '/executions',
+    title: 'Activity',
+    words: 'your calls executions history',
+    also: ['/spend', '/disputes', '/keys', '/webhooks'],
+  },
 ];
 
 /** For everybody, in this order. A creator has the own agents, from which another is listed. */
@@ -53,6 +58,11 @@ export const OWN_PLACES: readonly Place[] = [...CALLER_PLACES, ...CREATOR_PLACES
 
 export const TERMS: Place = { to: '/terms', title: 'Fees and rules', words: 'network terms settings prices disputes' };
 export const ADMIN: Place = { to: '/admin', title: 'Admin', words: 'marketplace creators settings' };
+
+/** The views of a caller, in the order of their tabs. */
+export const ACTIVITY: readonly Place[] = (['/executions', '/spend', '/disputes', '/keys', '/webhooks'] as const).map(
+  (path) => [CALLS, ...OWN_PLACES].find(({ to }) => to === path)!,
+);
 
 /** True if the service sends that document with another policy or text, so that the browser must load it. */
 export const isReloaded = ({ to }: Place): boolean => to === '/verify' || to === '/docs';

@@ -5,10 +5,14 @@ import { type ChartSeries, DAY_SECONDS, type DailyFigures, nameOfDay } from './d
 import { labelledDays, splitsOf } from './ticks.ts';
 
 const HEIGHT = 220;
-const AXIS_WIDTH = 64;
 const AXIS_HEIGHT = 28;
+const FONT = '11px "Inter Variable", system-ui, sans-serif';
+/** Space beside the labels of the vertical axis. */
+const AXIS_GAP = 8;
 /** Width of the label of a day, with the space around it. */
-const LABEL_SPACE = 64;
+const DAY_SPACE = 64;
+/** Half of the last day's label. */
+const RIGHT = 18;
 /** Space above the highest line. */
 const HEADROOM = 1.05;
 
@@ -31,6 +35,15 @@ function stack(series: readonly ChartSeries[]): (number | null)[][] {
       return sums[index] ?? 0;
     }),
   );
+}
+
+/** The width of the vertical axis, which its longest label decides. */
+function widthOf(context: CanvasRenderingContext2D, labels: readonly string[]): number {
+  context.save();
+  context.font = FONT;
+  const widest = Math.max(0, ...labels.map((label) => context.measureText(label).width));
+  context.restore();
+  return Math.ceil(widest) + AXIS_GAP;
 }
 
 /**
@@ -61,13 +74,12 @@ export function draw(
       string,
       string,
     ];
-    const font = '11px "Inter Variable", system-ui, sans-serif';
-    const axis = { stroke: faint, font, ticks: { show: false }, grid: { stroke: line, width: 1 } };
+    const axis = { stroke: faint, font: FONT, ticks: { show: false }, grid: { stroke: line, width: 1 } };
     plot = new uPlot(
       {
         width: host.clientWidth,
         height: HEIGHT,
-        padding: [12, 16, 0, 0],
+        padding: [12, RIGHT, 0, 0],
         legend: { show: false },
         tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
         cursor: { y: false, drag: { x: false, y: false, setScale: false }, points: { show: !isBars } },
@@ -80,12 +92,12 @@ export function draw(
             ...axis,
             grid: { show: false },
             size: AXIS_HEIGHT,
-            splits: ({ width }) => labelledDays(times.length, width - AXIS_WIDTH, LABEL_SPACE).map((at) => times[at]!),
+            splits: ({ width }) => labelledDays(times.length, width - DAY_SPACE, DAY_SPACE).map((at) => times[at]!),
             values: (_, splits) => splits.map((split) => nameOfDay(new Date(split * 1_000).toISOString().slice(0, 10))),
           },
           {
             ...axis,
-            size: AXIS_WIDTH,
+            size: ({ ctx }, labels) => widthOf(ctx, labels ?? []),
             splits: (_, _axis, _min, max) => splitsOf(max / HEADROOM, isWhole),
             values: (_, splits) => splits.map((split) => formatShort(split)),
           },

@@ -108,6 +108,8 @@ interface SignDialogProps<T> extends ActionProps<T> {
   doing: string;
   /** What it takes from the wallet. The button waits until the balance is known, and is enough. */
   spends?: Spend | undefined;
+  /** The whole of it, which a phone shows beside the button, because the rows may be out of sight. */
+  pays?: string;
   /** Facts about the signature: amounts, receivers, and when they come back. */
   rows?: readonly (readonly [ReactNode, ReactNode])[];
   /** Signs once it can, without a click. A failure waits for one. */
@@ -117,7 +119,20 @@ interface SignDialogProps<T> extends ActionProps<T> {
 
 /** Shows what will be signed, signs it, and stays open with the reason if that fails. */
 export function SignDialog<T>(props: SignDialogProps<T>) {
-  const { doing, spends, rows = [], isAtOnce = false, confirm, danger, whyNot, done, work, onDone, children } = props;
+  const {
+    doing,
+    spends,
+    pays,
+    rows = [],
+    isAtOnce = false,
+    confirm,
+    danger,
+    whyNot,
+    done,
+    work,
+    onDone,
+    children,
+  } = props;
   const signing = useSigning(doing);
   const funds = useFunds(signing.address, spends);
   const disabled = props.disabled || !funds.isEnough;
@@ -143,30 +158,22 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
       title={
         <span className="flex flex-wrap items-center gap-x-2">
           {props.title}
-          <span className="sm:hidden">
-            <TestMark />
-          </span>
+          <TestMark />
         </span>
       }
       about={props.about}
       isBusy={signing.isRunning}
       error={signing.error}
-      whyNot={props.disabled ? whyNot : funds.whyNot}
+      whyNot={props.disabled ? whyNot : (funds.whyNot ?? (pays && <span className="sm:hidden">You pay {pays}</span>))}
       onClose={props.onClose}
       button={
-        <>
-          {/* A phone has no room for it beside the button. */}
-          <span className="max-sm:hidden">
-            <TestMark />
-          </span>
-          {signing.address ? (
-            <Button type="submit" kind={danger ? 'danger' : 'primary'} busy={signing.isRunning} disabled={disabled}>
-              {confirm}
-            </Button>
-          ) : (
-            <ConnectButton />
-          )}
-        </>
+        signing.address ? (
+          <Button type="submit" kind={danger ? 'danger' : 'primary'} busy={signing.isRunning} disabled={disabled}>
+            {confirm}
+          </Button>
+        ) : (
+          <ConnectButton />
+        )
       }
       onSubmit={() => void sign()}
     >

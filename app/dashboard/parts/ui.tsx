@@ -242,7 +242,7 @@ export function Facts({ rows }: { rows: readonly (readonly [label: ReactNode, va
 const LARGE_LENGTH = 12;
 
 /** An amount in one line with its currency, which is smaller. */
-function withUnit(value: string): ReactNode {
+export function withUnit(value: string): ReactNode {
   const [, number, unit] = /^([\d.,]+)( USDC| SOL)$/.exec(value) ?? [];
   if (!number) return value;
   return (

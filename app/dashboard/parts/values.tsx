@@ -45,13 +45,18 @@ export function formatSpan(seconds: number): string {
   return words.join(' ') || '0 seconds';
 }
 
-/** A time in the reader's zone; the exact one on hover. */
+const ZONE = new Intl.DateTimeFormat(undefined, { timeZoneName: 'short' });
+/** The short name of the reader's time zone, such as `GMT+1`; it may change within a year. */
+export const zoneAt = (at: number | Date): string =>
+  ZONE.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+
+/** A time in the reader's zone, which it names; the exact one on hover. */
 export function Time({ at, hasSeconds = false }: { at: string; hasSeconds?: boolean }) {
+  const time = new Date(at);
   const timeStyle = hasSeconds ? 'medium' : 'short';
-  const text = new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle });
   return (
     <time dateTime={at} title={at}>
-      {text}
+      {time.toLocaleString(undefined, { dateStyle: 'medium', timeStyle })} {zoneAt(time)}
     </time>
   );
 }

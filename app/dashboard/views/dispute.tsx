@@ -26,7 +26,8 @@ import { Others } from './disputes/others.tsx';
 import type { Reader } from './disputes/outcomes.tsx';
 import { Reply } from './disputes/reply.tsx';
 import { Verified } from './disputes/verified.tsx';
-import { DisputeTitle, OUTCOMES, outcomeFor } from './executions/dispute.tsx';
+import { DisputeTitle } from './executions/dispute.tsx';
+import { outcomeOfDispute } from './executions/outcome.ts';
 
 type Case = ProcedureOutput<'disputes.case'>;
 
@@ -87,7 +88,7 @@ const COLUMN = 'grid grid-cols-[minmax(0,1fr)] gap-5';
 function CaseView({ found, reader }: { found: Case; reader: Reader }) {
   const { execution, task, parameters, dispute } = found;
   const isOpen = dispute.outcome === 'open';
-  const badge = reader === 'admin' ? OUTCOMES[dispute.outcome] : outcomeFor(dispute.outcome, reader);
+  const { words, tone } = outcomeOfDispute(dispute.outcome, reader);
   const mayDecide = isOpen && reader === 'admin';
   // Whoever must answer reads everything first; for everybody else it is folded.
   const mustRead = isOpen && reader !== 'caller';
@@ -100,7 +101,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
         title={<DisputeTitle dispute={dispute} />}
         about={
           <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1 text-sm">
-            <Badge tone={badge.tone}>{badge.text}</Badge>
+            <Badge tone={tone}>{words}</Badge>
             {reader === 'admin' && <Parties dispute={dispute} />}
             <span>
               {reader === 'caller' ? 'You opened it' : 'Opened'} <Time at={dispute.opened_at} />

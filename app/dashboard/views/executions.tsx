@@ -25,15 +25,9 @@ const executionsQuery = (wallet: string | null | undefined, search: ExecutionsSe
   });
 
 export default function View() {
-  const { wallet } = useSession();
   return (
     <>
-      <PageHead title="Your calls" about="Everything that this wallet or its keys have paid for, with the outcome.">
-        {wallet && (
-          <Link to="/spend" className={buttonStyle()}>
-            Spend
-          </Link>
-        )}
+      <PageHead title="Your calls" about="Every call that this wallet or its keys paid for, with its outcome.">
         <StatementButton as="caller" />
       </PageHead>
       <SignedIn why="Every call of your wallet and its keys is listed here, with its outcome, cost and receipt. Only your wallet can see them.">

@@ -1,11 +1,10 @@
 /** A wallet's API keys: create, watch, change and end them. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import type { KeySummary } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { SettingsTrouble, Trouble } from '../parts/trouble.tsx';
-import { Button, buttonStyle, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Button, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
 import { configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import type { Shown } from './keys/dialogs.tsx';
@@ -62,9 +61,6 @@ function Keys({ wallet }: { wallet: string }) {
   return (
     <>
       <PageHead title={TITLE} about={ABOUT}>
-        <Link to="/webhooks" className={buttonStyle()}>
-          Webhooks
-        </Link>
         {keys?.length !== 0 && (keys || !error) && create}
       </PageHead>
       {error && !keys && <Trouble error={error} what="The keys" onRetry={refetch} />}

@@ -1,6 +1,6 @@
 /** Payments of a wallet and its keys over time, by agent or by key: a chart, a table, and a CSV file. */
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { SpendStatement } from '../../sdk/wire/wire.ts';
 import { Chart } from '../parts/chart.tsx';
@@ -8,10 +8,12 @@ import { SignedIn } from '../parts/connect.tsx';
 import { download, faultOf, lastDays, RangeFields } from '../parts/range.tsx';
 import { AtRight, Cell, Table } from '../parts/table.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { Button, buttonStyle, cx, Empty, Figure, Note, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Button, cx, Empty, Figure, Note, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatShort } from '../parts/values.tsx';
+import { firstDisputesQuery } from '../parts/waiting.tsx';
 import { explain } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
+import { sumUsdc } from './listing/own.ts';
 import { daysOf, GROUPINGS, type Group, type Grouping, groupsOf, seriesOf, spendQuery, total } from './spend/groups.ts';
 
 const route = getRouteApi('/spend');
@@ -21,11 +23,7 @@ const BY: Record<Grouping, string> = { agent: 'By agent', key: 'By API key' };
 export default function View() {
   return (
     <>
-      <PageHead title="Spend" about="What this wallet and its keys paid for calls that ended, day by day.">
-        <Link to="/executions" className={buttonStyle()}>
-          Your calls
-        </Link>
-      </PageHead>
+      <PageHead title="Spend" about="What this wallet and its keys paid for calls that ended, day by day." />
       <SignedIn why="The spend of a wallet is shown to that wallet only.">
         <Spend />
       </SignedIn>
@@ -102,6 +100,11 @@ const cellsOf = (group: Group): string[] => [
 ];
 
 function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
+  const { wallet } = useSession();
+  const disputes = useQuery(firstDisputesQuery(wallet)).data?.disputes ?? [];
+  const inDispute = sumUsdc(
+    disputes.filter((one) => one.outcome === 'open' && one.caller === wallet).map((one) => one.price_usdc),
+  );
   const groups = groupsOf(spend, by);
   const days = daysOf(spend);
   const refunded = spend.rows.reduce((sum, row) => sum + row.refunded, 0);
@@ -115,14 +118,18 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
   return (
     <>
       <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
-        <Figure label="Paid" value={formatAmount(total(groups, 'paid'))} />
+        <Figure label="Paid" value={formatAmount(total(groups, 'paid'))} about="Including disputed calls" />
         <Figure
           label="Calls"
           value={formatCount(groups.reduce((sum, { executions }) => sum + executions, 0))}
           about={`${formatCount(refunded)} of them refunded`}
         />
         <Figure label="Refunded" value={formatAmount(total(groups, 'refunded'))} about="Not included in Paid" />
-        <Figure label="Awarded" value={formatAmount(total(groups, 'returned'))} about="By upheld disputes" />
+        <Figure
+          label="Awarded"
+          value={formatAmount(total(groups, 'returned'))}
+          about={inDispute > 0 ? `${formatAmount(inDispute)} in open disputes` : 'By upheld disputes'}
+        />
       </div>
       <Chart
         level={2}
@@ -132,6 +139,7 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
         kind="bars"
         format={formatAmount}
         formatShort={formatShort}
+        unit="USDC"
         series={seriesOf(groups, days)}
       />
       <Table
@@ -140,18 +148,21 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
         head={[by === 'agent' ? 'Agent' : 'API key', ...COLUMNS.map((name) => <AtRight key={name}>{name}</AtRight>)]}
       >
         {groups.map((group) => (
-          <tr key={group.id} className="tabular-nums">
+          <tr key={group.id}>
             <td className="min-w-36 font-medium" title={group.id}>
               {group.name}
             </td>
             {cellsOf(group).map((cell, index) => (
-              <Cell key={COLUMNS[index]} of={COLUMNS[index]!} className="whitespace-nowrap sm:text-right">
+              <Cell key={COLUMNS[index]} of={COLUMNS[index]!} className="whitespace-nowrap tabular-nums sm:text-right">
                 <span>{cell}</span>
               </Cell>
             ))}
           </tr>
         ))}
       </Table>
+      <p className="text-sm text-faint">
+        Not in these sums: network fees, deposits and bonds, which are in SOL, and the service fee of x402 calls.
+      </p>
     </>
   );
 }

@@ -5,36 +5,11 @@ import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { SignButton } from '../../parts/sign.tsx';
-import { Badge, buttonStyle, Card, Facts, type Tone } from '../../parts/ui.tsx';
+import { Badge, buttonStyle, Card, Facts } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id, shorten, Time } from '../../parts/values.tsx';
+import { outcomeOfDispute } from './outcome.ts';
 import { idBytes } from './record.ts';
 import { TaskLine } from './rows.tsx';
-
-export const OUTCOMES: Record<DisputeSummary['outcome'], { tone: Tone; text: string }> = {
-  open: { tone: 'warn', text: 'Open' },
-  rejected: { tone: 'plain', text: 'Rejected' },
-  upheld: { tone: 'good', text: 'Upheld' },
-  lapsed: { tone: 'plain', text: 'Ended undecided' },
-};
-
-/** The badge of a dispute as one of its sides reads it. */
-export function outcomeFor(
-  outcome: DisputeSummary['outcome'],
-  reader: 'caller' | 'creator',
-): { tone: Tone; text: string } {
-  return { ...OUTCOMES[outcome], ...FOR[reader][outcome] };
-}
-
-const FOR: Record<'caller' | 'creator', Partial<typeof OUTCOMES>> = {
-  caller: {
-    upheld: { tone: 'good', text: 'Upheld: you are right' },
-    rejected: { tone: 'bad', text: 'Rejected: the creator is right' },
-  },
-  creator: {
-    upheld: { tone: 'bad', text: 'Upheld: the caller is right' },
-    rejected: { tone: 'good', text: 'Rejected: you keep everything' },
-  },
-};
 
 /** The agent and the price, by which people know a dispute. A name breaks only where a line cannot hold it. */
 export function DisputeTitle({ dispute: { agent_name, agent_id, price_usdc } }: { dispute: DisputeSummary }) {
@@ -58,7 +33,7 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
   const isOpen = dispute.outcome === 'open';
   const isCaller = dispute.caller === wallet;
   const now = useChainClock(isOpen);
-  const { tone, text } = outcomeFor(dispute.outcome, isCaller ? 'caller' : 'creator');
+  const { tone, words } = outcomeOfDispute(dispute.outcome, isCaller ? 'caller' : 'creator');
   const lacksEvidence = isOpen && isCaller && !dispute.has_evidence;
   const mustReply = isOpen && !isCaller && dispute.reply === null;
   const title = useId();
@@ -70,7 +45,7 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
           <Heading className="flex flex-wrap items-center gap-2 font-semibold">
             <span id={title}>{listed ? <DisputeTitle dispute={dispute} /> : 'Dispute'}</span>
             {/* The head of the call has it. */}
-            {listed && <Badge tone={tone}>{text}</Badge>}
+            {listed && <Badge tone={tone}>{words}</Badge>}
           </Heading>
           {listed && (
             <div className="mt-1 text-sm">

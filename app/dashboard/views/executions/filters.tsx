@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { EXECUTION_STATUSES, type ExecutionStatus } from '../../../sdk/wire/choices.ts';
 import type { ExecutionSummary } from '../../../sdk/wire/wire.ts';
 import { Button, cx, Input, Note, Select } from '../../parts/ui.tsx';
-import { shorten } from '../../parts/values.tsx';
+import { shorten, zoneAt } from '../../parts/values.tsx';
 import { explain, request } from '../../service.ts';
 import { useSession } from '../../wallet/session.ts';
 import { keysQuery } from '../keys/walletKeys.ts';
@@ -33,6 +33,7 @@ export function Filters({ search, found, total, onChange }: FiltersProps) {
   const set = (change: Record<string, unknown>) => onChange(parseExecutionsSearch({ ...filters, ...change }));
   const save = useMutation({ mutationFn: async () => (await import('./saveCsv.ts')).saveCsv(search) });
   const isFiltered = Object.keys(filters).length > 0;
+  const zone = zoneAt(Date.now());
   // On a phone the choices would push the calls off the screen.
   const [isOpen, setOpen] = useState(isFiltered);
   return (
@@ -52,14 +53,14 @@ export function Filters({ search, found, total, onChange }: FiltersProps) {
           <Choice label="API key" value={search.key} choices={keys} onChange={(key) => set({ key })} />
           <Input
             type="date"
-            label="From"
+            label={`From (${zone})`}
             max={search.to}
             value={search.from ?? ''}
             onChange={(event) => set({ from: event.target.value })}
           />
           <Input
             type="date"
-            label="To"
+            label={`To (${zone})`}
             min={search.from}
             value={search.to ?? ''}
             onChange={(event) => set({ to: event.target.value })}

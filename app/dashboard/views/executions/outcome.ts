@@ -1,4 +1,4 @@
-/** The outcome of a call in words, the same on every list and page. */
+/** The outcome of a call and of its dispute in words, the same on every list and page. */
 import type { DisputeOutcome } from '../../../sdk/wire/choices.ts';
 import type { ReceivedCall } from '../../../sdk/wire/procedures.ts';
 import type { ExecutionSummary } from '../../../sdk/wire/wire.ts';
@@ -19,16 +19,29 @@ const isOpening = ({ status, refund, cost_usdc }: ExecutionSummary): boolean =>
 
 /** As its caller reads it. */
 export const outcomeOf = (call: ExecutionSummary): Outcome =>
-  isOpening(call) ? { words: 'Being opened', tone: 'accent' } : endOf(call);
+  isOpening(call) ? { words: 'Being opened', tone: 'accent' } : endOf(call, 'caller');
 
 /** As the creator of the called agent reads it. */
 export function outcomeOfReceived(call: ReceivedCall): Outcome {
   const refund = call.status !== 'failed' ? null : call.refunded_usdc > 0 ? 'done' : 'pending';
-  const outcome = endOf({ ...call, refund });
-  return call.dispute?.outcome === 'upheld' ? { ...outcome, tone: 'bad' } : outcome;
+  return endOf({ ...call, refund }, 'creator');
 }
 
-function endOf({ status, refund, dispute, refunded_usdc: refunded }: Ended): Outcome {
+const DISPUTES: Record<DisputeOutcome, Outcome> = {
+  open: { words: 'Dispute open', tone: 'warn' },
+  rejected: { words: 'Dispute rejected', tone: 'plain' },
+  upheld: { words: 'Dispute upheld', tone: 'plain' },
+  lapsed: { words: 'Dispute ended undecided', tone: 'plain' },
+};
+
+/** A dispute as one of its sides or the admin reads it: good for the side that won. */
+export function outcomeOfDispute(outcome: DisputeOutcome, reader: 'caller' | 'creator' | 'admin'): Outcome {
+  const shown = DISPUTES[outcome];
+  if (outcome === 'open' || outcome === 'lapsed' || reader === 'admin') return shown;
+  return { ...shown, tone: (outcome === 'upheld') === (reader === 'caller') ? 'good' : 'bad' };
+}
+
+function endOf({ status, refund, dispute, refunded_usdc: refunded }: Ended, reader: 'caller' | 'creator'): Outcome {
   if (refund === 'pending') return { words: 'Refund on its way', tone: 'accent' };
   switch (status) {
     case 'pending':
@@ -36,21 +49,13 @@ function endOf({ status, refund, dispute, refunded_usdc: refunded }: Ended): Out
     case 'running':
       return { words: 'Waiting for the agent', tone: 'accent' };
     case 'completed':
-      return { words: `Completed${DISPUTED[dispute?.outcome ?? 'none'] ?? ''}`, tone: 'good' };
+      return dispute ? outcomeOfDispute(dispute.outcome, reader) : { words: 'Completed', tone: 'good' };
     case 'disputed':
-      return dispute?.outcome === 'upheld'
-        ? { words: 'Dispute upheld', tone: 'plain' }
-        : { words: 'Disputed, not decided yet', tone: 'warn' };
+      return outcomeOfDispute(dispute?.outcome ?? 'open', reader);
     case 'failed':
       return { words: WAITS[refund ?? 'none'] ?? refundedWords(refunded), tone: refund === 'done' ? 'warn' : 'bad' };
   }
 }
-
-/** Added to a completed call by the outcome of its dispute. */
-const DISPUTED: Partial<Record<DisputeOutcome | 'none', string>> = {
-  rejected: ', dispute rejected',
-  lapsed: ', dispute ended undecided',
-};
 
 /** Words of a failed call whose refund is not done; `none`: nothing was paid. */
 const WAITS: Partial<Record<NonNullable<Ended['refund']> | 'none', string>> = {

@@ -4,17 +4,17 @@ import type { ExecutionSummary } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
 import { AtRight, Table } from '../../parts/table.tsx';
 import { Badge, cx } from '../../parts/ui.tsx';
-import { Ago, Copy, formatAmount, formatDuration, shorten } from '../../parts/values.tsx';
+import { Ago, Copy, formatAmount, formatDuration, shorten, zoneAt } from '../../parts/values.tsx';
 import { lessUsdc } from '../listing/own.ts';
 import { outcomeOf, payerOf } from './outcome.ts';
 
-const HEAD = [
+const headOf = () => [
   'Call',
   'Outcome',
   <AtRight key="cost">Cost</AtRight>,
   <AtRight key="duration">Duration</AtRight>,
   'Called with',
-  'When',
+  `When (${zoneAt(Date.now())})`,
   <span key="copy" className="sr-only">
     Copy the id
   </span>,
@@ -33,7 +33,7 @@ export function Rows({ executions }: { executions: ExecutionSummary[] }) {
   return (
     <>
       <div className="hidden lg:block">
-        <Table label="Calls" head={HEAD}>
+        <Table label="Calls" head={headOf()}>
           {executions.map((call) => (
             <tr key={call.execution_id} title={call.execution_id} className="relative hover:bg-sunken">
               <td className="w-full max-w-0">
@@ -63,12 +63,12 @@ export function Rows({ executions }: { executions: ExecutionSummary[] }) {
             className="relative grid gap-3 rounded-xl border border-line bg-raised p-4 text-sm"
           >
             <CallLink call={call} lines="line-clamp-2" />
-            <div className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1">
-              <span>
+            <div>
+              <p className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1">
                 <OutcomeBadge call={call} />
-                <RefundReason call={call} />
-              </span>
-              <span className="font-medium tabular-nums">{costOf(call)}</span>
+                <span className="font-medium tabular-nums">{costOf(call)}</span>
+              </p>
+              <RefundReason call={call} />
             </div>
             <p className="flex min-w-0 flex-wrap items-baseline justify-between gap-x-3 gap-y-1 text-faint">
               <span className="min-w-0 truncate">{[payerOf(call), durationOf(call)].filter(Boolean).join(' · ')}</span>
@@ -94,7 +94,7 @@ function RefundReason({ call }: { call: ExecutionSummary }) {
   const reason = call.refund === null ? null : call.error?.message;
   return (
     reason && (
-      <span className="mt-1 line-clamp-2 max-w-60 text-xs text-faint" title={reason}>
+      <span className="mt-1 line-clamp-2 text-xs text-faint lg:w-44" title={reason}>
         {reason}
       </span>
     )

@@ -133,7 +133,9 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
         texts={texts}
         readings={readings}
         onChange={setTexts}
-        reach={readings.days.value === undefined ? null : { agents: apiKey.allowed_agents?.length ?? null, until }}
+        reach={
+          readings.days.value === undefined ? null : { agents: apiKey.allowed_agents, ips: apiKey.allowed_ips, until }
+        }
         end={{ label: 'Ends after, days from now', hint: 'Empty: unchanged' }}
       />
       <Advanced about="network fees" hasErrors={readings.maxGas.error !== null}>

@@ -8,7 +8,7 @@ import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { DAY_SECONDS } from '../../parts/days.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
-import { SignDialog, type Signing } from '../../parts/sign.tsx';
+import { SignDialog } from '../../parts/sign.tsx';
 import { SettingsTrouble } from '../../parts/trouble.tsx';
 import { Checkbox, Input, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, Id } from '../../parts/values.tsx';
@@ -28,7 +28,7 @@ import {
   SpendFields,
   USUAL_LIMITS,
 } from './fields.tsx';
-import { type MadeKey, makeKey } from './makeKey.ts';
+import { keyCost, type MadeKey, makeKey } from './makeKey.ts';
 import { callsPaid, OPTIONAL_GAS, spendableOf, type WalletMoney } from './money.ts';
 import { shownAmount } from './wallet.tsx';
 
@@ -59,6 +59,7 @@ export function CreateDialog(props: CreateDialogProps) {
 
   const readings = readLimitTexts(limits, money.limits);
   const lamports = read(() => readGas(gas, money));
+  const cost = keyCost(money, lamports.value);
   const allowance = read(() => readAllowance(allowanceText, money, readings.total.value ?? 0n));
   const allowedIps = listOf(addresses);
   const allowedAgents = listOf(agents);
@@ -83,19 +84,6 @@ export function CreateDialog(props: CreateDialogProps) {
     isRead: isSponsored !== undefined,
   });
 
-  const work = (signing: Signing) =>
-    makeKey(signing, {
-      name,
-      scopes,
-      readings,
-      periodSeconds: Number(limits.periodSeconds),
-      lamports: lamports.value!,
-      allowance: allowance.value!,
-      allowedIps,
-      allowedAgents,
-      mayReplace,
-    });
-
   return (
     <>
       <AskBeforeLeaving when={open && name !== ''} title="Leave without the key?">
@@ -105,13 +93,21 @@ export function CreateDialog(props: CreateDialogProps) {
         <SignDialog
           title={title}
           about="Your USDC stays in your wallet until a call is paid. The chain enforces what the key may spend."
-          rows={lamports.error === null && isSponsored !== undefined ? signedRows(money, lamports.value) : []}
+          rows={lamports.error === null && isSponsored !== undefined ? cost.rows : []}
+          pays={cost.total}
           doing="Setting what the key may spend"
-          spends={{ lamports: money.grantDeposit + (lamports.value ?? 0n) }}
+          spends={cost}
           confirm={confirm}
           disabled={hasErrors || isBlocked || isSponsored === undefined}
           whyNot={whyNot}
-          work={work}
+          work={(signing) =>
+            makeKey(signing, {
+              ...{ name, scopes, readings, allowedIps, allowedAgents, mayReplace },
+              periodSeconds: Number(limits.periodSeconds),
+              lamports: lamports.value!,
+              allowance: allowance.value!,
+            })
+          }
           onClose={onClose}
           onDone={(made) => {
             setName(initialName);
@@ -125,7 +121,6 @@ export function CreateDialog(props: CreateDialogProps) {
           <Input
             label="Name"
             placeholder="Such as laptop or nightly-report"
-            hint={`${name.length} of 64 characters`}
             value={name}
             onChange={(event) => setName(event.target.value)}
             error={name === '' ? null : nameError(name)}
@@ -135,7 +130,7 @@ export function CreateDialog(props: CreateDialogProps) {
             texts={limits}
             readings={readings}
             onChange={setLimits}
-            reach={reachOf(money, readings.days.value, allowedAgents)}
+            reach={reachOf(money, readings.days.value, allowedAgents, allowedIps)}
             end={{ label: 'Ends after, days', hint: `At most ${money.limits.grantDays}` }}
           />
           <ScopeFields scopes={scopes} onChange={setScopes} />
@@ -169,8 +164,12 @@ export function CreateDialog(props: CreateDialogProps) {
 }
 
 /** Null while the days are not valid. */
-const reachOf = ({ now }: WalletMoney, days: number | null | undefined, agents: string[] | null) =>
-  days ? { agents: agents?.length ?? null, until: (now + days * DAY_SECONDS) * 1_000 } : null;
+const reachOf = (
+  { now }: WalletMoney,
+  days: number | null | undefined,
+  agents: string[] | null,
+  ips: string[] | null,
+) => (days ? { agents, ips, until: (now + days * DAY_SECONDS) * 1_000 } : null);
 
 interface Missing {
   name: string;
@@ -269,17 +268,6 @@ function ReplaceDelegate({ delegate, value, onChange }: ReplaceDelegateProps) {
       }
     />
   );
-}
-
-/** Everything that leaves the wallet with this signature: no USDC. */
-function signedRows(money: WalletMoney, lamports: bigint) {
-  const deposit = `${formatSol(money.grantDeposit)} SOL as a refundable deposit`;
-  return [
-    [
-      'You pay now',
-      lamports === 0n ? deposit : `${formatSol(lamports)} SOL for network fees, which you can withdraw, and ${deposit}`,
-    ],
-  ] as const;
 }
 
 /** The allowance as typed; without a text, one that outlasts the limits of all keys, or the present one. */

@@ -1,14 +1,13 @@
 /** Ends a key: replaces it, revokes it, or gets its deposit back. */
 import { useState } from 'react';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
-import { formatSol } from '../../../sdk/wire/sol.ts';
 import { ActDialog } from '../../parts/act.tsx';
 import { DAY_SECONDS } from '../../parts/days.ts';
 import { SignDialog } from '../../parts/sign.tsx';
 import { Select } from '../../parts/ui.tsx';
 import { formatSpan } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
-import { keepGranted, type MadeKey } from './makeKey.ts';
+import { keepGranted, keyCost, type MadeKey } from './makeKey.ts';
 import type { WalletMoney } from './money.ts';
 
 const GRACES = [0, 3_600, DAY_SECONDS, 7 * DAY_SECONDS];
@@ -25,13 +24,15 @@ interface RotateProps extends EndProps {
 
 export function RotateDialog({ apiKey, money, onClose, onMade }: RotateProps) {
   const [grace, setGrace] = useState(DAY_SECONDS);
+  const cost = keyCost(money);
   return (
     <SignDialog
       title={`Replace "${apiKey.name}"`}
       about="You get a new key with the same name, limits and restrictions. The old key keeps working for a while, so that you can replace it everywhere."
-      rows={[['You pay now', `${formatSol(money.grantDeposit)} SOL as a refundable deposit`]]}
+      rows={cost.rows}
       doing="Giving the new key its limits"
-      spends={{ lamports: money.grantDeposit }}
+      spends={cost}
+      pays={cost.total}
       confirm="Sign and replace"
       work={({ marketplace, wallet, onProgress, rotateKey }) =>
         keepGranted(

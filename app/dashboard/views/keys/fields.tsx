@@ -7,7 +7,7 @@ import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { DAY_SECONDS } from '../../parts/days.ts';
 import { Checkbox, Input, Select, TextArea } from '../../parts/ui.tsx';
 import { formatSpan } from '../../parts/values.tsx';
-import { HOUR, type Reach, spendWords, WEEK } from './words.ts';
+import { HOUR, type Reach, SCOPES, spendWords, WEEK } from './words.ts';
 
 /** The value of a text, or its fault. */
 export type Reading<T> = { value: T; error: null } | { value: undefined; error: string };
@@ -169,12 +169,6 @@ export function Advanced({ about, hasErrors, children }: AdvancedProps) {
     </details>
   );
 }
-
-const SCOPES: Record<KeyScope, { label: string; hint: string }> = {
-  execute: { label: 'Execute', hint: 'Call agents and spend within the limits' },
-  read: { label: 'Read', hint: 'Read calls and their results' },
-  webhooks: { label: 'Webhooks', hint: 'Manage webhook endpoints of the wallet, which stay after the key has ended' },
-};
 
 export function ScopeFields({ scopes, onChange }: { scopes: KeyScope[]; onChange(scopes: KeyScope[]): void }) {
   return (

@@ -8,7 +8,7 @@ import { Badge, Button, Card, cx, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { isLive, leftOf, renewalOf, type SpendLimit, spendableNow, type WalletMoney } from './money.ts';
 import { KeyUse } from './use.tsx';
-import { spendWords } from './words.ts';
+import { SCOPES, spendWords } from './words.ts';
 
 export type KeyAction = 'rotate' | 'restrict' | 'limits' | 'revoke' | 'revokeOnChain' | 'close';
 
@@ -33,6 +33,7 @@ export function isUsable({ revoked, expires_at, key_id }: KeySummary, money: Wal
 export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardProps) {
   const grant = money?.grants.get(apiKey.key_id);
   const usable = isUsable(apiKey, money);
+  const now = grant && money ? nowWords(apiKey, grant, money, isSponsored) : null;
   return (
     <Card className="grid gap-5" aria-label={`API key ${apiKey.name}`}>
       <div className="flex flex-wrap items-start justify-between gap-4">
@@ -42,7 +43,9 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
             <State apiKey={apiKey} usable={usable} />
           </h3>
           <p className="mt-1 flex flex-wrap items-center gap-x-3 text-sm text-faint">
-            <Id value={apiKey.key_id} />
+            <span>
+              Key ID <Id value={apiKey.key_id} />
+            </span>
             <span>
               Created <Time at={apiKey.created_at} />
             </span>
@@ -77,21 +80,25 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
       {usable && grant && money && (
         <div className="grid gap-1 text-sm">
           <p className="font-medium">
-            {spendWords(grant, { agents: apiKey.allowed_agents?.length ?? null, until: endOf(apiKey, grant) })}
+            {spendWords(grant, {
+              agents: apiKey.allowed_agents,
+              ips: apiKey.allowed_ips,
+              until: endOf(apiKey, grant),
+            })}
           </p>
-          <p className="min-h-5 text-faint tabular-nums">{nowWords(apiKey, grant, money, isSponsored)}</p>
+          {now !== null && <p className="text-faint tabular-nums">{now}</p>}
         </div>
       )}
       <div className="grid gap-5 text-sm sm:grid-cols-2 lg:grid-cols-4">
         <Fact
-          label="Calls, refunded ones too"
+          label="Calls, including refunded"
           about={
             apiKey.last_used_at ? (
               <>
-                last request <Time at={apiKey.last_used_at} />
+                Last request <Time at={apiKey.last_used_at} />
               </>
             ) : (
-              'never used'
+              'Never used'
             )
           }
         >
@@ -99,9 +106,7 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
         </Fact>
         <Spend apiKey={apiKey} grant={grant} money={money} />
         {!apiKey.revoked && (
-          <Fact label="Ends" about={restrictionsOf(apiKey)}>
-            {apiKey.expires_at ? <Time at={apiKey.expires_at} /> : 'with its spending limits'}
-          </Fact>
+          <Fact label="Ends">{apiKey.expires_at ? <Time at={apiKey.expires_at} /> : 'With its spending limits'}</Fact>
         )}
       </div>
       <KeyUse apiKey={apiKey} spend={spend} />
@@ -115,15 +120,14 @@ function endOf({ expires_at }: KeySummary, { expiresAt }: GrantFields): number {
   return expires_at ? Math.min(end, Date.parse(expires_at)) : end;
 }
 
-export const LIMITS: Record<SpendLimit, string> = {
+/** What limits the spend, if it is not the limits of the keys. */
+export const OTHER_LIMITS: Partial<Record<SpendLimit | 'keys', string>> = {
   fees: 'the gas balance does not pay the network fees of a call',
   wallet: 'all that is in the wallet',
   allowance: 'all that is left of the allowance',
-  period: 'all that is left of this period',
-  total: 'all that is left in total',
 };
 
-/** What the key can spend now, and what limits it; null while a part of it is unknown. */
+/** What the key can spend now, if its limits leave more; null while a part of it is unknown. */
 function nowWords(
   { scopes }: KeySummary,
   grant: GrantFields,
@@ -133,19 +137,14 @@ function nowWords(
   if (isSponsored === undefined) return null;
   if (!scopes.includes('execute')) return 'Can spend now: nothing, because it may not call agents.';
   const { amount, limit } = spendableNow(grant, money, isSponsored);
-  return limit === 'fees'
-    ? `Can spend now: nothing, because ${LIMITS.fees}.`
-    : `Can spend now: ${formatAmount(toUsdc(amount))}, ${LIMITS[limit]}.`;
+  if (limit === 'fees') return `Can spend now: nothing, because ${OTHER_LIMITS.fees}.`;
+  return OTHER_LIMITS[limit] ? `Can spend now: ${formatAmount(toUsdc(amount))}, ${OTHER_LIMITS[limit]}.` : null;
 }
 
-/** The restrictions that the marketplace checks: addresses and agents. */
-const restrictionsOf = ({ allowed_ips: ips, allowed_agents: agents }: KeySummary) =>
-  `${ips ? `only from ${ips.join(', ')}` : 'from any IP address'}, ${agents ? `only ${agents.length === 1 ? 'one agent' : `${agents.length} agents`}` : 'any agent'}`;
-
 function State({ apiKey, usable }: { apiKey: KeySummary; usable: boolean }) {
-  if (apiKey.revoked) return <Badge tone="bad">revoked</Badge>;
-  if (!usable) return <Badge>ended</Badge>;
-  return apiKey.scopes.map((scope) => <Badge key={scope}>{scope}</Badge>);
+  if (apiKey.revoked) return <Badge tone="bad">Revoked</Badge>;
+  if (!usable) return <Badge>Ended</Badge>;
+  return apiKey.scopes.map((scope) => <Badge key={scope}>{SCOPES[scope].label}</Badge>);
 }
 
 function Fact(props: { label: string; about?: React.ReactNode; children: React.ReactNode }) {
@@ -170,7 +169,7 @@ function Spend({ apiKey, grant, money }: Pick<KeyCardProps, 'apiKey' | 'money'> 
   }
   if (!grant || !money) {
     return (
-      <Fact label="Spent in total" about={money ? 'it can spend nothing more' : 'the chain does not answer'}>
+      <Fact label="Spent in total" about={money ? 'It can spend nothing more' : 'The chain does not answer'}>
         {formatAmount(apiKey.total_spent_usdc)}
       </Fact>
     );
@@ -180,27 +179,27 @@ function Spend({ apiKey, grant, money }: Pick<KeyCardProps, 'apiKey' | 'money'> 
     <>
       {grant.periodMax < grant.totalMax && (
         <Meter
-          label={`Spent in this period of ${formatSpan(grant.periodSeconds)}`}
-          spent={grant.periodMax - left.period}
+          label={`In this period of ${formatSpan(grant.periodSeconds)}`}
+          left={left.period}
           most={grant.periodMax}
           about={
             <>
-              {formatAmount(toUsdc(left.period))} left; renews <Time at={renewalOf(grant, money.now)} />
+              Renews <Time at={renewalOf(grant, money.now)} />
             </>
           }
         />
       )}
-      <Meter label="Spent in total" spent={grant.totalSpent} most={grant.totalMax} />
+      <Meter label="In all" left={left.total} most={grant.totalMax} />
     </>
   );
 }
 
 const NEARLY_ALL = 0.9;
 
-function Meter(props: { label: string; spent: bigint; most: bigint; about?: React.ReactNode }) {
-  const { label, spent, most, about } = props;
-  const part = Math.min(1, Number(spent) / Number(most));
-  const text = `${formatAmount(toUsdc(spent)).replace(' USDC', '')} of ${formatAmount(toUsdc(most))}`;
+function Meter(props: { label: string; left: bigint; most: bigint; about?: React.ReactNode }) {
+  const { label, left, most, about } = props;
+  const part = 1 - Number(left) / Number(most);
+  const text = `${formatAmount(toUsdc(left))} left of ${formatAmount(toUsdc(most)).replace(' USDC', '')}`;
   return (
     <div className="min-w-0">
       <p className="text-xs text-faint">{label}</p>

@@ -1,10 +1,12 @@
 /** Makes a key: its grant on the chain, then its registration. */
 import type { KeyResult } from '../../../sdk/wallet/apiKeys.ts';
 import type { KeyScope } from '../../../sdk/wire/keyScopes.ts';
+import { formatSol } from '../../../sdk/wire/sol.ts';
 import { DAY_SECONDS } from '../../parts/days.ts';
 import type { Signing } from '../../parts/sign.tsx';
 import { explain } from '../../service.ts';
 import type { LimitReadings } from './fields.tsx';
+import type { WalletMoney } from './money.ts';
 
 /** A key to show to its owner now: it cannot be shown again. */
 export interface MadeKey {
@@ -29,6 +31,24 @@ interface KeyWishes {
   allowedIps: string[] | null;
   allowedAgents: string[] | null;
   mayReplace: boolean;
+}
+
+/** The network fee of a transaction that only the wallet signs, lamports. The wallet may add a priority fee. */
+const NETWORK_FEE = 5_000n;
+
+/** Everything that leaves the wallet when a key is made, which is no USDC: `gas` is what the gas balance gets, lamports. */
+export function keyCost({ grantDeposit }: Pick<WalletMoney, 'grantDeposit'>, gas = 0n) {
+  const lamports = grantDeposit + gas + NETWORK_FEE;
+  const parts = [
+    ...(gas > 0n ? [`${formatSol(gas)} SOL for network fees, which you can withdraw`] : []),
+    `${formatSol(grantDeposit)} SOL as a deposit, which you get back once the key has ended`,
+    `about ${formatSol(NETWORK_FEE)} SOL as a network fee`,
+  ];
+  return {
+    lamports,
+    total: `${formatSol(lamports)} SOL`,
+    rows: [['You pay now', `${parts.join('; ')}.`]] as const,
+  };
 }
 
 export async function makeKey(

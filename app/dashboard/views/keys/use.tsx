@@ -58,6 +58,7 @@ export function KeyUse({ apiKey, spend }: KeyUseProps) {
             kind="bars"
             format={formatCount}
             formatShort={formatShort}
+            unit="calls"
             series={[
               { label: 'Calls', tone: 'accent', values: days.map((day) => group.executionsByDay.get(day) ?? 0) },
             ]}
@@ -69,6 +70,7 @@ export function KeyUse({ apiKey, spend }: KeyUseProps) {
             kind="bars"
             format={formatAmount}
             formatShort={formatShort}
+            unit="USDC"
             series={[
               { label: 'Spent', tone: 'good', values: days.map((day) => toUsdc(group.paidByDay.get(day) ?? 0n)) },
             ]}

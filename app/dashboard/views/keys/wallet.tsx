@@ -2,9 +2,9 @@
 import type { ReactNode } from 'react';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
-import { Button, Card, Skeleton } from '../../parts/ui.tsx';
+import { Button, Card, cx, Skeleton, withUnit } from '../../parts/ui.tsx';
 import { formatAmount, formatCount } from '../../parts/values.tsx';
-import { LIMITS } from './keyCard.tsx';
+import { OTHER_LIMITS } from './keyCard.tsx';
 import { allSpendableNow, callsPaid, OPTIONAL_GAS, type WalletMoney } from './money.ts';
 
 /** Above this the amount counts as unlimited: some programs approve the maximum. */
@@ -23,32 +23,38 @@ interface WalletFiguresProps {
   onAllowance(): void;
 }
 
-/** What the keys can spend now; and, folded, what nobody needs to change often. */
+/** What the keys can spend now, and who pays their network fees; and, folded, what nobody needs to change often. */
 export function WalletFigures({ keyIds, money, isSponsored, onGas, onAllowance }: WalletFiguresProps) {
   if (!money || isSponsored === undefined) {
     return (
-      <div className="mb-6 grid gap-3 sm:grid-cols-2">
+      <div className={ROW}>
         <Skeleton className="h-28" />
         <Skeleton className="h-28" />
+        <Skeleton className="h-28 max-lg:col-span-2" />
       </div>
     );
   }
   const { amount, limit } = allSpendableNow(keyIds, money, isSponsored);
   const gas = <Gas money={money} isSponsored={isSponsored} onGas={onGas} />;
   return (
-    <div className="mb-6 grid gap-3 sm:grid-cols-2">
-      <Shared
-        label="In the wallet"
-        value={money.balance === null ? 'No USDC yet' : shownAmount(money.balance)}
-        about="pays for your calls"
-      />
+    <div className={ROW}>
+      <Shared label="In the wallet" value={money.balance === null ? 'No USDC yet' : shownAmount(money.balance)} />
       <Shared
         label="Your keys can spend now"
         value={formatAmount(toUsdc(amount))}
-        about={limit === 'keys' ? 'all that their limits leave' : LIMITS[limit]}
+        about={OTHER_LIMITS[limit] ?? 'all that their limits leave'}
       />
-      {!isSponsored && gas}
-      <details className="text-sm sm:col-span-2">
+      {isSponsored ? (
+        <Shared
+          label="Network fees of their calls"
+          value="Paid by this marketplace"
+          about={money.gas > 0n ? 'as far as your gas balance does not cover them' : undefined}
+          isLast
+        />
+      ) : (
+        gas
+      )}
+      <details className="col-span-full text-sm">
         <summary className="py-1 font-medium">
           Advanced{' '}
           <span className="font-normal text-faint">{isSponsored ? 'allowance, gas balance' : 'allowance'}</span>
@@ -70,6 +76,8 @@ export function WalletFigures({ keyIds, money, isSponsored, onGas, onAllowance }
   );
 }
 
+const ROW = 'mb-6 grid grid-cols-2 gap-3 lg:grid-cols-3';
+
 function Gas({
   money,
   isSponsored,
@@ -83,8 +91,9 @@ function Gas({
       about={
         isSponsored
           ? OPTIONAL_GAS
-          : `network fees, in SOL: ${calls === 0 ? 'too little for a call' : `enough for about ${formatCount(calls)} calls`}`
+          : `pays the network fees: ${calls === 0 ? 'too little for a call' : `enough for about ${formatCount(calls)} calls`}`
       }
+      isLast={!isSponsored}
     >
       <Button small onClick={() => onGas('add')}>
         Top up
@@ -98,15 +107,26 @@ function Gas({
   );
 }
 
-function Shared(props: { label: string; value: string; about: ReactNode; children?: ReactNode }) {
+interface SharedProps {
+  label: string;
+  value: string;
+  about?: ReactNode;
+  /** The third of the row, which takes a row of its own where two have room. */
+  isLast?: boolean;
+  children?: ReactNode;
+}
+
+function Shared({ label, value, about, isLast = false, children }: SharedProps) {
   return (
-    <Card className="flex flex-wrap items-start justify-between gap-3 p-4 sm:min-h-28">
+    <Card
+      className={cx('flex flex-wrap items-start justify-between gap-3 p-4 sm:min-h-28', isLast && 'max-lg:col-span-2')}
+    >
       <div>
-        <h2 className="text-sm text-faint">{props.label}</h2>
-        <p className="mt-1 text-xl font-semibold tabular-nums">{props.value}</p>
-        <p className="mt-0.5 min-h-4 text-xs text-faint">{props.about}</p>
+        <h2 className="text-sm text-faint">{label}</h2>
+        <p className="mt-1 text-xl font-semibold tabular-nums">{withUnit(value)}</p>
+        {about && <p className="mt-0.5 text-xs text-faint first-letter:uppercase">{about}</p>}
       </div>
-      {props.children && <div className="flex flex-wrap gap-2 self-end">{props.children}</div>}
+      {children && <div className="flex flex-wrap gap-2 self-end">{children}</div>}
     </Card>
   );
 }

@@ -1,18 +1,21 @@
 /** What a key may spend, in words. Without the rules of the fields, so that the list of keys does not load them. */
 import type { GrantFields } from '../../../sdk/receipt/onChain.ts';
 import { least } from '../../../sdk/wire/amounts.ts';
+import type { KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { DAY_SECONDS } from '../../parts/days.ts';
-import { formatAmount, formatSpan } from '../../parts/values.tsx';
+import { formatAmount, formatList, formatSpan } from '../../parts/values.tsx';
 
 export const HOUR = 3_600;
 export const WEEK = 7 * DAY_SECONDS;
 const EACH: Record<number, string> = { [HOUR]: 'an hour', [DAY_SECONDS]: 'a day', [WEEK]: 'a week' };
 
-/** Where and until when a key may spend. */
+/** Where, from where and until when a key may spend. */
 export interface Reach {
-  /** How many agents it may call; null for any. */
-  agents: number | null;
+  /** The agents that it may call; null for any. */
+  agents: readonly string[] | null;
+  /** The addresses that it may be used from; null for any. */
+  ips: readonly string[] | null;
   /** Unix ms. */
   until: number;
 }
@@ -20,7 +23,7 @@ export interface Reach {
 /** What a key may spend, in one sentence. */
 export function spendWords(
   limits: Pick<GrantFields, 'periodMax' | 'periodSeconds' | 'totalMax' | 'perExecutionMax'>,
-  { agents, until }: Reach,
+  { agents, ips, until }: Reach,
 ): string {
   const { periodMax, periodSeconds, totalMax, perExecutionMax } = limits;
   const show = (amount: bigint) => formatAmount(toUsdc(amount));
@@ -32,7 +35,15 @@ export function spendWords(
     `${show(totalMax)} in all`,
     perCall < least(periodMax, totalMax) && `at most ${show(perCall)} a call`,
   ].filter((text) => text !== false);
-  const whom = agents === null ? 'any agent' : agents === 1 ? 'one agent only' : `${agents} agents only`;
+  const agentWords =
+    agents === null ? 'any agent' : agents.length === 1 ? 'one agent only' : `${agents.length} agents only`;
+  const ipWords = ips === null ? 'any IP address' : `${formatList(ips)} only`;
   const end = new Date(until).toLocaleDateString(undefined, { dateStyle: 'medium' });
-  return `This key may spend ${amounts.join(', ')}, ${whom}, until ${end}.`;
+  return `This key may spend ${amounts.join(', ')}, with ${agentWords}, from ${ipWords}, until ${end}.`;
 }
+
+export const SCOPES: Record<KeyScope, { label: string; hint: string }> = {
+  execute: { label: 'Execute', hint: 'Call agents within the limits' },
+  read: { label: 'Read', hint: 'Read calls and their results' },
+  webhooks: { label: 'Webhooks', hint: 'Add, change and delete webhooks of the wallet, which stay when the key ends' },
+};

@@ -89,6 +89,7 @@ function Charts({ data: { days, failures } }: { data: Statistics }) {
         kind="bars"
         format={formatAmount}
         formatShort={formatShort}
+        unit="USDC"
         series={[{ label: 'Earned', tone: 'accent', values: days.map(({ earned_usdc }) => earned_usdc) }]}
       />
       <CallsChart days={days} />

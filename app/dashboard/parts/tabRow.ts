@@ -1,0 +1,23 @@
+/** The look of a row of tabs or of links beside each other. On a phone the row scrolls. */
+import { type RefObject, useEffect } from 'react';
+
+export const TAB_ROW =
+  'relative mb-6 flex overflow-x-auto overflow-y-hidden shadow-[inset_0_-1px_var(--line)] [scrollbar-width:none] sm:gap-x-1';
+
+const SELECTED =
+  'data-[state=active]:border-accent data-[state=active]:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink';
+export const TAB = `inline-flex min-h-10 shrink-0 items-center gap-1.5 rounded-t-lg border-b-2 border-transparent px-2 text-sm sm:px-3 font-medium whitespace-nowrap text-faint hover:text-ink ${SELECTED}`;
+
+/** Scrolls the row to its selected tab: at first, for another `of`, and when a badge changes the width of a tab. */
+export function useSelectedTab(list: RefObject<HTMLElement | null>, of?: string): void {
+  useEffect(() => {
+    const row = list.current;
+    if (!row) return;
+    const sizes = new ResizeObserver(() => {
+      const selected = row.querySelector<HTMLElement>('[data-state="active"], [aria-current="page"]');
+      if (selected) row.scrollLeft = selected.offsetLeft - (row.clientWidth - selected.offsetWidth) / 2;
+    });
+    for (const tab of row.children) sizes.observe(tab);
+    return () => sizes.disconnect();
+  }, [list, of]);
+}
