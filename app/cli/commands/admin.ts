@@ -128,7 +128,7 @@ function addMoney(group: Command): void {
     )
     .option('--hash-only', 'only send the SHA-256 of the reason, without the service: nobody can read the reason there')
     .action(async (executionId: Uint8Array, options: VerdictOptions) => {
-      const { answerDispute, publishReason } = await import('../../sdk/wallet/disputes.ts');
+      const { decideDispute, publishReason } = await import('../../sdk/wallet/disputes.ts');
       const { reject, uphold, reasonFile, hashOnly } = options;
       if (!reject && uphold === undefined) throw new Refusal('Give --reject, or --uphold USDC.');
       const verdict = uphold === undefined ? { upheld: false as const } : { upheld: true as const, amount: uphold };
@@ -137,6 +137,6 @@ function addMoney(group: Command): void {
         ? hashFile(reasonFile)
         : await publishReason(serviceOf(options), { wallet, executionId, reason: readText(reasonFile) });
       const answer = { wallet, executionId, verdict, reasonHash };
-      printResult(await answerDispute(await openOnChain(options), answer), options.json);
+      printResult(await decideDispute(await openOnChain(options), answer), options.json);
     });
 }

@@ -66,9 +66,9 @@ export function disputeCommands(): Command {
     .description('end a dispute that was not decided within 30 days; anyone can do this')
     .argument('<execution_id>', 'the disputed execution', toExecutionId)
     .action(async (executionId: Uint8Array, options: CommonOptions) => {
-      const { endUnansweredDispute } = await import('../../sdk/wallet/disputes.ts');
+      const { endUndecidedDispute } = await import('../../sdk/wallet/disputes.ts');
       const wallet = await readWallet(options);
-      printResult(await endUnansweredDispute(await openOnChain(options), { wallet, executionId }), options.json);
+      printResult(await endUndecidedDispute(await openOnChain(options), { wallet, executionId }), options.json);
     });
 
   withWallet(group.command('close'))

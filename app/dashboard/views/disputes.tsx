@@ -1,7 +1,7 @@
 /** A wallet's disputes: those that it opened, and those about its own agents. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { ANSWER_SECONDS } from '../../sdk/wire/choices.ts';
+import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
 import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Pages } from '../parts/pages.tsx';
@@ -26,7 +26,7 @@ export default function View() {
     <>
       <PageHead
         title="Disputes"
-        about={`A caller can dispute a bad result. The admin should decide within ${ANSWER_SECONDS / 3_600} hours; if upheld, the creator's collateral pays.`}
+        about={`A caller can dispute a bad result. The admin should decide within ${DECISION_SECONDS / 3_600} hours; if upheld, the creator's collateral pays.`}
       />
       <SignedIn why="Disputes are shown to the caller who opened them and to the creator of the agent.">
         {wallet && <Disputes wallet={wallet} />}

@@ -1,7 +1,7 @@
 /** The marketplace's terms for everybody: fee and limits, who can change them, and the pending changes. */
 import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense } from 'react';
-import { ANSWER_SECONDS } from '../../sdk/wire/choices.ts';
+import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
 import type { MarketplaceConfig, PendingChanges } from '../../sdk/wire/procedures.ts';
 import { formatSol } from '../../sdk/wire/sol.ts';
 import { ContactOperator } from '../parts/contact.tsx';
@@ -133,7 +133,7 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
           ],
           [
             'Decision',
-            `The admin should decide within ${ANSWER_SECONDS / 3_600} hours, and tells both sides the reason.`,
+            `The admin should decide within ${DECISION_SECONDS / 3_600} hours, and tells both sides the reason.`,
           ],
           [
             'If upheld',

@@ -2,7 +2,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { countRows, isPostgres, readTogether, textsOf } from '../../database/portable.ts';
 import { constants } from '../../sdk/program/constants.ts';
-import { ANSWER_SECONDS } from '../../sdk/wire/choices.ts';
+import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
 import type { DisputeOutcome, DisputeSummary } from '../../sdk/wire/procedures.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -166,7 +166,7 @@ async function toSummary({ documents }: DisputesDeps, row: DisputeView): Promise
     outcome: row.outcome,
     bond_lamports: Number(row.bond),
     opened_at: toTime(row.opened_at),
-    answer_due_at: toTime(row.opened_at + BigInt(ANSWER_SECONDS)),
+    answer_due_at: toTime(row.opened_at + BigInt(DECISION_SECONDS)),
     lapses_at: toTime(row.opened_at + BigInt(constants.disputeLapseSeconds)),
     resolved_at: row.resolved_at === null ? null : toTime(row.resolved_at),
     amount_to_caller_usdc: row.amount_to_caller === null ? null : toUsdc(row.amount_to_caller),

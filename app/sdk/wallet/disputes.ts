@@ -19,7 +19,7 @@ import {
   resolveDispute,
 } from '../program/program.ts';
 import { formatUuid } from '../receipt/receipt.ts';
-import { ANSWER_SECONDS } from '../wire/choices.ts';
+import { DECISION_SECONDS } from '../wire/choices.ts';
 import { formatUsdc } from '../wire/usdc.ts';
 import type { FindArchive, ProvenLeaf } from './archive.ts';
 import { readAccount, readClock } from './connection.ts';
@@ -118,7 +118,7 @@ export async function showDispute({ connection }: MarketplaceChain, executionId:
     evidence_hash: formatBytes(found.evidenceHash),
     reason_hash: formatBytes(found.reasonHash),
     opened_at: formatTime(found.openedAt),
-    answer_due_at: isOpen ? formatTime(found.openedAt + BigInt(ANSWER_SECONDS)) : null,
+    answer_due_at: isOpen ? formatTime(found.openedAt + BigInt(DECISION_SECONDS)) : null,
     lapses_at: isOpen ? formatTime(lapsesAt(found)) : null,
     resolved_at: formatTime(found.resolvedAt),
     /** Zero once paid out. */
@@ -135,7 +135,7 @@ export async function showDispute({ connection }: MarketplaceChain, executionId:
 
 /**
  * Stores the reason of a decision at the service, where caller and creator read it once the dispute has its hash. Only
- * for the admin. Returns the hash, SHA-256, for `answerDispute`.
+ * for the admin. Returns the hash, SHA-256, for `decideDispute`.
  */
 export async function publishReason(
   service: Service,
@@ -166,7 +166,7 @@ export type Verdict = { upheld: false } | { upheld: true; amount: bigint };
  * Resolves a dispute, as the admin. `amount` is the collateral to slash, base units, at most 20 times the price. The
  * caller gets at most the price; the rest is forfeited.
  */
-export async function answerDispute(
+export async function decideDispute(
   { connection, config }: MarketplaceChain,
   options: ByWallet & { verdict: Verdict; reasonHash: Uint8Array },
 ) {
@@ -231,7 +231,7 @@ export async function claimAward(
 }
 
 /** Ends a dispute that was not resolved for 30 days. Anyone can do it. */
-export async function endUnansweredDispute({ connection }: MarketplaceChain, { wallet, executionId }: ByWallet) {
+export async function endUndecidedDispute({ connection }: MarketplaceChain, { wallet, executionId }: ByWallet) {
   const found = await readDispute(connection, executionId);
   const { listing, rentSponsor, outcome } = found;
   const now = formatTime(await readClock(connection));

@@ -43,7 +43,7 @@ export const DISPUTE_OUTCOMES = ['open', 'rejected', 'upheld', 'lapsed'] as cons
 export type DisputeOutcome = (typeof DISPUTE_OUTCOMES)[number];
 
 /** The admin promises to decide a dispute within so many seconds. The program does not enforce it. */
-export const ANSWER_SECONDS = 72 * 60 * 60;
+export const DECISION_SECONDS = 72 * 60 * 60;
 
 /** The roles in which a wallet can read its statement. */
 export const STATEMENT_ROLES = ['caller', 'creator'] as const;

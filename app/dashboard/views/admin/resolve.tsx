@@ -234,7 +234,7 @@ function consequences(
 }
 
 async function answer(
-  { marketplace, wallet, answerDispute, publishReason, say }: Signing,
+  { marketplace, wallet, decideDispute, publishReason, say }: Signing,
   { dispute, side, amount, reason }: { dispute: DisputeSummary; side: Side; amount: bigint; reason: string },
 ) {
   const executionId = idBytes(dispute.execution_id);
@@ -242,5 +242,5 @@ async function answer(
   const reasonHash = await publishReason(marketplace, { wallet, executionId, reason });
   say(side === 'caller' ? 'Upholding the dispute' : 'Rejecting the dispute');
   const verdict = side === 'caller' ? { upheld: true as const, amount } : { upheld: false as const };
-  return answerDispute(marketplace, { wallet, executionId, verdict, reasonHash });
+  return decideDispute(marketplace, { wallet, executionId, verdict, reasonHash });
 }

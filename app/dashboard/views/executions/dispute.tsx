@@ -186,8 +186,8 @@ function Actions({ dispute, now }: { dispute: DisputeSummary; now: number | unde
           rows={[['Bond returned', `${formatSol(BigInt(dispute.bond_lamports))} SOL`]]}
           doing="Ending the dispute and returning the bond"
           confirm="Sign and end"
-          work={({ marketplace, wallet, endUnansweredDispute }) =>
-            endUnansweredDispute(marketplace, { wallet, executionId: idBytes(executionId) })
+          work={({ marketplace, wallet, endUndecidedDispute }) =>
+            endUndecidedDispute(marketplace, { wallet, executionId: idBytes(executionId) })
           }
           done={() => ['The dispute has ended', 'The bond is returned.']}
         />

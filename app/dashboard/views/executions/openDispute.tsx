@@ -1,7 +1,7 @@
 /** Opens a dispute: the evidence is hashed here and stored by the marketplace, and its hash is signed on the chain. */
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { ANSWER_SECONDS } from '../../../sdk/wire/choices.ts';
+import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { FileField } from '../../parts/fileField.tsx';
@@ -52,7 +52,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
               {/* As high as what it will say, so that nothing moves. */}
               <span className="block min-h-20 font-medium text-ink sm:min-h-10">{costWords(stakes, unread)}</span>
               Describe what is wrong. The admin compares it with the result and should decide within{' '}
-              {ANSWER_SECONDS / 3_600} hours.
+              {DECISION_SECONDS / 3_600} hours.
             </>
           }
           spends={stakes && { lamports: stakes.bond + stakes.deposit }}

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { ANSWER_SECONDS } from '../../../sdk/wire/choices.ts';
+import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
 import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { Trouble } from '../../parts/trouble.tsx';
@@ -91,7 +91,7 @@ export function Introduction() {
         <p>
           Only the caller who paid for a call can dispute it, once, within {window} after it was paid. It costs the
           caller a bond of {formatSol(BigInt(config.dispute_bond_lamports))} SOL. You read the evidence and can reply
-          until the marketplace’s admin decides, which should take at most {ANSWER_SECONDS / 3_600} hours.
+          until the marketplace’s admin decides, which should take at most {DECISION_SECONDS / 3_600} hours.
         </p>
         <ul className="grid list-disc gap-1.5 pl-5">
           <li>Rejected: you keep everything, and get the caller’s bond.</li>
