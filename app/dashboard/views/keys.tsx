@@ -1,6 +1,6 @@
 /** A wallet's API keys: create, watch, change and end them. */
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import type { KeySummary } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { SettingsTrouble, Trouble } from '../parts/trouble.tsx';
@@ -14,7 +14,7 @@ import { WalletFigures } from './keys/wallet.tsx';
 import { useWalletKeys } from './keys/walletKeys.ts';
 import { Warnings } from './keys/warnings.tsx';
 
-// Loaded once the money is known, because no dialog opens before.
+// With the rules of their fields, large: loaded at the visitor's first move on the page.
 const Dialogs = lazy(() => import('./keys/dialogs.tsx'));
 
 const TITLE = 'API keys';
@@ -33,6 +33,7 @@ export default function View() {
 
 function Keys({ wallet }: { wallet: string }) {
   const [shown, setShown] = useState<Shown>(null);
+  const hasMoved = useFirstMove();
   const { listed, money, chain } = useWalletKeys(wallet);
   const { data: keys, error, refetch } = listed;
   const spend = useSpend(wallet, keys);
@@ -106,11 +107,36 @@ function Keys({ wallet }: { wallet: string }) {
           <ul className="grid gap-3">{cards(ended)}</ul>
         </details>
       )}
-      {money && (
-        <Suspense>
+      {money && (hasMoved || shown !== null) && (
+        <Suspense
+          fallback={
+            shown !== null && (
+              <p
+                role="status"
+                className="fixed inset-x-0 bottom-4 z-50 mx-auto w-fit rounded-lg bg-ink px-4 py-2 text-sm text-paper"
+              >
+                Opening …
+              </p>
+            )
+          }
+        >
           <Dialogs wallet={wallet} shown={shown} money={money} onShow={setShown} />
         </Suspense>
       )}
     </>
   );
+}
+
+/** True from the first key press, focus or move of the pointer on. */
+function useFirstMove(): boolean {
+  const [hasMoved, setMoved] = useState(false);
+  useEffect(() => {
+    const note = () => setMoved(true);
+    const moves = ['pointermove', 'pointerdown', 'keydown', 'focusin'] as const;
+    for (const move of moves) addEventListener(move, note, { once: true, passive: true });
+    return () => {
+      for (const move of moves) removeEventListener(move, note);
+    };
+  }, []);
+  return hasMoved;
 }
