@@ -1,6 +1,7 @@
 /** A wallet's API keys: create, watch, change and end them. */
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useState } from 'react';
+import { createPortal } from 'react-dom';
 import type { KeySummary } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { SettingsTrouble, Trouble } from '../parts/trouble.tsx';
@@ -17,21 +18,33 @@ import { Warnings } from './keys/warnings.tsx';
 // With the rules of their fields, large: loaded at the visitor's first move on the page.
 const Dialogs = lazy(() => import('./keys/dialogs.tsx'));
 
-const TITLE = 'API keys';
 const ABOUT =
   "A key lets a program call agents with your wallet's USDC, within limits that the chain enforces. Its value is shown " +
   'once, when it is created. You can change its limits or revoke it here at any time.';
 
 export default function View() {
   const { wallet } = useSession();
+  // The head is drawn once, also while nobody knows who is signed in. Its button comes later.
+  const [actions, setActions] = useState<HTMLElement | null>(null);
   return (
-    <SignedIn title={TITLE} about={ABOUT} why="Keys belong to a wallet. Connect yours to see or create them.">
-      {wallet && <Keys key={wallet} wallet={wallet} />}
-    </SignedIn>
+    <>
+      <PageHead title="API keys" about={ABOUT}>
+        {wallet && <div ref={setActions} />}
+      </PageHead>
+      <SignedIn why="Keys belong to a wallet. Connect yours to see or create them.">
+        {wallet && <Keys key={wallet} wallet={wallet} actions={actions} />}
+      </SignedIn>
+    </>
   );
 }
 
-function Keys({ wallet }: { wallet: string }) {
+interface KeysProps {
+  wallet: string;
+  /** The place of the button in the head. */
+  actions: HTMLElement | null;
+}
+
+function Keys({ wallet, actions }: KeysProps) {
   const [shown, setShown] = useState<Shown>(null);
   const hasMoved = useFirstMove();
   const { listed, money, chain } = useWalletKeys(wallet);
@@ -61,9 +74,7 @@ function Keys({ wallet }: { wallet: string }) {
 
   return (
     <>
-      <PageHead title={TITLE} about={ABOUT}>
-        {keys?.length !== 0 && (keys || !error) && create}
-      </PageHead>
+      {actions && keys?.length !== 0 && (keys || !error) && createPortal(create, actions)}
       {error && !keys && <Trouble error={error} what="The keys" onRetry={refetch} />}
       {chain.error && !money && (
         <Trouble error={chain.error} what="The limits and balances on the chain" onRetry={chain.refetch} />
