@@ -117,4 +117,4 @@ export const meanwhile = ({ status }: Stakes): string =>
 
 /** The deposit is never at stake. */
 export const depositWords = ({ deposit, depositSeconds }: Stakes, reader: Reader): string =>
-  `${reader === 'caller' ? 'Your' : 'The caller’s'} refundable deposit of ${sol(deposit)} comes back ${formatSpan(depositSeconds)} after the end, whatever the outcome; if there is an award, only after that has been paid to ${reader === 'caller' ? 'you' : 'the caller'}.`;
+  `${reader === 'caller' ? 'Your' : 'The caller’s'} refundable deposit of ${sol(deposit)} comes back ${formatSpan(depositSeconds)} after the end, with every outcome; if there is an award, only after that has been paid to ${reader === 'caller' ? 'you' : 'the caller'}.`;
