@@ -270,17 +270,24 @@ describe('the admin', function () {
         await page.locator('dt').filter({ hasText: 'Of this agent' }).locator('+ dd').getByText('1 open').waitFor();
       }));
 
-    it('asks the caller for evidence that is missing, and takes only the file with its hash', () =>
+    it('asks the caller for evidence that is missing, and takes only the text or file with its hash', () =>
       site.visit({ as: 'Demo caller 1' }, async (page) => {
         await page.goto(`/disputes/${cases.upheld}`);
         await page.getByText('The admin cannot read your evidence').waitFor();
+        const upload = page.getByRole('button', { name: 'Upload' });
+        await page.getByLabel('Your text').fill('Something else');
+        await upload.click();
+        await page.getByText('This is another text').waitFor();
+        await page.getByText('Choose a file', { exact: true }).click();
         const choose = (content: string) =>
           page
             .getByLabel('Evidence file')
             .setInputFiles({ name: 'evidence.md', mimeType: 'text/markdown', buffer: Buffer.from(content) });
         await choose('Something else');
+        await upload.click();
         await page.getByText('This is another file').waitFor();
         await choose(EVIDENCE);
+        await upload.click();
         await page.getByText('its hash is the one on the chain').waitFor();
       }));
 
@@ -339,7 +346,7 @@ describe('the admin', function () {
     it("leaves in the log the admin's reads and decisions, with their transactions", () =>
       site.visit(ADMIN, async (page) => {
         await page.goto('/admin?tab=log');
-        const done = page.getByRole('region', { name: 'Sign-ins and reads' });
+        const done = page.getByRole('region', { name: 'Sign-ins, reads and saved reasons' });
         for (const what of ['Signed in on the page', 'Read evidence', 'Saved the reason for a decision'])
           await done.getByRole('cell', { name: what, exact: true }).first().waitFor();
         const decided = page.getByRole('region', { name: 'Decisions and changes' });

@@ -153,8 +153,8 @@ describe('the page, days after a call', function () {
       expect(await asks(disputedId)).to.equal(usual);
       await dialog(page).getByLabel('What is wrong').fill('The sum is wrong.');
       const [usdc, lamports] = [await visitor.balances(), await visitor.lamports(wallet)];
-      await sign(page, 'Pay the bond of 0.01 SOL and open');
-      await page.getByText('The admin’s decision is due on').waitFor();
+      await sign(page, 'Pay 0.01204724 SOL and open');
+      await page.getByText('The admin should decide by').waitFor();
       const held = await visitor.lamports(dispute);
       expect(held > BOND_LAMPORTS).to.equal(true);
       expect(await visitor.lamports(wallet)).to.equal(lamports - held - SIGNATURE_LAMPORTS);

@@ -162,9 +162,9 @@ describe('the caller', function () {
       await dialog(page).getByText('If the dispute is rejected, you lose the bond.').waitFor();
       await dialog(page).getByRole('region', { name: 'If it is rejected' }).getByText('0.01 SOL').first().waitFor();
       const [usdc, lamports] = [await visitor.balances(), await visitor.lamports(wallet)];
-      await dialog(page).getByRole('button', { name: 'Pay the bond of 0.01 SOL and open' }).click();
+      await dialog(page).getByRole('button', { name: 'Pay 0.01204724 SOL and open' }).click();
       await dialog(page).waitFor({ state: 'detached' });
-      await page.getByText('The admin’s decision is due on').waitFor();
+      await page.getByText('The admin should decide by').waitFor();
 
       const dispute = visitor.seeds('dispute', visitor.recordOf(executionId).toBytes());
       const held = await visitor.lamports(dispute);

@@ -211,14 +211,18 @@ export function Code({ text, label, file, isWhole = false }: CodeProps) {
           <Copy text={text} />
         </div>
       ) : (
-        <div className="absolute top-1.5 right-1.5">
+        <div className="flex justify-end pt-1.5 pr-1.5 sm:absolute sm:top-1.5 sm:right-1.5 sm:p-0">
           <Copy text={text} />
         </div>
       )}
       <section
         tabIndex={0}
         aria-label={label}
-        className={cx('overflow-auto rounded-lg py-3 pl-4', !isWhole && 'max-h-112', file ? 'pr-4' : 'min-h-11 pr-24')}
+        className={cx(
+          'overflow-auto rounded-lg py-3 pl-4',
+          !isWhole && 'max-h-112',
+          file ? 'pr-4' : 'min-h-11 pr-4 sm:pr-24',
+        )}
       >
         <pre className="font-mono text-[0.8125rem] wrap-anywhere whitespace-pre-wrap">{text}</pre>
       </section>

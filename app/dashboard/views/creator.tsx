@@ -76,8 +76,8 @@ function Listings() {
 function minimumText(count: number): string | undefined {
   if (count === 0) return undefined;
   return count === 1
-    ? '1 active agent holds only its minimum: any award pauses it'
-    : `${formatCount(count)} active agents hold only their minimum: any award pauses the agent`;
+    ? '1 active agent holds only its minimum: any award pauses that agent. Top up under Manage.'
+    : `${formatCount(count)} active agents hold only their minimum: any award pauses such an agent. Top up under Manage.`;
 }
 
 /** What needs its creator comes first: a dispute, then a pause. */
@@ -182,7 +182,7 @@ function Returns({ listing: { status, listed_at, collateral } }: { listing: OwnL
   if (now !== undefined && Date.parse(collateral.returnable_at) <= now) return 'Its collateral can be returned now';
   return (
     <>
-      Its collateral returns after <Time at={collateral.returnable_at} />
+      Its collateral can be returned from <Time at={collateral.returnable_at} /> on
     </>
   );
 }

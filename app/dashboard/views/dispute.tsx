@@ -26,8 +26,9 @@ import { Others } from './disputes/others.tsx';
 import type { Reader } from './disputes/outcomes.tsx';
 import { Reply } from './disputes/reply.tsx';
 import { Verified } from './disputes/verified.tsx';
-import { DisputeTitle } from './executions/dispute.tsx';
+import { CallOf, DisputeTitle } from './executions/dispute.tsx';
 import { outcomeOfDispute } from './executions/outcome.ts';
+import { TaskLine } from './executions/rows.tsx';
 
 type Case = ProcedureOutput<'disputes.case'>;
 
@@ -106,9 +107,12 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             <span>
               {reader === 'caller' ? 'You opened it' : 'Opened'} <Time at={dispute.opened_at} />
             </span>
-            <span className="text-xs">
-              <Id value={dispute.execution_id} />
-            </span>
+            <CallOf dispute={dispute} isCaller={reader === 'caller'} />
+            {task !== null && (
+              <span className="w-full">
+                <TaskLine task={task} />
+              </span>
+            )}
           </span>
         }
       >

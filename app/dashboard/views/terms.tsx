@@ -12,6 +12,7 @@ import { configQuery } from '../service.ts';
 import { depositsQuery } from '../wallet/deposits.ts';
 import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS, SLASH_MULTIPLE } from '../wallet/programTerms.ts';
 import { useSession } from '../wallet/session.ts';
+import { EXCESS } from './disputes/excess.ts';
 import { CHANGE_EFFECTS, Changes, changesQuery } from './terms/changes.tsx';
 
 // It reads the chain, which needs large modules.
@@ -79,7 +80,11 @@ function Terms({ config }: { config: MarketplaceConfig }) {
           ['Longest timeout', formatSpan(config.max_timeout_seconds)],
           [
             'Refundable deposit',
-            `${formatSpan(config.record_seconds)} after settlement the call’s account on the chain is closed, and its deposit goes back to the wallet that paid it.`,
+            `${deposits ? `${sol(deposits.record)}: ` : ''}${formatSpan(config.record_seconds)} after settlement the call’s account on the chain is closed, and its deposit goes back to the wallet that paid it.`,
+          ],
+          [
+            'Refund',
+            `If a call is not settled, its caller gets the whole price back. From ${formatSpan(config.refund_grace_seconds)} after its timeout, anybody can send the refund.`,
           ],
           [
             'Listing',
@@ -89,7 +94,7 @@ function Terms({ config }: { config: MarketplaceConfig }) {
           ],
           [
             'Collateral',
-            `By the price, see below. It returns at the earliest ${formatSpan(config.longest_span_seconds)} after delisting, once no dispute is open.`,
+            `By the price, see below. It does not return automatically: from ${formatSpan(config.longest_span_seconds)} after delisting, once no dispute is open, the creator can take it back with “Return collateral”.`,
           ],
         ]}
       />
@@ -142,10 +147,7 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
                 The admin sets the amount: at most {SLASH_MULTIPLE} times the price, as far as the agent’s collateral
                 reaches. The caller gets at most the price, and the bond back.
               </span>
-              <span>
-                What exceeds the price stays in the collateral’s account for other callers of this agent. At last it
-                goes to the treasury.
-              </span>
+              <span>{EXCESS}</span>
               <span>
                 The call counts as failed, but its creator keeps what it earned. The agent is paused if its collateral
                 falls below the minimum for its price.
@@ -178,7 +180,10 @@ function Roles({ config, pending }: { config: MarketplaceConfig; pending: Pendin
           ],
           [
             'Admin',
-            <Role key="admin" about="Changes the settings, decides disputes, and withdraws collected fees.">
+            <Role
+              key="admin"
+              about="Changes the settings, decides disputes, verifies creators, stops and resumes new calls, and withdraws collected fees."
+            >
               <Id value={admin} kind="address" />
             </Role>,
           ],

@@ -65,7 +65,7 @@ export function DisputesTab() {
         <Table
           label="Disputes"
           hasCards
-          head={['Dispute', 'Reply and evidence', <AtRight key="price">Price</AtRight>, 'Decide by', '']}
+          head={['Dispute', 'Reply and evidence', <AtRight key="price">Price</AtRight>, 'Decide by / ended', '']}
         >
           {data.disputes.map((dispute) => (
             <Row key={dispute.execution_id} dispute={dispute} />
@@ -100,7 +100,7 @@ function Row({ dispute }: { dispute: DisputeSummary }) {
           Opened <Time at={dispute.opened_at} />
         </span>
       </td>
-      <Cell of="Reply">
+      <Cell of="Reply and evidence">
         <span>
           <span className="block">{dispute.reply === null ? 'No reply' : 'Creator replied'}</span>
           <span className="block text-faint">

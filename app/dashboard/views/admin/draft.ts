@@ -73,7 +73,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'feeBps',
       label: 'Fee, %',
-      about: 'The marketplace’s share of every settled price.',
+      about: `The marketplace’s share of every settled price. At most ${limits.maxFeeBps / 100} %, the program’s limit.`,
       min: 0n,
       max: BigInt(limits.maxFeeBps),
       parse: parsePercent,

@@ -82,7 +82,7 @@ function Actions() {
   });
   return (
     <Section
-      title="Sign-ins and reads"
+      title="Sign-ins, reads and saved reasons"
       about="What the admin did through this service, with every read of private data. Repeated reads within ten minutes share one row."
       what="The log"
       empty="Nothing is logged yet"

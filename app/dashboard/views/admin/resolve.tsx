@@ -11,6 +11,7 @@ import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Button, cx, Input, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, shorten } from '../../parts/values.tsx';
 import { useCreatorName } from '../disputes/creatorName.ts';
+import { EXCESS } from '../disputes/excess.ts';
 import { depositWords } from '../disputes/outcomes.tsx';
 import { isPausedBy, mostTaken, type Stakes, slashedOf, stakesQuery } from '../disputes/stakes.ts';
 import { idBytes } from '../executions/record.ts';
@@ -61,7 +62,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
       {side === 'caller' && (
         <Input
           label="Taken from the collateral, USDC"
-          hint={`${stakes ? `At most ${formatBaseUnits(mostTaken(stakes, parseUsdc(dispute.price_usdc)))}. ` : ''}The caller gets at most the price, ${formatAmount(dispute.price_usdc)}; the rest is forfeited.`}
+          hint={`${stakes ? `At most ${formatBaseUnits(mostTaken(stakes, parseUsdc(dispute.price_usdc)))}. ` : ''}The caller gets at most the price, ${formatAmount(dispute.price_usdc)}.`}
           error={fault}
           value={text}
           inputMode="decimal"
@@ -189,10 +190,16 @@ function upholdWords(
   if (!stakes || amount === null) return `The collateral of ${creatorName} pays. ${caller} gets the bond back.`;
   const toCaller = least(amount, parseUsdc(dispute.price_usdc));
   const slashed = slashedOf(stakes, amount);
-  const rest = isPausedBy(stakes, amount) ? ', and the agent is paused' : '';
+  const pause = isPausedBy(stakes, amount) ? `, and the agent is paused: ${pauseReason(stakes, slashed)}` : '';
   const most = formatBaseUnits(mostTaken(stakes, parseUsdc(dispute.price_usdc)));
-  return `You set the amount: now ${formatBaseUnits(amount)}, at most ${most}. ${caller} gets ${formatBaseUnits(toCaller)} and the bond of ${bondOf(dispute)} back. ${creatorName} loses ${formatBaseUnits(slashed)} of ${formatBaseUnits(stakes.left)} collateral${rest}.`;
+  return `You set the amount: now ${formatBaseUnits(amount)}, at most ${most}. ${caller} gets at most the price, now ${formatBaseUnits(toCaller)}, and the bond of ${bondOf(dispute)} back. ${EXCESS} ${creatorName} loses ${formatBaseUnits(slashed)} of ${formatBaseUnits(stakes.left)} collateral${pause}.`;
 }
+
+/** Why an award pauses the agent. */
+const pauseReason = ({ left, required }: Stakes, slashed: bigint): string =>
+  required === null
+    ? 'no tier of collateral has its price any more'
+    : `${formatBaseUnits(left - slashed)} is below its minimum of ${formatBaseUnits(required)}`;
 
 const formatBaseUnits = (amount: bigint): string => formatAmount(toUsdc(amount));
 
@@ -222,11 +229,13 @@ function consequences(
     ['Caller', `${shorten(caller)} gets ${formatBaseUnits(toCaller)}, and the bond of ${bond} back`],
     amount > slashed
       ? ['Earlier forfeits', `pay ${formatBaseUnits(amount - slashed)} of it`]
-      : ['Forfeited', `${formatBaseUnits(amount - toCaller)}, kept for other callers, and at last for the treasury`],
+      : ['Beyond the price', `${formatBaseUnits(amount - toCaller)}. ${EXCESS}`],
     ['Collateral', `${formatBaseUnits(left)} → ${formatBaseUnits(left - slashed)} of ${shorten(creator)}`],
     [
       'Agent',
-      isPausedBy(stakes, amount) ? 'is paused until its creator tops the collateral up' : `stays ${stakes.status}`,
+      isPausedBy(stakes, amount)
+        ? `is paused until its creator tops the collateral up: ${pauseReason(stakes, slashed)}`
+        : `stays ${stakes.status}`,
     ],
     ['Call', 'counts as failed'],
     depositRow(stakes),

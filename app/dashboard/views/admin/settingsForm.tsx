@@ -104,12 +104,12 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
   );
 }
 
-/** The meaning of the typed number, if that differs from the text, and the field's description. */
+/** The meaning of the typed number, if neither the text nor the description says it, and the field's description. */
 function hintOf(field: SettingField, text: string): ReactNode {
   if (faultOf(field, text) !== null) return field.about;
   const words = field.show(field.parse(text.trim()));
   // `1 hours` is `1 hour`.
-  if (words.startsWith(text.trim().replace(/s$/, ''))) return field.about;
+  if (words.startsWith(text.trim().replace(/s$/, '')) || field.about.includes(words)) return field.about;
   return (
     <>
       <strong className="block text-sm font-medium text-ink tabular-nums">= {words}</strong> {field.about}

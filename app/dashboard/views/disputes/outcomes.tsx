@@ -4,6 +4,7 @@ import { formatSol } from '../../../sdk/wire/sol.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { cx } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan } from '../../parts/values.tsx';
+import { EXCESS } from './excess.ts';
 import { isPausedBy, mostSlashed, mostToCaller, type Stakes, slashedOf } from './stakes.ts';
 
 export type Reader = 'caller' | 'creator' | 'admin';
@@ -38,8 +39,8 @@ export function Outcomes({ stakes, price, reader, lapse, isNarrow = false }: Out
           The bond, and at most the price.
         </Side>
         <Side who={loses(creator)} amount={`up to ${usdc(most)}`}>
-          Of its collateral of {usdc(stakes.left)}. The admin sets the amount; what exceeds the price is kept for other
-          callers. {creator} {creator === 'You' ? 'keep what you' : 'keeps what it'} earned for the call.
+          Of its collateral of {usdc(stakes.left)}. The admin sets the amount. {EXCESS} {creator}{' '}
+          {creator === 'You' ? 'keep what you' : 'keeps what it'} earned for the call.
         </Side>
         <Side who="The agent">{upheldWords(stakes, price)}</Side>
       </Outcome>
@@ -116,4 +117,4 @@ export const meanwhile = ({ status }: Stakes): string =>
 
 /** The deposit is never at stake. */
 export const depositWords = ({ deposit, depositSeconds }: Stakes, reader: Reader): string =>
-  `${reader === 'caller' ? 'Your' : 'The caller’s'} refundable deposit of ${sol(deposit)} comes back ${formatSpan(depositSeconds)} after the end, in every case. If there is an award, it must be paid first.`;
+  `${reader === 'caller' ? 'Your' : 'The caller’s'} refundable deposit of ${sol(deposit)} comes back ${formatSpan(depositSeconds)} after the end, with every outcome; if there is an award, only after that has been paid to ${reader === 'caller' ? 'you' : 'the caller'}.`;

@@ -1,19 +1,22 @@
-/** The upload of evidence whose hash is on the chain, but whose file the marketplace does not have. */
+/** The upload of evidence whose hash is on the chain, but which the marketplace does not have. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
-import { FileField } from '../../parts/fileField.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
-import { Note, Spinner } from '../../parts/ui.tsx';
+import { Button, Note } from '../../parts/ui.tsx';
 import { call, explain } from '../../service.ts';
-import { MAX_KIB, readAnyFile, toBase64 } from '../executions/evidence.ts';
+import { type Evidence, MAX_KIB, readAnyFile, toBase64 } from '../executions/evidence.ts';
+import { EvidenceFields, useEvidence } from '../executions/evidenceFields.tsx';
+
+const HINT = `At most ${MAX_KIB} KiB. The admin and the creator can read it.`;
 
 export function UploadEvidence({ dispute: { execution_id, evidence_hash } }: { dispute: DisputeSummary }) {
   const queries = useQueryClient();
   const notify = useNotify();
+  const entered = useEvidence(readAnyFile);
+  const { kind, evidence } = entered;
   const upload = useMutation({
-    async mutationFn(file: File) {
-      const { bytes, mediaType, hashHex } = await readAnyFile(file);
-      if (hashHex !== evidence_hash) throw new Error(`This is another file: its SHA-256 is ${hashHex}.`);
+    async mutationFn({ bytes, mediaType, hashHex }: Evidence) {
+      if (hashHex !== evidence_hash) throw new Error(`This is another ${kind}: its SHA-256 is ${hashHex}.`);
       await call('disputes.putEvidence', { execution_id, content: toBase64(bytes), media_type: mediaType });
     },
     onSuccess: async () => {
@@ -21,19 +24,30 @@ export function UploadEvidence({ dispute: { execution_id, evidence_hash } }: { d
       notify('Your evidence is uploaded', 'The admin and the creator can read it.');
     },
   });
+  // A refusal is of the evidence that was sent, not of what was entered since.
+  const refusal = upload.error && upload.variables === evidence ? explain(upload.error) : null;
   return (
-    <>
+    <form
+      className="grid gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (evidence) upload.mutate(evidence);
+      }}
+    >
       <Note tone="warn" title="The admin cannot read your evidence">
-        Upload the file whose SHA-256 is <code className="font-mono text-[0.8125rem] break-all">{evidence_hash}</code>.
-        Otherwise the decision is made without it.
+        Paste exactly the text you wrote, or choose the same file. It is accepted only if it is unchanged. Otherwise the
+        decision is made without it.
       </Note>
-      <FileField
-        label="Evidence file"
-        hint={`At most ${MAX_KIB} KiB. The admin and the creator can read it.`}
-        error={upload.error && explain(upload.error)}
-        onFile={(file) => file && upload.mutate(file)}
-      />
-      {upload.isPending && <Spinner label="Uploading …" />}
-    </>
+      <EvidenceFields entered={entered} label="Your text" textHint={HINT} fileHint={HINT} refusal={refusal} />
+      <Button
+        type="submit"
+        kind="primary"
+        className="justify-self-start"
+        busy={upload.isPending}
+        disabled={evidence === null}
+      >
+        Upload
+      </Button>
+    </form>
   );
 }

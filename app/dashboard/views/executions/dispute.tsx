@@ -1,4 +1,5 @@
 /** A dispute: its state, due time and outcome, and the actions that anyone may take now. */
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
@@ -7,6 +8,7 @@ import { useChainClock } from '../../parts/chainClock.ts';
 import { SignButton } from '../../parts/sign.tsx';
 import { Badge, buttonStyle, Card, Facts } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id, shorten, Time } from '../../parts/values.tsx';
+import { stakesQuery } from '../disputes/stakes.ts';
 import { outcomeOfDispute } from './outcome.ts';
 import { idBytes } from './record.ts';
 import { TaskLine } from './rows.tsx';
@@ -36,6 +38,11 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
   const { tone, words } = outcomeOfDispute(dispute.outcome, isCaller ? 'caller' : 'creator');
   const lacksEvidence = isOpen && isCaller && !dispute.has_evidence;
   const mustReply = isOpen && !isCaller && dispute.reply === null;
+  // The caller's deposit, as the dispute's account holds it.
+  const { data: stakes, error: unread } = useQuery({
+    ...stakesQuery(dispute.agent_id, dispute.execution_id),
+    enabled: isOpen && isCaller,
+  });
   const title = useId();
   const Heading = listed ? 'h3' : 'h2';
   return (
@@ -61,13 +68,19 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
         </div>
         <div className="flex flex-wrap gap-2">
           <Actions dispute={dispute} now={now} />
-          <Link
-            to="/disputes/$executionId"
-            params={{ executionId: dispute.execution_id }}
-            className={buttonStyle('plain', true)}
-          >
-            {lacksEvidence ? 'Upload evidence' : mustReply ? 'Read and reply' : 'View dispute'}
-          </Link>
+          {[lacksEvidence && 'Upload evidence', mustReply ? 'Read and reply' : 'View dispute'].map(
+            (label) =>
+              label && (
+                <Link
+                  key={label}
+                  to="/disputes/$executionId"
+                  params={{ executionId: dispute.execution_id }}
+                  className={buttonStyle('plain', true)}
+                >
+                  {label}
+                </Link>
+              ),
+          )}
         </div>
       </div>
       {lacksEvidence && (
@@ -90,6 +103,7 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
           dispute.outcome === 'upheld' && ['Taken from the creator', formatAmount(dispute.amount_slashed_usdc)],
           dispute.owed_usdc > 0 && ['Still owed to the caller', formatAmount(dispute.owed_usdc)],
           dispute.bond_lamports > 0 && ['Bond held', `${formatSol(BigInt(dispute.bond_lamports))} SOL`],
+          isOpen && isCaller && !unread && ['Deposit held', stakes ? `${formatSol(stakes.deposit)} SOL` : '…'],
           dispute.resolved_at !== null && ['Ended', <Time key="resolved" at={dispute.resolved_at} />],
         ]}
       />
@@ -115,18 +129,18 @@ function Due({ dispute, now }: { dispute: DisputeSummary; now: number | undefine
     <p className="mb-4 text-sm tabular-nums">
       {due === null && (
         <>
-          The admin’s decision is due on <Time at={dispute.answer_due_at} />.
+          The admin should decide by <Time at={dispute.answer_due_at} />.
         </>
       )}
       {due !== null && due > 0 && (
         <>
-          The admin’s decision is due on <Time at={dispute.answer_due_at} />, in{' '}
+          The admin should decide by <Time at={dispute.answer_due_at} />, in{' '}
           <strong className="font-semibold">{formatSpan(due)}</strong>.
         </>
       )}
       {due !== null && due <= 0 && (
         <span className="text-warn">
-          The admin’s decision was due on <Time at={dispute.answer_due_at} />, {formatSpan(-due)} ago. From{' '}
+          The admin should have decided by <Time at={dispute.answer_due_at} />, {formatSpan(-due)} ago. From{' '}
           <Time at={dispute.lapses_at} /> on, anybody can end the dispute; the bond is then returned.
         </span>
       )}
@@ -134,18 +148,21 @@ function Due({ dispute, now }: { dispute: DisputeSummary; now: number | undefine
   );
 }
 
-function CallOf({ dispute, isCaller }: { dispute: DisputeSummary; isCaller: boolean }) {
+/** The call of a dispute, with a link for the caller. */
+export function CallOf({ dispute, isCaller }: { dispute: DisputeSummary; isCaller: boolean }) {
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2 text-xs">
       {/* Only the caller may read it. */}
-      {isCaller && (
+      {isCaller ? (
         <Link
           to="/executions/$executionId"
           params={{ executionId: dispute.execution_id }}
           className="text-accent underline"
         >
-          the call
+          Call
         </Link>
+      ) : (
+        'Call'
       )}
       <Id value={dispute.execution_id} />
     </span>

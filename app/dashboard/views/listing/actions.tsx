@@ -137,7 +137,7 @@ function TopUpButton({ listing, proposed = 0 }: ActionProps & { proposed?: numbe
       <SignButton
         button="Top up"
         title="Top up the collateral"
-        about="It is added to the collateral, which is returned after you delist."
+        about="It is added to the collateral, which you can take back after you delist."
         disabled={amount === '' || fault !== null}
         whyNot="Enter an amount first."
         doing={`Adding ${amount} USDC of collateral`}

@@ -42,7 +42,12 @@ export function DetailsFields({ draft, errors, onChange, agentId }: FieldsProps 
         />
         <Input
           label="Creator name"
-          {...limited(draft.display_name, NAME_LENGTH, 'Yours, shown with all your agents.', errors.display_name)}
+          {...limited(
+            draft.display_name,
+            NAME_LENGTH,
+            'Yours. Each agent has its own: a change here does not change your other agents.',
+            errors.display_name,
+          )}
           value={draft.display_name}
           autoComplete="organization"
           onChange={({ target }) => onChange({ display_name: target.value })}

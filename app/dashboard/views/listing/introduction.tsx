@@ -10,6 +10,7 @@ import { Card, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatNumber, formatSpan } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { DISPUTE_LAPSE_SECONDS, MAX_FEE_BPS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
+import { EXCESS } from '../disputes/excess.ts';
 import { AccountDeposits } from './costs.tsx';
 import { shareOf } from './own.ts';
 
@@ -43,6 +44,12 @@ export function Introduction() {
             <AccountDeposits />
           </li>
         </ul>
+        <p>
+          New to this?{' '}
+          <Link to="/" className="text-accent underline underline-offset-2">
+            What is USDC? What is a wallet?
+          </Link>
+        </p>
       </Answer>
       <Answer title="What you earn" className="sm:row-span-2">
         <p>
@@ -54,8 +61,8 @@ export function Introduction() {
       </Answer>
       <Answer title="How long it takes">
         <p>
-          About ten minutes, once your server answers: seven steps, a test of your server, and one signature. Callers
-          find the agent a few seconds later.
+          About ten minutes, once your server answers: seven steps; the last two are a test of your server and one
+          signature. Callers find the agent a few seconds later.
         </p>
         <p>Pause it, change its price or delist it at any time.</p>
       </Answer>
@@ -65,9 +72,10 @@ export function Introduction() {
           of the on-chain program. Only a dispute that is upheld against you takes from it.
         </p>
         <p>
-          It comes back after you delist the agent: at the earliest {formatSpan(config.longest_span_seconds)} later,
-          when the dispute windows of all calls are over and no dispute is open. A dispute without a decision holds it
-          for at most {lapse}: then anybody can end that dispute.
+          You take it back in two steps: delist the agent, and later press “Return collateral”. That is possible{' '}
+          {formatSpan(config.longest_span_seconds)} after delisting at the earliest, when the dispute windows of all
+          calls are over and no dispute is open. A dispute without a decision holds it for at most {lapse}: then anybody
+          can end that dispute.
         </p>
       </Answer>
       <Answer title="What can go wrong">
@@ -77,8 +85,13 @@ export function Introduction() {
             nothing, your collateral is not touched, and the call counts as failed.
           </li>
           <li>
-            The marketplace changes its fee: to at most {MAX_FEE_BPS / 100} %, the program’s limit. Calls in progress
-            keep the old one.{' '}
+            {config.fee_bps === MAX_FEE_BPS
+              ? `The fee is at its limit of ${percent} and cannot rise.`
+              : `The marketplace changes its fee: to at most ${MAX_FEE_BPS / 100} %, the program’s limit. Calls in progress keep the old one.`}
+          </li>
+          <li>
+            The marketplace changes the collateral by price, or the limits of prices. They count for your agent when you
+            change or resume it, or when a dispute takes from its collateral: a top-up may then be needed.{' '}
             <Link to="/terms" className="text-accent underline underline-offset-2">
               Fees and rules
             </Link>{' '}
@@ -97,8 +110,8 @@ export function Introduction() {
           <li>Rejected: you keep everything, and get the caller’s bond.</li>
           <li>
             Upheld: the admin sets an amount, at most {SLASH_MULTIPLE} times the price of the call, and the agent’s
-            collateral pays it as far as it reaches. The caller gets at most the price; what exceeds it is kept for
-            other callers. You keep what you earned, but the call counts as failed.
+            collateral pays it as far as it reaches. The caller gets at most the price. {EXCESS} You keep what you
+            earned, but the call counts as failed.
           </li>
           <li>
             After that, the agent is paused if its collateral is below the minimum of its price, until you top up. If it

@@ -1,6 +1,8 @@
 /** Stores the draft of a new listing in this browser, for a reload. It contains no secret key. */
 import { useState } from 'react';
-import { type Draft, newDraft } from './draft.ts';
+import { queryClient } from '../../service.ts';
+import { type Draft, draftOf, newDraft } from './draft.ts';
+import { ownListingsQuery } from './own.ts';
 
 const NAME = 'listing-draft';
 
@@ -12,7 +14,13 @@ interface Kept {
   signing_key: string | null;
 }
 
-const fresh = (): Kept => ({ draft: newDraft(), step: 0, signing_key: null });
+/** The creator's name on another of their agents, if the page already has it. */
+function knownName(): string {
+  const known = queryClient.getQueryData(ownListingsQuery.queryKey)?.listings ?? [];
+  return known.map((listing) => draftOf(listing).display_name).find((name) => name !== '') ?? '';
+}
+
+const fresh = (): Kept => ({ draft: { ...newDraft(), display_name: knownName() }, step: 0, signing_key: null });
 
 function read(): Kept {
   const empty = fresh();

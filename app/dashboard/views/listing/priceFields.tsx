@@ -63,8 +63,8 @@ function Tiers({ price, held }: { price: string; held: number }) {
         <h3 className="font-medium">Collateral</h3>
         <p className="mt-1 max-w-2xl text-sm text-faint">
           It backs your agent, and stays in an account of the on-chain program. Only a dispute that is upheld against
-          you takes from it; the rest is returned after you delist. With only the minimum, any award pauses the agent.
-          You can top up after listing.
+          you takes from it; you can take back the rest after you delist. With only the minimum, any award pauses the
+          agent. You can top up after listing.
         </p>
       </div>
       <div className="overflow-x-auto rounded-xl border border-line bg-raised">

@@ -227,7 +227,7 @@ const TO_APPLY = formatSpan(CHANGE_SECONDS);
 /** Sentences about the delay of changes. */
 export const delayWords = (seconds: number): string =>
   seconds === 0
-    ? `The admin’s changes apply at once, without notice. A proposed new admin, guardian or relay authority is shown here first, and takes effect within ${TO_APPLY} or never.`
+    ? `Changes of settings apply as soon as the admin signs them, without notice. A new admin, guardian or relay authority is proposed first and shown here; if it is not accepted or applied within ${TO_APPLY}, the proposal lapses.`
     : `A change that gives a key more rights, or that raises costs for callers or creators, can be applied only after ${formatSpan(seconds)}, a new guardian ${formatSpan(GUARDIAN_CHANGE_SECONDS)} later.`;
 
 /** What a change does to calls in progress, to disputes and to listed agents. */
