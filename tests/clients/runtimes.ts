@@ -196,7 +196,8 @@ export function runsElsewhere(folder: string, scene: () => { market: TestMarketp
       it(`runs README's first call and the page's call as code on ${name} as they are written`, async function () {
         const file = fileOf(name, this);
         const { market, env } = scene();
-        const call = { baseUrl: market.relay.url, agentId: market.agentId, task: 'page', parameters: {} };
+        const input = { task: 'page', parameters: {}, priceUsdc: 0.05 };
+        const call = { ...input, baseUrl: market.relay.url, agentId: market.agentId };
         writeFileSync(join(folder, 'call.mts'), snippetsOf(call).find((snippet) => snippet.file === 'call.mts')!.text);
         const own = { ...env, HOME: folder, NO_COLOR: '1' };
         for (const [program, said] of Object.entries({ 'first.ts': 'Say hello cost 0.05 USDC', 'call.mts': 'page' })) {

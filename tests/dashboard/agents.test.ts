@@ -252,7 +252,7 @@ describe('agents', function () {
       await page.goto(`${pathOf('sandbox-echo')}?tab=run`);
       // What it costs is shown before it is paid.
       await page.getByText('about 0.000015 SOL', { exact: true }).waitFor();
-      await page.getByText('0.00149 SOL comes back when the call ends, the rest about 1 hour later.').waitFor();
+      await page.getByText('0.00148844 SOL comes back when the call ends, the rest about 1 hour later.').waitFor();
       await page.getByLabel('Task').fill('Echo <b>this</b>');
       // What is filled in is kept in the tab.
       await page.getByRole('banner').getByRole('link', { name: 'Agents' }).click();

@@ -105,9 +105,9 @@ describe('the caller', function () {
       await card(page).getByText('This key may spend 5.00 USDC a day').waitFor();
       await card(page).getByText('Use in the last 30 days').click();
       await card(page)
-        .getByRole('button', { name: `(Spent by ${NAME})` })
+        .getByRole('button', { name: `(Spent with the key “${NAME}”)` })
         .click();
-      const used = card(page).getByRole('region', { name: `Spent by ${NAME}` });
+      const used = card(page).getByRole('region', { name: `Spent with the key “${NAME}”` });
       await used.getByRole('cell', { name: `${answer.cost_usdc} USDC`, exact: true }).waitFor();
       // A disabled button says why.
       const act = async (action: string) => {

@@ -19,16 +19,10 @@ export function formatCents(usdc: number): string {
   return `${group((Math.floor(Number((usdc * 100).toFixed(4))) / 100).toFixed(2))} USDC`;
 }
 
-/** SOL with three digits; never less than the amount. The dialog that signs shows the exact one. */
-export function formatSolUp(lamports: bigint): string {
-  const unit = 10n ** BigInt(Math.max(0, lamports.toString().length - 3));
-  return `${formatSol(((lamports + unit - 1n) / unit) * unit)} SOL`;
-}
-
 /** A ten-thousandth of a SOL. */
 const SHOWN_LAMPORTS = 100_000;
 
-/** SOL with four decimals; never more than the amount. A smaller amount is exact. */
+/** A balance in SOL with four decimals, never more than it is; less than one is exact. Beside a payment, SOL is exact. */
 export function formatShortSol(lamports: number): string {
   const shown = lamports < SHOWN_LAMPORTS ? lamports : Math.floor(lamports / SHOWN_LAMPORTS) * SHOWN_LAMPORTS;
   return `${formatSol(BigInt(shown))} SOL`;

@@ -7,6 +7,7 @@ import { type ClipboardEvent, type ReactNode, useState } from 'react';
 import { ADDRESS, EXECUTION_ID } from '../../sdk/wire/choices.ts';
 import type { AgentSummary, ExecutionSummary } from '../../sdk/wire/wire.ts';
 import { queryClient, request } from '../service.ts';
+import { outcomeOf } from '../views/executions/outcome.ts';
 import { useSession } from '../wallet/session.ts';
 import { useOpener } from './dialog.tsx';
 import { keepPasted, readPasted } from './pasted.ts';
@@ -14,7 +15,7 @@ import { ADMIN, isReloaded, OWN_PLACES, PLACES, type Place, TERMS } from './plac
 import { isForTests } from './testTag.ts';
 import { pauseInTyping } from './typing.ts';
 import { Badge, buttonStyle, cx, SearchIcon } from './ui.tsx';
-import { Ago, formatAmount, shorten } from './values.tsx';
+import { formatAmount, shorten } from './values.tsx';
 
 const MOST_AGENTS = 6;
 /** Calls that are searched, which is one page of the API, and calls that are shown. */
@@ -174,8 +175,13 @@ function Found({ sought, receipt, onClose }: FoundProps) {
               key={call.execution_id}
               value={call.execution_id}
               onSelect={() => open(call.execution_id)}
-              about={<Ago at={call.initiated_at} />}
-              line={call.agent_name ?? shorten(call.agent_id)}
+              about={
+                <>
+                  <span className="block">{outcomeOf(call).words}</span>
+                  <code className="font-mono">{shorten(call.execution_id)}</code>
+                </>
+              }
+              line={`${secondOf(call)}, ${call.agent_name ?? shorten(call.agent_id)}`}
             >
               {call.task}
             </Item>
@@ -191,6 +197,10 @@ function Found({ sought, receipt, onClose }: FoundProps) {
 
 /** Agents for testing last. */
 const byUse = (one: AgentSummary, other: AgentSummary): number => Number(isForTests(one)) - Number(isForTests(other));
+
+/** The time of a call: several calls with the same task differ in it. */
+const secondOf = ({ initiated_at }: ExecutionSummary): string =>
+  new Date(initiated_at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
 const latestCalls = (wallet: string | null | undefined): Promise<ExecutionSummary[]> =>
   wallet

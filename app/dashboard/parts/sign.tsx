@@ -137,6 +137,7 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
   const funds = useFunds(signing.address, spends);
   const disabled = props.disabled || !funds.isEnough;
   const shown = [...rows, ...funds.rows];
+  const reason = props.disabled ? whyNot : funds.whyNot;
   const notify = useNotify();
   // Loaded while the visitor reads. Signing loads them again if this failed, and reports it.
   useEffect(() => void loadChainModules().catch(() => undefined), []);
@@ -164,7 +165,14 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
       about={props.about}
       isBusy={signing.isRunning}
       error={signing.error}
-      whyNot={props.disabled ? whyNot : (funds.whyNot ?? (pays && <span className="sm:hidden">You pay {pays}</span>))}
+      whyNot={
+        (reason || pays) && (
+          <>
+            {reason}
+            {pays && <span className="block sm:hidden">You pay {pays}</span>}
+          </>
+        )
+      }
       onClose={props.onClose}
       button={
         signing.address ? (

@@ -1,8 +1,8 @@
-/** The look of a row of tabs or of links beside each other. On a phone the row scrolls. */
+/** The look of a row of tabs or of links beside each other. On a phone the row scrolls, and fades where it goes on. */
 import { type RefObject, useEffect } from 'react';
 
 export const TAB_ROW =
-  'relative mb-6 flex overflow-x-auto overflow-y-hidden shadow-[inset_0_-1px_var(--line)] [scrollbar-width:none] sm:gap-x-1';
+  'relative mb-6 flex overflow-x-auto overflow-y-hidden shadow-[inset_0_-1px_var(--line)] [scrollbar-width:none] sm:gap-x-1 data-[more~=left]:mask-l-from-85% data-[more~=right]:mask-r-from-85%';
 
 const SELECTED =
   'data-[state=active]:border-accent data-[state=active]:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink';
@@ -13,11 +13,20 @@ export function useSelectedTab(list: RefObject<HTMLElement | null>, of?: string)
   useEffect(() => {
     const row = list.current;
     if (!row) return;
+    const mark = () => {
+      const rest = row.scrollWidth - row.clientWidth - row.scrollLeft;
+      row.dataset.more = `${row.scrollLeft > 1 ? 'left' : ''} ${rest > 1 ? 'right' : ''}`;
+    };
     const sizes = new ResizeObserver(() => {
       const selected = row.querySelector<HTMLElement>('[data-state="active"], [aria-current="page"]');
       if (selected) row.scrollLeft = selected.offsetLeft - (row.clientWidth - selected.offsetWidth) / 2;
+      mark();
     });
     for (const tab of row.children) sizes.observe(tab);
-    return () => sizes.disconnect();
+    row.addEventListener('scroll', mark);
+    return () => {
+      sizes.disconnect();
+      row.removeEventListener('scroll', mark);
+    };
   }, [list, of]);
 }

@@ -78,25 +78,27 @@ const AGO_SECONDS = 7 * 86_400;
 /** A shown age is at most so old, ms. */
 const AGO_MS = 30_000;
 
-function agoText(at: string): string {
+function agoText(at: string, zone: string): string {
   const seconds = Math.max(0, (Date.now() - Date.parse(at)) / 1_000);
   const time = new Date(at);
-  if (seconds > AGO_SECONDS) return time.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  if (seconds > AGO_SECONDS)
+    return `${time.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}${zone}`;
   const [unit, size] = AGO_UNITS.find(([, size]) => seconds >= size) ?? [];
   if (!unit) return 'just now';
   const count = Math.floor(seconds / size);
   const ago = unit === 'day' && count === 1 ? 'yesterday' : `${count} ${unit}${count === 1 ? '' : 's'} ago`;
-  return `${ago}, ${time.toLocaleTimeString(undefined, { timeStyle: 'short' })}`;
+  return `${ago}, ${time.toLocaleTimeString(undefined, { timeStyle: 'short' })}${zone}`;
 }
 
-/** The age of a time with its clock time, such as `5 minutes ago, 14:32`; the exact time on hover. */
-export function Ago({ at }: { at: string }) {
-  const [text, setText] = useState(() => agoText(at));
+/** The age of a time with its clock time, such as `5 minutes ago, 14:32`; the exact time on hover. `hasZone`: where no head names it. */
+export function Ago({ at, hasZone = false }: { at: string; hasZone?: boolean }) {
+  const zone = hasZone ? ` ${zoneAt(new Date(at))}` : '';
+  const [text, setText] = useState(() => agoText(at, zone));
   useEffect(() => {
-    setText(agoText(at));
-    const timer = setInterval(() => setText(agoText(at)), AGO_MS);
+    setText(agoText(at, zone));
+    const timer = setInterval(() => setText(agoText(at, zone)), AGO_MS);
     return () => clearInterval(timer);
-  }, [at]);
+  }, [at, zone]);
   return (
     <time
       dateTime={at}

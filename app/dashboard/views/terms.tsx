@@ -74,7 +74,7 @@ function Terms({ config }: { config: MarketplaceConfig }) {
           ['Fee', `${config.fee_bps / 100} % of each settled price. The creator pays it, out of the price.`],
           service !== null && [
             'Calls by x402',
-            `They are paid without an account. The caller pays ${formatAmount(service)} on top of the price.`,
+            `They are paid without an account. The caller pays a service fee of ${formatAmount(service)} on top of the price.`,
           ],
           ['Lowest price', formatAmount(config.min_price_usdc)],
           ['Longest timeout', formatSpan(config.max_timeout_seconds)],

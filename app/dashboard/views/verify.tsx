@@ -11,7 +11,7 @@ import { agentQuery, configQuery, queryClient } from '../service.ts';
 import { VerificationResult } from './verify/checks.tsx';
 import { nodeFault } from './verify/node.ts';
 import { ReceiptFile } from './verify/receiptFile.tsx';
-import { findSubject, type Subject, useVerification, type Verification } from './verify/verification.ts';
+import { findSubject, idOf, type Subject, useVerification, type Verification } from './verify/verification.ts';
 
 const NO_ID = 'A call ID has 32 hex digits in five groups, as in 0192f3a4-5b6c-7d8e-9f01-23456789abcd.';
 
@@ -129,11 +129,7 @@ export default function Verify() {
         />
       </Fold>
       <div ref={result} className="mt-8 scroll-mt-24 print:mt-0">
-        {current ? (
-          <VerificationResult verification={current} name={idOf(current.subject) ?? 'receipt'} />
-        ) : (
-          <Explained />
-        )}
+        {current ? <VerificationResult verification={current} onId={startById} /> : <Explained />}
       </div>
     </>
   );
@@ -258,13 +254,6 @@ async function untilNamed({ subject, facts }: Verification): Promise<void> {
   const { agent_id } = (subject.kind === 'receipt' ? (subject.receipt ?? {}) : {}) as { agent_id?: unknown };
   const agentId = facts?.agentId ?? agent_id;
   if (typeof agentId === 'string') await queryClient.ensureQueryData(agentQuery(agentId)).catch(() => null);
-}
-
-/** The id of the call; null for a receipt that has none. */
-function idOf(subject: Subject): string | null {
-  if (subject.kind === 'execution') return subject.executionId;
-  const { execution_id } = (subject.receipt ?? {}) as { execution_id?: unknown };
-  return typeof execution_id === 'string' && EXECUTION_ID.test(execution_id) ? execution_id : null;
 }
 
 const STEPS = [

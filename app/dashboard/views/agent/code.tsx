@@ -23,6 +23,7 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
   const call: SnippetInput = {
     baseUrl: BASE_URL,
     agentId: agent.agent_id,
+    priceUsdc: agent.price_per_call_usdc,
     ...(isShort ? sent : { task: 'Do this for me.', parameters: exampleParameters(agent.input_schema) }),
   };
   const tabs: (readonly [name: string, content: ReactNode])[] = [
@@ -65,6 +66,7 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
 }
 
 function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Snippet }) {
+  const { data: config } = useQuery(configQuery);
   return (
     <>
       <Step title="1. Create an API key">
@@ -79,8 +81,10 @@ function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Snippet }) {
       </Step>
       <Step title={`2. Call ${agent.name}`}>
         <p className="text-sm text-faint">
-          Each call costs {formatAmount(agent.price_per_call_usdc)}. It answers with the result, or with an error and a
-          refund. The parameters are examples: replace them with yours.
+          Each call costs {formatAmount(agent.price_per_call_usdc)}.{' '}
+          {config?.is_sponsored && 'The marketplace pays the network fees that your gas balance does not. '}It answers
+          with the result, with an error and a refund, or, if it takes long, with 202: the code waits. The parameters
+          are examples: replace them with yours.
         </p>
         <Shown snippet={snippet} label={`${snippet.name} that calls ${agent.name}`} />
       </Step>
@@ -99,8 +103,8 @@ function ByX402({ agent, call }: { agent: AgentFull; call: SnippetInput }) {
     <Step title={`Pay ${agent.name} from a wallet`}>
       <p className="text-sm text-faint">
         x402 is a standard for paying per web request. You need a wallet with USDC, but no API key, account or SOL. You
-        pay {formatAmount(agent.price_per_call_usdc)}, and {formatAmount(fee)} for network fees. If the agent fails, you
-        lose only the {formatAmount(fee)}.
+        pay {formatAmount(agent.price_per_call_usdc)}, and a service fee of {formatAmount(fee)} for the network fees. If
+        the agent fails, you lose only the service fee.
       </p>
       <Shown snippet={snippet} label={`Program that pays ${agent.name} by x402`} />
     </Step>

@@ -1,6 +1,7 @@
 /** The facts to know about an agent before paying it. */
 import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { formatSol } from '../../../sdk/wire/sol.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { hasRate } from '../../parts/badges.tsx';
 import { Button, cx, Facts, Figure } from '../../parts/ui.tsx';
@@ -156,7 +157,12 @@ function Terms({ agent }: { agent: AgentFull }) {
         ['Price', `${formatAmount(agent.price_per_call_usdc)} a call`],
         ['Timeout', timeouts(agent)],
         ['No result', 'Full refund of the price'],
-        ['Wrong result', config ? `Dispute within ${formatSpan(config.dispute_window_seconds)}` : 'Reading …'],
+        [
+          'Wrong result',
+          config
+            ? `Dispute within ${formatSpan(config.dispute_window_seconds)}, with a bond of ${formatSol(BigInt(config.dispute_bond_lamports))} SOL; if it is upheld, you get up to the price`
+            : 'Reading …',
+        ],
       ]}
     />
   );

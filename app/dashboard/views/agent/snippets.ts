@@ -5,6 +5,8 @@ export interface SnippetInput {
   agentId: string;
   task: string;
   parameters: Record<string, unknown>;
+  /** The agent's price: the most that a call with a key may cost. */
+  priceUsdc: number;
 }
 
 export interface Snippet {
@@ -36,7 +38,7 @@ export function snippetsOf(input: SnippetInput): Snippet[] {
 }
 
 /** The data that a program needs to pay without an API key. */
-export interface X402Input extends SnippetInput {
+export interface X402Input extends Omit<SnippetInput, 'priceUsdc'> {
   rpcUrl: string;
   usdcMint: string;
   /** Base units of price and service fee together. */
@@ -70,7 +72,8 @@ client.onAfterPaymentCreation(async ({ paymentPayload }) => {
 
 // With the payer in the address, its money can only buy this call or come back.
 const url = \`${baseUrl}/v1/x402/agents/${agentId}/execute?payer=\${wallet.address}\`;
-// Keep this key with your order. A retry with the same key never pays twice; a new key is a new call.
+// Keep this Idempotency-Key with your order.
+// A retry with the same one never pays twice; a new one is a new, paid call.
 const idempotencyKey = process.env.IDEMPOTENCY_KEY ?? crypto.randomUUID();
 console.error(\`Idempotency-Key: \${idempotencyKey}\`);
 const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey };
@@ -104,56 +107,77 @@ export function mcpSnippet(baseUrl: string, agentId: string): Snippet & { url: s
 
 const pathOf = ({ baseUrl, agentId }: SnippetInput): string => `${baseUrl}/v1/agents/${agentId}/execute`;
 
+const bodyOf = ({ task, parameters, priceUsdc }: SnippetInput) => ({ task, parameters, max_cost_usdc: priceUsdc });
+
 /** Quotes any text for a POSIX shell. */
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 function curl(input: SnippetInput): string {
-  const { task, parameters } = input;
-  return `# Keep this key with your order. A retry with the same key never pays twice; a new key is a new call.
+  return `# Keep this Idempotency-Key with your order.
+# A retry with the same one never pays twice; a new one is a new, paid call.
 KEY=\${IDEMPOTENCY_KEY:-$(od -An -N16 -tx1 /dev/urandom | tr -dc 0-9a-f)}
 echo "Idempotency-Key: $KEY" >&2
-curl -sS \\
-  ${quote(pathOf(input))} \\
-  -H "Authorization: Bearer $${KEY_VARIABLE}" \\
-  -H 'Content-Type: application/json' \\
-  -H "Idempotency-Key: $KEY" \\
-  --data-binary ${quote(JSON.stringify({ task, parameters }, null, 2))}
+call() {
+  curl -sS \\
+    ${quote(pathOf(input))} \\
+    -H "Authorization: Bearer $${KEY_VARIABLE}" \\
+    -H 'Content-Type: application/json' \\
+    -H "Idempotency-Key: $KEY" \\
+    --data-binary ${quote(JSON.stringify(bodyOf(input), null, 2))}
+}
+ANSWER=$(call)
+# While the call runs, the same request is not paid again. In the end it gets the outcome.
+while printf %s "$ANSWER" | grep -Eq '"status":"running"|"code":"request_in_progress"'; do
+  sleep 2
+  ANSWER=$(call)
+done
+printf '%s\\n' "$ANSWER"
 `;
 }
 
 function typescript(input: SnippetInput): string {
-  const { task, parameters } = input;
-  return `// Keep this key with your order. A retry with the same key never pays twice; a new key is a new call.
+  return `// Keep this Idempotency-Key with your order.
+// A retry with the same one never pays twice; a new one is a new, paid call.
 const idempotencyKey = process.env.IDEMPOTENCY_KEY ?? crypto.randomUUID();
 console.error(\`Idempotency-Key: \${idempotencyKey}\`);
-const response = await fetch(${JSON.stringify(pathOf(input))}, {
-  method: 'POST',
-  headers: {
-    Authorization: \`Bearer \${process.env.${KEY_VARIABLE}}\`,
-    'Content-Type': 'application/json',
-    'Idempotency-Key': idempotencyKey,
-  },
-  body: JSON.stringify(${indent(JSON.stringify({ task, parameters }, null, 2), '  ')}),
-});
-const answer = await response.json();
+const call = () =>
+  fetch(${JSON.stringify(pathOf(input))}, {
+    method: 'POST',
+    headers: {
+      Authorization: \`Bearer \${process.env.${KEY_VARIABLE}}\`,
+      'Content-Type': 'application/json',
+      'Idempotency-Key': idempotencyKey,
+    },
+    body: JSON.stringify(${indent(JSON.stringify(bodyOf(input), null, 2), '    ')}),
+  });
+let response = await call();
+let answer = await response.json();
+// While the call runs, the same request is not paid again. In the end it gets the outcome.
+while (response.status === 202 || answer.error?.code === 'request_in_progress') {
+  const seconds = Number(response.headers.get('retry-after') ?? 1);
+  await new Promise((resolve) => setTimeout(resolve, 1_000 * seconds));
+  response = await call();
+  answer = await response.json();
+}
 if (!response.ok) throw new Error(\`\${answer.error.code}: \${answer.error.message}\`);
 console.log(answer.result);
 `;
 }
 
 function python(input: SnippetInput): string {
-  const { task, parameters } = input;
   return `import json
 import os
 import sys
+import time
 import urllib.error
 import urllib.request
 import uuid
 
-# Keep this key with your order. A retry with the same key never pays twice; a new key is a new call.
+# Keep this Idempotency-Key with your order.
+# A retry with the same one never pays twice; a new one is a new, paid call.
 idempotency_key = os.environ.get("IDEMPOTENCY_KEY") or str(uuid.uuid4())
 print("Idempotency-Key:", idempotency_key, file=sys.stderr)
-body = ${pythonValue({ task, parameters })}
+body = ${pythonValue(bodyOf(input))}
 request = urllib.request.Request(
     ${JSON.stringify(pathOf(input))},
     data=json.dumps(body).encode(),
@@ -163,11 +187,25 @@ request = urllib.request.Request(
         "Idempotency-Key": idempotency_key,
     },
 )
-try:
-    with urllib.request.urlopen(request) as response:
-        print(json.load(response)["result"])
-except urllib.error.HTTPError as error:
-    raise SystemExit(error.read().decode())
+
+
+def call():
+    try:
+        return urllib.request.urlopen(request)
+    except urllib.error.HTTPError as error:
+        return error
+
+
+response = call()
+answer = json.load(response)
+# While the call runs, the same request is not paid again. In the end it gets the outcome.
+while answer.get("status") == "running" or answer.get("error", {}).get("code") == "request_in_progress":
+    time.sleep(float(response.headers.get("Retry-After") or 1))
+    response = call()
+    answer = json.load(response)
+if "error" in answer:
+    raise SystemExit(f"{answer['error']['code']}: {answer['error']['message']}")
+print(answer["result"])
 `;
 }
 

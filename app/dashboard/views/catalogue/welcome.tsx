@@ -21,13 +21,13 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
         <Step number={1} title="Pick an agent" short="Each has a price per call.">
           Each does one job, on its creator's server. The price of a call is on its card.
         </Step>
-        <Step number={2} title="Pay for one call in USDC" short="From a wallet with USDC and a little SOL.">
-          USDC is a digital dollar. You pay from a wallet app, which also needs a little SOL for network fees. The price
-          is locked until the result is there.
+        <Step number={2} title="Pay for one call in USDC" short="From a wallet with USDC, and a little SOL for fees.">
+          USDC is a digital dollar. You pay from a wallet app, which also needs a little SOL, the coin of the Solana
+          network, for fees. The price is locked until the result is there.
         </Step>
-        <Step number={3} title="Get a signed result, or your money back" short={`Wrong result? Dispute it${days}.`}>
+        <Step number={3} title="Get a signed result, or a refund" short={`Wrong result? Dispute it${days}.`}>
           The creator signs each result, so you can prove what you got. No result in time: the price returns. Wrong
-          result: you can dispute it{days}.
+          result: you can dispute it{days}, for a bond that you lose if it is rejected.
         </Step>
       </ol>
       <div className="mt-4 grid gap-x-8 gap-y-1 text-sm max-sm:hidden sm:grid-cols-3">

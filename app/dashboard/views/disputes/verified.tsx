@@ -11,11 +11,11 @@ import { Fold } from './fold.tsx';
 
 function subjectOf({ receipt, execution }: ProcedureOutput<'disputes.case'>): Subject {
   return receipt
-    ? { kind: 'receipt', receipt, from: 'The receipt is the one that the caller can download.' }
+    ? { kind: 'receipt', receipt, from: 'the receipt that the caller can download' }
     : {
         kind: 'execution',
         executionId: execution.execution_id,
-        from: 'There is no receipt, so only the data on the chain are checked.',
+        from: 'the call on the chain, because there is no receipt',
       };
 }
 
@@ -45,7 +45,7 @@ export function Verified({ found }: { found: ProcedureOutput<'disputes.case'> })
           Verify again
         </Button>
       </div>
-      {current && <VerificationResult verification={current} name={found.execution.execution_id} />}
+      {current && <VerificationResult verification={current} />}
     </Fold>
   );
 }

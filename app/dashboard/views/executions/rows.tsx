@@ -72,7 +72,7 @@ export function Rows({ executions }: { executions: ExecutionSummary[] }) {
             </div>
             <p className="flex min-w-0 flex-wrap items-baseline justify-between gap-x-3 gap-y-1 text-faint">
               <span className="min-w-0 truncate">{[payerOf(call), durationOf(call)].filter(Boolean).join(' · ')}</span>
-              <Ago at={call.initiated_at} />
+              <Ago at={call.initiated_at} hasZone />
             </p>
           </li>
         ))}

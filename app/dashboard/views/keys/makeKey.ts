@@ -46,7 +46,7 @@ export function keyCost({ grantDeposit }: Pick<WalletMoney, 'grantDeposit'>, gas
   ];
   return {
     lamports,
-    total: `${formatSol(lamports)} SOL`,
+    total: `${formatSol(lamports)} SOL, ${formatSol(grantDeposit)} SOL of it a deposit that you get back`,
     rows: [['You pay now', `${parts.join('; ')}.`]] as const,
   };
 }

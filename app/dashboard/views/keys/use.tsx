@@ -52,7 +52,7 @@ export function KeyUse({ apiKey, spend }: KeyUseProps) {
       {isOpen && (
         <div className="mt-4 grid gap-4 lg:grid-cols-2">
           <Chart
-            title={`Calls by ${apiKey.name}`}
+            title={`Calls with the key “${apiKey.name}”`}
             summary={formatCount(allCalls)}
             days={days}
             kind="bars"
@@ -64,7 +64,7 @@ export function KeyUse({ apiKey, spend }: KeyUseProps) {
             ]}
           />
           <Chart
-            title={`Spent by ${apiKey.name}`}
+            title={`Spent with the key “${apiKey.name}”`}
             summary={allPaid}
             days={days}
             kind="bars"

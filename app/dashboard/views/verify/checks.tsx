@@ -4,7 +4,7 @@ import { Mark } from '../../parts/mark.tsx';
 import { Button, Chevron, cx, Note, Skeleton } from '../../parts/ui.tsx';
 import { formatList, saveFile } from '../../parts/values.tsx';
 import { Bought, When } from './bought.tsx';
-import { reportOf, type Verification } from './verification.ts';
+import { idOf, reportOf, type Verification } from './verification.ts';
 import { CHECK_WORDS, isLeftOut, verdictOf, wordsOf } from './words.ts';
 
 const NAMES = Object.keys(CHECK_WORDS) as CheckName[];
@@ -15,10 +15,17 @@ const VERDICT_TONES: Record<string, string> = {
   warn: 'bg-warn-soft text-warn',
 };
 
+interface VerificationResultProps {
+  verification: Verification;
+  /** Checks a call by its id, on the chain; offered for a wrong receipt. */
+  onId?(executionId: string): void;
+}
+
 /** The whole result, while it runs and after its end. */
-export function VerificationResult({ verification, name }: { verification: Verification; name: string }) {
+export function VerificationResult({ verification, onId }: VerificationResultProps) {
   const { checks, facts, isRunning, error, subject, endedAt, rpcUrl } = verification;
   const verdict = verdictOf(checks, facts);
+  const id = idOf(subject);
   const isMade = !isRunning && !facts?.isAbsent;
   const [failed, open, passed] = (['failed', 'not_checked', 'passed'] as const).map((state) =>
     checks.filter((check) => check.state === state && !isLeftOut(check)),
@@ -42,6 +49,13 @@ export function VerificationResult({ verification, name }: { verification: Verif
           </p>
         </div>
       )}
+      {onId && isMade && failed.length > 0 && id && subject.kind === 'receipt' && rpcUrl !== null && (
+        <div className="print:hidden">
+          <Button small onClick={() => onId(id)}>
+            Check the call ID on the chain
+          </Button>
+        </div>
+      )}
       {isRunning && <Skeleton className="h-112 sm:h-80" />}
       {isMade && failed.length > 0 && <CheckList checks={failed} {...{ facts, isSigned }} />}
       {!isRunning && !error && <Bought verification={verification} />}
@@ -61,7 +75,7 @@ export function VerificationResult({ verification, name }: { verification: Verif
           <Button
             small
             disabled={!endedAt}
-            onClick={() => saveFile(`verification-${name}.json`, reportOf(verification))}
+            onClick={() => saveFile(`verification-${id ?? 'receipt'}.json`, reportOf(verification))}
           >
             Download the verification
           </Button>

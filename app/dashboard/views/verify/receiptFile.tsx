@@ -76,7 +76,8 @@ export function ReceiptFile({ onReceipt, onWrong }: ReceiptFileProps) {
         )}
       >
         <p className="text-sm text-faint">
-          <span className="font-medium text-ink">Drop a receipt here</span>
+          <span className="font-medium text-ink pointer-coarse:hidden">Drop a receipt here</span>
+          <span className="hidden font-medium text-ink pointer-coarse:inline">Choose a receipt file</span>
           <br />
           to check result and signature as well
         </p>

@@ -1,6 +1,7 @@
 /** Runs the checks, and holds their subject, the node, and the results so far. */
 import { useCallback, useRef, useState } from 'react';
 import type { Check, ExecutionFacts } from '../../../sdk/receipt/verify.ts';
+import { EXECUTION_ID } from '../../../sdk/wire/choices.ts';
 import type { Receipt } from '../../../sdk/wire/receipt.ts';
 import { explain, queryClient, request } from '../../service.ts';
 import { sessionQuery } from '../../wallet/session.ts';
@@ -12,6 +13,13 @@ import { sessionQuery } from '../../wallet/session.ts';
 export type Subject =
   | { kind: 'receipt'; receipt: unknown; executionId?: string | undefined; from: string }
   | { kind: 'execution'; executionId: string; from: string };
+
+/** The id of the call; null for a receipt that has none. */
+export function idOf(subject: Subject): string | null {
+  if (subject.kind === 'execution') return subject.executionId;
+  const { execution_id } = (subject.receipt ?? {}) as { execution_id?: unknown };
+  return typeof execution_id === 'string' && EXECUTION_ID.test(execution_id) ? execution_id : null;
+}
 
 export interface Verification {
   subject: Subject;

@@ -127,7 +127,7 @@ export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null
     const rest = others.length > 0 ? ` Also: ${others.join('; ')}.` : '';
     const next = failed.some(({ name }) => name === 'genesis_hash')
       ? 'Open the form of the page Verify, choose a node of the network on which the call was paid, and check it again.'
-      : 'Ask the caller for the original receipt, or enter the call ID to see what the chain recorded.';
+      : 'Get the original receipt: its caller downloads it on the page of the call, under Activity. The chain has the hash and the payment, not the text.';
     return { tone: 'bad', title: first, about: `Do not rely on it.${rest} ${count} ${next}` };
   }
   if (facts?.isAbsent) {

@@ -5,7 +5,6 @@ import type { OwnKey } from '../../../../sdk/wire/ownKey.ts';
 import { formatSol } from '../../../../sdk/wire/sol.ts';
 import { parseUsdc, toUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
-import { formatShortSol, formatSolUp } from '../../../parts/amount.ts';
 import { fundsQuery } from '../../../parts/funds.tsx';
 import { Trouble } from '../../../parts/trouble.tsx';
 import { Card, cx } from '../../../parts/ui.tsx';
@@ -14,6 +13,9 @@ import { configQuery } from '../../../service.ts';
 import { useConnected } from '../../../wallet/wallets.ts';
 import { DisputeTerms } from '../../executions/disputeTerms.tsx';
 import { type Payer, useTypedKey, type WalletCost, walletCostQuery } from './cost.ts';
+
+/** Exact, as the wallet shows it. */
+const sol = (lamports: bigint): string => `${formatSol(lamports)} SOL`;
 
 interface MoneyProps {
   agent: AgentFull;
@@ -55,15 +57,11 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
         {isByWallet && (
           <>
             <Row name="You need now" className="border-t border-line pt-3 font-semibold">
-              <Both usdc={price} sol={cost ? formatSolUp(spendOf(cost)) : unknown} />
+              <Both usdc={price} sol={cost ? sol(spendOf(cost)) : unknown} />
             </Row>
             {owner !== undefined && !unreadFunds && (
               <Row name="You have" className="min-h-10">
-                {funds ? (
-                  <Both usdc={formatAmount(toUsdc(funds.usdc ?? 0n))} sol={formatShortSol(Number(funds.lamports))} />
-                ) : (
-                  'Reading …'
-                )}
+                {funds ? <Both usdc={formatAmount(toUsdc(funds.usdc ?? 0n))} sol={sol(funds.lamports)} /> : 'Reading …'}
               </Row>
             )}
           </>
@@ -115,15 +113,14 @@ function Both({ usdc, sol }: { usdc: string; sol: string }) {
 /** Stands for an amount whose reading failed. */
 export const UNREAD = 'Could not be read';
 
-export const feesText = ({ fees }: WalletCost): string => `about ${formatSol(fees)} SOL`;
+export const feesText = ({ fees }: WalletCost): string => `about ${sol(fees)}`;
 
 /** What the payment takes from the wallet, lamports. */
 export const spendOf = ({ fees, escrowDeposit, recordDeposit }: WalletCost): bigint =>
   fees + escrowDeposit + recordDeposit;
 
-/** The refundable deposit, and when it comes back; in exact digits where it is signed. */
-export function depositTexts({ escrowDeposit, recordDeposit, recordSeconds }: WalletCost, isExact = false) {
-  const sol = isExact ? (lamports: bigint) => `${formatSol(lamports)} SOL` : formatSolUp;
+/** The refundable deposit, and when it comes back. */
+export function depositTexts({ escrowDeposit, recordDeposit, recordSeconds }: WalletCost) {
   return {
     deposit: sol(escrowDeposit + recordDeposit),
     back: `${sol(escrowDeposit)} comes back when the call ends, the rest about ${formatSpan(recordSeconds)} later.`,
@@ -133,7 +130,7 @@ export function depositTexts({ escrowDeposit, recordDeposit, recordSeconds }: Wa
 /** Who pays the network fees of a call by key, and who lends its deposit; the key is unknown until it is typed. */
 function keyTexts(gas: OwnKey['gas'] | undefined, isSponsored: boolean | undefined) {
   if (gas?.pays_next_call) {
-    const fees = `up to ${formatSol(BigInt(gas.next_call_lamports))} SOL`;
+    const fees = `up to ${sol(BigInt(gas.next_call_lamports))}`;
     return {
       fees,
       deposit: 'lent',

@@ -81,7 +81,7 @@ export function PayByWallet(props: PayByWalletProps) {
       about={
         opened
           ? 'The price is in escrow already. Your wallet signs one message to start the work; it spends nothing.'
-          : 'Your wallet asks twice: for the payment into escrow, and for a message that starts the work.'
+          : 'Your wallet asks you to approve twice: the payment into escrow, and a message that starts the call. You pay once.'
       }
       rows={
         opened ? [['Call', <Id key="id" value={opened.executionId} />]] : paymentRows(agent, seconds, cost, isUnread)
@@ -108,7 +108,7 @@ export function PayByWallet(props: PayByWalletProps) {
 /** The facts about the payment into escrow. */
 function paymentRows(agent: AgentFull, seconds: number, cost: WalletCost | undefined, isUnread: boolean) {
   const unknown = isUnread ? UNREAD : 'Reading …';
-  const deposit = cost && depositTexts(cost, true);
+  const deposit = cost && depositTexts(cost);
   return [
     ['Into escrow', formatAmount(agent.price_per_call_usdc)],
     ['Paid out', "Only against the creator's signature over your result"],

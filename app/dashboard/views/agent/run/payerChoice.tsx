@@ -23,7 +23,7 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
       <legend className="mb-2 text-sm font-medium">Pay by</legend>
       <Choice value="wallet" payer={payer} onPayer={onPayer} title="Wallet">
         {connected
-          ? `${connected.wallet.name}, ${shorten(connected.account.address)}. Your wallet asks you to approve twice.`
+          ? `${connected.wallet.name}, ${shorten(connected.account.address)}. Your wallet asks you to approve twice: the payment, and a message that starts the call. You pay once.`
           : 'You are asked to connect one.'}
       </Choice>
       <Choice value="key" payer={payer} onPayer={onPayer} title="API key">
