@@ -84,7 +84,6 @@ async function makeBundle(path, folder, record) {
     target: 'node20',
     // Names of functions and classes are used.
     keepNames: true,
-    minifyWhitespace: true,
     sourcemap: 'inline',
     sourcesContent: false,
     logLevel: 'silent',

@@ -1,7 +1,6 @@
 /** The SOL that a listing costs besides its collateral. */
 import { useQuery } from '@tanstack/react-query';
 import { formatSol } from '../../../sdk/wire/sol.ts';
-import { formatSolUp } from '../../parts/amount.ts';
 import { formatAmount, formatNumber } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { depositsQuery } from '../../wallet/deposits.ts';
@@ -15,7 +14,7 @@ function useDeposits() {
   const { data } = useQuery(depositsQuery);
   if (!data) return null;
   const about = ((data.kept + data.token) / ROUNDED_TO + 1n) * ROUNDED_TO;
-  return { about: inSol(about), vault: inSol(data.token), back: formatSolUp(data.token), kept: inSol(data.kept) };
+  return { about: inSol(about), vault: inSol(data.token), kept: inSol(data.kept) };
 }
 
 /** When a creator pays, and how much. Without figures until they are known. */
@@ -28,7 +27,7 @@ export function Payment() {
   return (
     <>
       Seven steps. You pay only at the last step: the collateral of your price{range}, which you can take back after you
-      delist, and {deposits ? `about ${deposits.about}, of which ${deposits.back} comes back` : 'some SOL'}. Your draft
+      delist, and {deposits ? `about ${deposits.about}, of which ${deposits.vault} comes back` : 'some SOL'}. Your draft
       stays in this browser until then.
     </>
   );
