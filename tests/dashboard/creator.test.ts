@@ -459,7 +459,7 @@ describe('the creator', function () {
     const [before, held] = [await visitor.balances(), await collateral()];
     await site.visit(CREATOR, async (page) => {
       await page.goto(`/creator/${agentId}?tab=received`);
-      await page.getByRole('link', { name: 'Disputed, not decided yet: read the dispute' }).waitFor();
+      await page.getByRole('link', { name: 'Dispute open: read the dispute' }).waitFor();
       // Twenty times the price, as far as the collateral reaches.
       const most = Math.min(1, Number(held) / 1e6).toFixed(2);
       await page.getByText(`Up to ${most} USDC of its collateral is at stake. Reply now:`).waitFor();

@@ -6,10 +6,10 @@ export function cx(...names: (string | false | null | undefined)[]): string {
 }
 
 const BUTTONS = {
-  primary: 'bg-accent text-on-accent hover:opacity-90',
-  plain: 'border border-line bg-raised hover:bg-sunken',
-  quiet: 'hover:bg-sunken',
-  danger: 'bg-bad-soft text-bad border border-bad/30 hover:border-bad',
+  primary: 'border-transparent bg-accent text-on-accent hover:opacity-90',
+  plain: 'border-line bg-raised hover:bg-sunken',
+  quiet: 'border-transparent hover:bg-sunken',
+  danger: 'bg-bad-soft text-bad border-bad/30 hover:border-bad',
 };
 
 export type ButtonKind = keyof typeof BUTTONS;
@@ -17,11 +17,11 @@ export type ButtonKind = keyof typeof BUTTONS;
 /** The style of a button, also for links that look like buttons. */
 export function buttonStyle(kind: ButtonKind = 'plain', small = false): string {
   return cx(
-    'inline-flex items-center justify-center gap-2 rounded-lg font-medium whitespace-nowrap transition-colors print:hidden',
+    'inline-flex items-center justify-center gap-2 rounded-lg border font-medium whitespace-nowrap transition-colors print:hidden',
     small ? 'min-h-8 px-2.5 text-sm' : 'min-h-10 px-4 text-sm',
     BUTTONS[kind],
     // The same grey for every kind: a pale colour looks like an action.
-    'unavailable:border unavailable:border-line unavailable:bg-sunken unavailable:text-faint unavailable:opacity-100 unavailable:cursor-not-allowed',
+    'unavailable:border-line unavailable:bg-sunken unavailable:text-faint unavailable:opacity-100 unavailable:cursor-not-allowed',
   );
 }
 
