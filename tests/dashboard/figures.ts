@@ -19,7 +19,10 @@ export async function assertSameFigures(page: Page, visitor: Visitor, agentId: s
   await figure(page, 'Success', '0 %').waitFor();
   await figure(page, 'Earned', '0.0495 USDCDisputes took 0.05 USDC of the collateral').waitFor();
   // One sentence for each day: two if midnight passed between the calls.
-  await page.getByText(/ calls? on /).filter({ hasText: ': 0 % completed, 0.0495 USDC earned' }).waitFor();
+  await page
+    .getByText(/ calls? on /)
+    .filter({ hasText: ': 0 % completed, 0.0495 USDC earned' })
+    .waitFor();
   const failures = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Why calls failed' }) });
   await failures.getByRole('paragraph').filter({ hasText: /^2$/ }).waitFor();
   const reasons = page.getByRole('region', { name: 'Failures by reason' }).getByRole('row');
