@@ -113,7 +113,7 @@ describe('the command line: after a call', function () {
     const early = await terminal.refused(stranger, 'execution', 'delete', paid, ...base);
     expect(early).to.include('or this service does not store its content');
     expect(await terminal.refused(caller, 'execution', 'delete', paid, ...base)).to.match(
-      /^The execution (can still be disputed|has not ended, or its end is not final yet)\. /,
+      /^The call (can still be disputed|has not ended, or its end is not final yet)\. /,
     );
     const before = await market.balances();
     const { settledAt, disputeWindowSeconds } = (await market.record(paid))!;
