@@ -352,7 +352,7 @@ describe('agents', function () {
       const python = await run('python3', ['-c', await textOf('Python', 'Python that calls sandbox-echo')]);
       expect(python.stdout).to.equal(`${echoed}\n`);
       // Pasted twice into one shell, it is two calls.
-      const curl = await run('sh', ['-c', `${example}echo\n${example}`]);
+      const curl = await run('sh', ['-c', `${example}${example}`]);
       const answers = curl.stdout
         .trim()
         .split('\n')

@@ -462,7 +462,7 @@ describe('the creator', function () {
       await page.getByRole('link', { name: 'Dispute open: read the dispute' }).waitFor();
       // Twenty times the price, as far as the collateral reaches.
       const most = Math.min(1, Number(held) / 1e6).toFixed(2);
-      await page.getByText(`Up to ${most} USDC of its collateral is at stake. Reply now:`).waitFor();
+      await page.getByText(`Up to ${most} USDC of its collateral is at stake. Reply now.`).waitFor();
       const own = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Your agents' });
       await own.filter({ hasText: /^Your agents\d+ disputes? waits? for your reply$/ }).waitFor();
       expect(await own.getAttribute('aria-current')).to.equal('page');

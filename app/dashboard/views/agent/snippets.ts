@@ -123,15 +123,16 @@ call() {
     -H "Authorization: Bearer $${KEY_VARIABLE}" \\
     -H 'Content-Type: application/json' \\
     -H "Idempotency-Key: $KEY" \\
+    -w ' %{http_code}' \\
     --data-binary ${quote(JSON.stringify(bodyOf(input), null, 2))}
 }
 ANSWER=$(call)
 # While the call runs, the same request is not paid again. In the end it gets the outcome.
-while printf %s "$ANSWER" | grep -Eq '"status":"running"|"code":"request_in_progress"'; do
+while case "$ANSWER" in *' 202' | *'"request_in_progress"'*' 409') true ;; *) false ;; esac; do
   sleep 2
   ANSWER=$(call)
 done
-printf '%s\\n' "$ANSWER"
+printf '%s\\n' "\${ANSWER% ???}"
 `;
 }
 
