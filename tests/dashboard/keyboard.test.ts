@@ -32,6 +32,15 @@ describe('with the keyboard alone', function () {
       const receipt = await site.visitor.send(`/v1/executions/${body.execution_id}/receipt`, 0);
       const search = page.getByRole('dialog', { name: 'Search' });
       const option = (name: string) => search.getByRole('option', { name });
+      /** Selects it by the arrow keys: agents with the sought words can be above it. */
+      const select = async (name: string) => {
+        await option(name).waitFor();
+        await until(`${name} is selected`, async () => {
+          if ((await search.getByRole('option', { name, selected: true }).count()) > 0) return true;
+          await page.keyboard.press('ArrowDown');
+          return false;
+        });
+      };
       const open = async () => {
         await page.keyboard.press('Control+k');
         await untilFocused(page, 'Search');
@@ -56,13 +65,13 @@ describe('with the keyboard alone', function () {
       await search.getByText('Nothing was found').waitFor();
       await page.keyboard.press('Control+A');
       await page.keyboard.type('sandbox-echo');
-      await option('sandbox-echo').waitFor();
+      await select('sandbox-echo');
       await page.keyboard.press('Enter');
       await page.waitForURL(`**/agents/${site.visitor.agent('sandbox-echo').agent_id}`);
 
       await open();
       await page.keyboard.type('to be found');
-      await option('Echo to be found').waitFor();
+      await select('Echo to be found');
       await page.keyboard.press('Enter');
       await page.waitForURL(`**/executions/${body.execution_id}`);
 
@@ -70,6 +79,7 @@ describe('with the keyboard alone', function () {
       await open();
       await page.keyboard.insertText(body.execution_id);
       await option('Verify this call').waitFor();
+      await select('Open this call');
       await page.keyboard.press('Enter');
       await page.waitForURL(`**/executions/${body.execution_id}`);
 
@@ -78,7 +88,7 @@ describe('with the keyboard alone', function () {
       await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(pasted)})`);
       await open();
       await page.keyboard.press('Control+V');
-      await option('Verify this receipt').waitFor();
+      await select('Verify this receipt');
       await page.keyboard.press('Enter');
       await page.waitForURL('**/verify');
       await page.getByText('The result was changed after it was signed').first().waitFor();
