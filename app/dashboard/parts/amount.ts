@@ -19,11 +19,14 @@ export function formatCents(usdc: number): string {
   return `${group((Math.floor(Number((usdc * 100).toFixed(4))) / 100).toFixed(2))} USDC`;
 }
 
+/** SOL with all its digits. */
+export const formatLamports = (lamports: bigint): string => `${formatSol(lamports)} SOL`;
+
 /** A ten-thousandth of a SOL. */
 const SHOWN_LAMPORTS = 100_000;
 
 /** A balance in SOL with four decimals, never more than it is; less than one is exact. Beside a payment, SOL is exact. */
 export function formatShortSol(lamports: number): string {
   const shown = lamports < SHOWN_LAMPORTS ? lamports : Math.floor(lamports / SHOWN_LAMPORTS) * SHOWN_LAMPORTS;
-  return `${formatSol(BigInt(shown))} SOL`;
+  return formatLamports(BigInt(shown));
 }

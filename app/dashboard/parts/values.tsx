@@ -6,7 +6,7 @@ import { configQuery, explorerUrl } from '../service.ts';
 import { group } from './amount.ts';
 import { Badge, Button, cx, type Tone } from './ui.tsx';
 
-export { formatAmount, formatCents, formatNumber } from './amount.ts';
+export { formatAmount, formatCents, formatLamports, formatNumber } from './amount.ts';
 
 /** Three digits, for an axis. */
 export const formatShort = (value: number): string => group(String(Number(value.toPrecision(3))));
@@ -45,10 +45,14 @@ export function formatSpan(seconds: number): string {
   return words.join(' ') || '0 seconds';
 }
 
-const ZONE = new Intl.DateTimeFormat(undefined, { timeZoneName: 'short' });
+/** Created with the first time, because its creation blocks a slow phone. */
+let zoneFormat: Intl.DateTimeFormat | undefined;
+
 /** The short name of the reader's time zone, such as `GMT+1`; it may change within a year. */
-export const zoneAt = (at: number | Date): string =>
-  ZONE.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+export function zoneAt(at: number | Date): string {
+  zoneFormat ??= new Intl.DateTimeFormat(undefined, { timeZoneName: 'short' });
+  return zoneFormat.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+}
 
 /** A time in the reader's zone, which it names; the exact one on hover. */
 export function Time({ at, hasSeconds = false }: { at: string; hasSeconds?: boolean }) {

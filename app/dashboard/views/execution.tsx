@@ -12,6 +12,7 @@ import { Button, buttonStyle, Card, Empty, Note, PageHead, Skeleton, Spinner } f
 import { Time } from '../parts/values.tsx';
 import { request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
+import { mostToCaller, stakesQuery } from './disputes/stakes.ts';
 import { Asked } from './executions/asked.tsx';
 import { Deletion } from './executions/deletion.tsx';
 import { DisputeCard } from './executions/dispute.tsx';
@@ -199,6 +200,10 @@ function Disputable({ execution, record }: DisputableProps) {
   const [isOpen, setOpen] = useState(false);
   const until = record?.disputable_until;
   const now = useChainClock(Boolean(until));
+  const { data: stakes, error: unread } = useQuery({
+    ...stakesQuery(execution.agent_id, null),
+    enabled: Boolean(until),
+  });
   const left = until && now !== undefined ? (Date.parse(until) - now) / 1_000 : null;
   if (record === undefined || (until && left === null)) return <Skeleton className="h-36 max-lg:order-4" />;
   if (lacksProof(execution, record)) {
@@ -217,7 +222,11 @@ function Disputable({ execution, record }: DisputableProps) {
       <h2 className="font-medium">Not what you paid for?</h2>
       <div className="mt-1 mb-4 text-sm text-faint tabular-nums">
         You can dispute it until <Time at={until} />.{' '}
-        <DisputeTerms agentId={execution.agent_id} price={parseUsdc(execution.cost_usdc)} />
+        {stakes ? (
+          <DisputeTerms {...stakes} most={mostToCaller(stakes, parseUsdc(execution.cost_usdc))} />
+        ) : (
+          !unread && <Skeleton className="mt-1 h-20" />
+        )}
       </div>
       <Button onClick={() => setOpen(true)}>Open a dispute</Button>
       <OpenDisputeDialog execution={execution} open={isOpen} onClose={() => setOpen(false)} />

@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense } from 'react';
 import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
 import type { MarketplaceConfig, PendingChanges } from '../../sdk/wire/procedures.ts';
-import { formatSol } from '../../sdk/wire/sol.ts';
 import { ContactOperator } from '../parts/contact.tsx';
+import { TierTable } from '../parts/tiers.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Card, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
-import { formatAmount, formatNumber, formatSpan, Id } from '../parts/values.tsx';
+import { formatAmount, formatLamports, formatSpan, Id } from '../parts/values.tsx';
 import { configQuery } from '../service.ts';
 import { depositsQuery } from '../wallet/deposits.ts';
 import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS, SLASH_MULTIPLE } from '../wallet/programTerms.ts';
@@ -61,8 +61,6 @@ export default function View() {
   );
 }
 
-const sol = (lamports: bigint) => `${formatSol(lamports)} SOL`;
-
 function Terms({ config }: { config: MarketplaceConfig }) {
   const service = config.x402_service_fee_usdc;
   const { data: deposits } = useQuery(depositsQuery);
@@ -80,7 +78,7 @@ function Terms({ config }: { config: MarketplaceConfig }) {
           ['Longest timeout', formatSpan(config.max_timeout_seconds)],
           [
             'Refundable deposit',
-            `${deposits ? `${sol(deposits.record)}: ` : ''}${formatSpan(config.record_seconds)} after settlement the call’s account on the chain is closed, and its deposit goes back to the wallet that paid it.`,
+            `${deposits ? `${formatLamports(deposits.record)}: ` : ''}${formatSpan(config.record_seconds)} after settlement the call’s account on the chain is closed, and its deposit goes back to the wallet that paid it.`,
           ],
           [
             'Refund',
@@ -89,7 +87,7 @@ function Terms({ config }: { config: MarketplaceConfig }) {
           [
             'Listing',
             deposits
-              ? `${sol(deposits.kept)}, not returned; ${sol(deposits.token)}, returned with the collateral`
+              ? `${formatLamports(deposits.kept)}, not returned; ${formatLamports(deposits.token)}, returned with the collateral`
               : 'The network’s deposits for its accounts',
           ],
           [
@@ -98,27 +96,14 @@ function Terms({ config }: { config: MarketplaceConfig }) {
           ],
         ]}
       />
-      <table className="w-full text-left text-sm tabular-nums">
-        <caption className="mb-1 text-left text-faint">Collateral of an agent, by its price</caption>
-        <thead className="border-b border-line text-xs text-faint">
-          <tr>
-            <th scope="col" className="py-1.5 text-right font-medium">
-              Price up to, USDC
-            </th>
-            <th scope="col" className="py-1.5 text-right font-medium">
-              Collateral, USDC
-            </th>
-          </tr>
-        </thead>
-        <tbody className="divide-y divide-line">
-          {config.collateral_tiers.map(({ max_price_usdc, deposit_usdc }) => (
-            <tr key={max_price_usdc}>
-              <td className="py-1.5 text-right">{formatNumber(max_price_usdc)}</td>
-              <td className="py-1.5 text-right">{formatNumber(deposit_usdc)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <TierTable
+        tiers={config.collateral_tiers}
+        caption="Collateral of an agent, by its price"
+        columns={[
+          ['Price up to, USDC', (tier) => tier.max_price_usdc],
+          ['Collateral, USDC', (tier) => tier.deposit_usdc],
+        ]}
+      />
     </Card>
   );
 }
@@ -131,10 +116,13 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
       <Facts
         rows={[
           ['Dispute window', `${formatSpan(config.dispute_window_seconds)} after settlement`],
-          ['Bond', `${sol(BigInt(config.dispute_bond_lamports))}, which the caller pays, held until the end`],
+          [
+            'Bond',
+            `${formatLamports(BigInt(config.dispute_bond_lamports))}, which the caller pays, held until the end`,
+          ],
           [
             'Refundable deposit',
-            `${deposits ? sol(deposits.dispute) : 'The network’s deposit of an account'}, which the caller pays and gets back ${formatSpan(ENDED_DISPUTE_SECONDS)} after the end`,
+            `${deposits ? formatLamports(deposits.dispute) : 'The network’s deposit of an account'}, which the caller pays and gets back ${formatSpan(ENDED_DISPUTE_SECONDS)} after the end`,
           ],
           [
             'Decision',

@@ -1,11 +1,8 @@
 /** The refundable deposits of new accounts, which the network sets by their size. */
 import { queryOptions } from '@tanstack/react-query';
-import { TOKEN_ACCOUNT_SIZE } from '../../sdk/program/foreign.ts';
+import { ACCOUNT_OVERHEAD, TOKEN_ACCOUNT_SIZE } from '../../sdk/program/foreign.ts';
 import { askNode } from './node.ts';
 import { DISPUTE_BYTES, GRANT_BYTES, LISTING_BYTES, RECORD_BYTES } from './programTerms.ts';
-
-/** Bytes that the chain adds to every account. */
-const OVERHEAD_BYTES = 128;
 
 /** Lamports. */
 export const depositsQuery = queryOptions({
@@ -13,7 +10,7 @@ export const depositsQuery = queryOptions({
   queryFn: async () => {
     const { result } = await askNode('getMinimumBalanceForRentExemption', [0]);
     if (typeof result !== 'number') throw new Error('The node did not return the deposits.');
-    const of = (bytes: number) => (BigInt(result) * BigInt(OVERHEAD_BYTES + bytes)) / BigInt(OVERHEAD_BYTES);
+    const of = (bytes: number) => (BigInt(result) * BigInt(ACCOUNT_OVERHEAD + bytes)) / BigInt(ACCOUNT_OVERHEAD);
     return {
       /** Of an account without data, such as a gas balance. */
       empty: of(0),

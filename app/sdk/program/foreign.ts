@@ -7,6 +7,8 @@ export const CLOCK = 'SysvarC1ock11111111111111111111111111111111';
 export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 export const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
 
+/** Bytes that the chain adds to every account when it computes its deposit. */
+export const ACCOUNT_OVERHEAD = 128;
 /** Bytes of a token account, for its refundable deposit. */
 export const TOKEN_ACCOUNT_SIZE = 165;
 

@@ -2,10 +2,13 @@
 import { least } from '../wire/amounts.ts';
 import { U64_MAX } from '../wire/decimal.ts';
 
+/** The network's fee of one signature, lamports. A wallet may add a priority fee. */
+export const SIGNATURE_FEE = 5_000n;
+
 /** Gas for the end of a call that a wallet opens itself, lamports: one signature, and as much again for priority. */
 export const END_GAS = 10_000;
 /** Usual network fees of such a call, lamports: the wallet's own signature, and the gas for the end. */
-export const WALLET_CALL_FEES = 5_000n + BigInt(END_GAS);
+export const WALLET_CALL_FEES = SIGNATURE_FEE + BigInt(END_GAS);
 
 /** The gas to add with a wallet's first key, lamports: enough for about 200 calls. */
 export const FIRST_GAS = 4_500_000n;

@@ -3,7 +3,7 @@ import type { SettingsChange } from '../../../sdk/wallet/settings.ts';
 import { own } from '../../../sdk/wire/own.ts';
 import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
 import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
-import { formatSpan } from '../../parts/values.tsx';
+import { formatLamports, formatSpan } from '../../parts/values.tsx';
 import type { Limits, Settings } from './chainConfig.ts';
 
 export interface TierDraft {
@@ -64,7 +64,6 @@ function parsePercent(text: string): bigint {
 }
 
 const showUsdc = (value: bigint) => `${formatUsdc(value)} USDC`;
-const showSol = (value: bigint) => `${formatSol(value)} SOL`;
 const showSpan = (value: bigint) => formatSpan(Number(value));
 
 export function fieldsOf(limits: Limits): SettingField[] {
@@ -95,7 +94,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       min: 0n,
       max: limits.disputeBondLamportsMax,
       parse: parseSol,
-      show: showSol,
+      show: formatLamports,
     },
     {
       name: 'disputeWindowSeconds',

@@ -1,7 +1,9 @@
 /** What a transaction of the admin or the guardian did, in words. */
+import { hexToBytes } from '@noble/hashes/utils.js';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { formatUuid } from '../../../sdk/receipt/receipt.ts';
 import type { AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { formatAmount, Id, shorten } from '../../parts/values.tsx';
@@ -24,7 +26,7 @@ const WORDS: Record<string, (data: Data) => ReactNode> = {
   ),
   DisputeResolved: ({ executionId, upheld }) => (
     <>
-      {upheld ? 'Upheld' : 'Rejected'} dispute <DisputeLink executionId={uuidOf(String(executionId))} />
+      {upheld ? 'Upheld' : 'Rejected'} dispute <DisputeLink executionId={formatUuid(hexToBytes(String(executionId)))} />
     </>
   ),
   RelayAuthorityRemoved: ({ relayAuthority }) => <>Removed the relay authority {address(relayAuthority)}</>,
@@ -32,8 +34,6 @@ const WORDS: Record<string, (data: Data) => ReactNode> = {
 };
 
 const address = (value: unknown) => <Id value={String(value)} kind="address" />;
-
-const uuidOf = (hex: string): string => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
 /** An event without words here is named as in the program. */
 export const eventWords = ({ event, data }: AdminEvent): ReactNode => WORDS[event]?.(data) ?? event;

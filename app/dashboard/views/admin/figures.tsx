@@ -6,7 +6,7 @@ import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Figure } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatSpan } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
-import { askNode } from '../../wallet/node.ts';
+import { readAccounts, tokenOf } from '../../wallet/accounts.ts';
 
 const HOUR_SECONDS = 3_600;
 /** Above this, only "over a year" is shown. */
@@ -19,14 +19,14 @@ function runwayOf({ runway_hours }: OperationState): string {
   return runway_hours > LONG_HOURS ? 'Over a year' : formatSpan(runway_hours * HOUR_SECONDS);
 }
 
-/** USDC in the treasury; undefined until it is read. */
-function useCollected(): number | undefined {
+/** USDC in the treasury; undefined until it is read, null if it has no account. */
+function useCollected(): number | null | undefined {
   const { data: config } = useQuery(configQuery);
   const { data } = useQuery({
     queryKey: ['treasury', config?.treasury],
     queryFn: async () => {
-      const { result } = await askNode('getTokenAccountBalance', [config!.treasury]);
-      return toUsdc(BigInt(result.value.amount));
+      const token = tokenOf((await readAccounts([config!.treasury]))[0]);
+      return token && toUsdc(token.amount);
     },
     enabled: config !== undefined,
     refetchInterval: REFRESH_MS,
@@ -52,7 +52,7 @@ export function Figures({ state }: { state: OperationState }) {
       <Figure label="Finished calls" value={formatCount(state.total_executions)} about="Of all agents" />
       <Figure
         label="Collected fees"
-        value={collected === undefined ? '–' : formatAmount(collected)}
+        value={collected == null ? '–' : formatAmount(collected)}
         about={
           <>
             In the treasury.{' '}

@@ -4,12 +4,11 @@ import { RadioGroup } from 'radix-ui';
 import { type ReactNode, useId, useState } from 'react';
 import { least } from '../../../sdk/wire/amounts.ts';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
-import { formatSol } from '../../../sdk/wire/sol.ts';
 import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Button, cx, Input, TextArea } from '../../parts/ui.tsx';
-import { formatAmount, shorten } from '../../parts/values.tsx';
+import { formatAmount, formatLamports, shorten } from '../../parts/values.tsx';
 import { useCreatorName } from '../disputes/creatorName.ts';
 import { EXCESS } from '../disputes/excess.ts';
 import { depositWords } from '../disputes/outcomes.tsx';
@@ -177,7 +176,7 @@ function whyNotYet({ side, reason, fault, isRead }: Missing): string | null {
   return isRead ? null : 'Reading the collateral on the chain …';
 }
 
-const bondOf = ({ bond_lamports }: DisputeSummary): string => `${formatSol(BigInt(bond_lamports))} SOL`;
+const bondOf = ({ bond_lamports }: DisputeSummary): string => formatLamports(BigInt(bond_lamports));
 
 /** What the typed amount means for both sides; without sums until they are known. */
 function upholdWords(

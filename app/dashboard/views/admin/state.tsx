@@ -4,12 +4,11 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { MAX_LAG_SECONDS } from '../../../sdk/wire/choices.ts';
 import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
-import { formatSol } from '../../../sdk/wire/sol.ts';
 import { formatShortSol } from '../../parts/amount.ts';
 import { Cell, Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Badge, Card, Facts, Note, Skeleton } from '../../parts/ui.tsx';
-import { formatCount, formatDuration, formatSpan, Id } from '../../parts/values.tsx';
+import { formatCount, formatDuration, formatLamports, formatSpan, Id } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { Figures } from './figures.tsx';
 import { NeedsYou } from './needsYou.tsx';
@@ -28,7 +27,7 @@ export const stateQuery = queryOptions({
 
 const UNKNOWN = 'not known yet';
 
-export const sol = (lamports: number): string => `${formatSol(BigInt(lamports))} SOL`;
+export const sol = (lamports: number): string => formatLamports(BigInt(lamports));
 
 /** Four decimals; the exact amount on hover. `of`: a limit of the amount. */
 function Sol({ lamports, of: limit }: { lamports: number | null; of?: number }) {

@@ -1,4 +1,6 @@
 /** The caller's evidence in a dispute: text and images are shown, everything else is only offered as a file. */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { useQuery } from '@tanstack/react-query';
 import type { DisputeSummary, EvidenceType } from '../../../sdk/wire/disputeProcedures.ts';
 import { Trouble } from '../../parts/trouble.tsx';
@@ -22,11 +24,6 @@ const SHOWN_AS_IMAGE: readonly EvidenceType[] = ['image/png', 'image/jpeg'];
 
 const bytesOf = (base64: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-
-async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
-  return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
 
 export function Evidence({ dispute, reader }: { dispute: DisputeSummary; reader: Reader }) {
   return (
@@ -64,7 +61,7 @@ function Kept({ dispute: { execution_id, evidence_hash } }: { dispute: DisputeSu
     queryFn: async () => {
       const { content, media_type } = await call('disputes.evidence', { execution_id });
       const bytes = bytesOf(content);
-      return { content, media_type, bytes, hash: await hashOf(bytes) };
+      return { content, media_type, bytes, hash: bytesToHex(sha256(bytes)) };
     },
     staleTime: Number.POSITIVE_INFINITY,
   });

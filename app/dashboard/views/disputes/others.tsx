@@ -34,9 +34,8 @@ export function Others({ found: { dispute, others } }: { found: ProcedureOutput<
   );
 }
 
-/** `3: 1 open, 2 rejected`; `None`. */
+/** Such as `1 open, 2 rejected`. */
 function countWords({ open, rejected, upheld, lapsed }: Counts): string {
-  const total = open + rejected + upheld + lapsed;
   const parts = [
     [open, 'open'],
     [rejected, 'rejected'],
@@ -44,5 +43,5 @@ function countWords({ open, rejected, upheld, lapsed }: Counts): string {
     [lapsed, 'ended undecided'],
   ] as const;
   const words = parts.filter(([count]) => count > 0).map(([count, word]) => `${formatCount(count)} ${word}`);
-  return total === 0 ? 'None' : words.join(', ');
+  return words.length === 0 ? 'None' : words.join(', ');
 }

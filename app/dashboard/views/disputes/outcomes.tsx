@@ -1,16 +1,14 @@
 /** What is at stake in a dispute: for each possible outcome, what caller and creator get or lose, and what happens to the agent. */
 import type { ReactNode } from 'react';
-import { formatSol } from '../../../sdk/wire/sol.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { cx } from '../../parts/ui.tsx';
-import { formatAmount, formatSpan } from '../../parts/values.tsx';
+import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { EXCESS } from './excess.ts';
 import { isPausedBy, mostSlashed, mostToCaller, type Stakes, slashedOf } from './stakes.ts';
 
 export type Reader = 'caller' | 'creator' | 'admin';
 
 const usdc = (amount: bigint): string => formatAmount(toUsdc(amount));
-const sol = (lamports: bigint): string => `${formatSol(lamports)} SOL`;
 
 interface OutcomesProps {
   stakes: Stakes;
@@ -34,7 +32,7 @@ export function Outcomes({ stakes, price, reader, lapse, isNarrow = false }: Out
       <Outcome title="If it is upheld" isNarrow={isNarrow}>
         <Side
           who={verb(caller, 'get')}
-          amount={`${sol(stakes.bond)} back and up to ${usdc(mostToCaller(stakes, price))}`}
+          amount={`${formatLamports(stakes.bond)} back and up to ${usdc(mostToCaller(stakes, price))}`}
         >
           The bond, and at most the price.
         </Side>
@@ -45,16 +43,16 @@ export function Outcomes({ stakes, price, reader, lapse, isNarrow = false }: Out
         <Side who="The agent">{upheldWords(stakes, price)}</Side>
       </Outcome>
       <Outcome title="If it is rejected" isNarrow={isNarrow}>
-        <Side who={loses(caller)} amount={sol(stakes.bond)}>
+        <Side who={loses(caller)} amount={formatLamports(stakes.bond)}>
           The bond. The {usdc(price)} stay paid.
         </Side>
-        <Side who={verb(creator, 'get')} amount={sol(stakes.bond)}>
+        <Side who={verb(creator, 'get')} amount={formatLamports(stakes.bond)}>
           {reader === 'caller' ? 'Your' : 'The caller’s'} bond. The collateral stays whole.
         </Side>
         <Side who="The agent">{stakes.status === 'active' ? 'Stays as it is.' : `Stays ${stakes.status}.`}</Side>
       </Outcome>
       <Outcome title="If nobody decides" isNarrow={isNarrow}>
-        <Side who={`${verb(caller, 'get')} back`} amount={sol(stakes.bond)}>
+        <Side who={`${verb(caller, 'get')} back`} amount={formatLamports(stakes.bond)}>
           The bond. The {usdc(price)} stay paid.
         </Side>
         <Side who={loses(creator)} amount="nothing" />
@@ -117,4 +115,4 @@ export const meanwhile = ({ status }: Stakes): string =>
 
 /** The deposit is never at stake. */
 export const depositWords = ({ deposit, depositSeconds }: Stakes, reader: Reader): string =>
-  `${reader === 'caller' ? 'Your' : 'The caller’s'} refundable deposit of ${sol(deposit)} comes back ${formatSpan(depositSeconds)} after the end, with every outcome; if there is an award, only after that has been paid to ${reader === 'caller' ? 'you' : 'the caller'}.`;
+  `${reader === 'caller' ? 'Your' : 'The caller’s'} refundable deposit of ${formatLamports(deposit)} comes back ${formatSpan(depositSeconds)} after the end, with every outcome; if there is an award, only after that has been paid to ${reader === 'caller' ? 'you' : 'the caller'}.`;

@@ -1,21 +1,24 @@
 /** What a dispute costs and brings its caller, before it is opened. */
-import { useQuery } from '@tanstack/react-query';
-import { formatSol } from '../../../sdk/wire/sol.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
-import { Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, formatSpan } from '../../parts/values.tsx';
-import { mostToCaller, stakesQuery } from '../disputes/stakes.ts';
+import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
 
-/** `price`: of the call, base units. Empty if the terms cannot be read. */
-export function DisputeTerms({ agentId, price }: { agentId: string; price: bigint }) {
-  const { data: stakes, error } = useQuery(stakesQuery(agentId, null));
-  if (!stakes) return !error && <Skeleton className="mt-1 h-20" />;
+interface DisputeTermsProps {
+  /** Lamports. */
+  bond: bigint;
+  /** Refundable deposit of the dispute's account, lamports. */
+  deposit: bigint;
+  /** The time from the dispute's end until the deposit can come back. */
+  depositSeconds: number;
+  /** The most that the caller can get, base units. */
+  most: bigint;
+}
+
+export function DisputeTerms({ bond, deposit, depositSeconds, most }: DisputeTermsProps) {
   return (
     <>
-      You pay a bond of {formatSol(stakes.bond)} SOL, which you lose if the dispute is rejected, and a deposit of{' '}
-      {formatSol(stakes.deposit)} SOL, which comes back {formatSpan(stakes.depositSeconds)} after it ends. If it is
-      upheld, you get up to {formatAmount(toUsdc(mostToCaller(stakes, price)))} from the creator's collateral, and the
-      bond back.
+      You pay a bond of {formatLamports(bond)}, which you lose if the dispute is rejected, and a deposit of{' '}
+      {formatLamports(deposit)}, which comes back {formatSpan(depositSeconds)} after it ends. If it is upheld, you get
+      up to {formatAmount(toUsdc(most))} from the creator's collateral, and the bond back.
     </>
   );
 }

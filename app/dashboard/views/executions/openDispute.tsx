@@ -1,13 +1,12 @@
 /** Opens a dispute: the evidence is hashed here and stored by the marketplace, and its hash is signed on the chain. */
 import { useQuery } from '@tanstack/react-query';
 import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
-import { formatSol } from '../../../sdk/wire/sol.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Skeleton } from '../../parts/ui.tsx';
-import { formatSpan } from '../../parts/values.tsx';
+import { formatLamports, formatSpan } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { depositWords, meanwhile, Outcomes } from '../disputes/outcomes.tsx';
 import { type Stakes, stakesQuery } from '../disputes/stakes.ts';
@@ -21,8 +20,6 @@ interface OpenDisputeProps {
   open: boolean;
   onClose(): void;
 }
-
-const sol = (lamports: bigint): string => `${formatSol(lamports)} SOL`;
 
 export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps) {
   const {
@@ -51,7 +48,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
           }
           spends={stakes && { lamports: stakes.bond + stakes.deposit }}
           doing="Opening the dispute"
-          confirm={stakes ? `Pay ${sol(stakes.bond + stakes.deposit)} and open` : 'Pay and open'}
+          confirm={stakes ? `Pay ${formatLamports(stakes.bond + stakes.deposit)} and open` : 'Pay and open'}
           danger
           disabled={!evidence || !stakes}
           whyNot={stakes ? 'Describe what is wrong first.' : null}
@@ -97,7 +94,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
 /** What is paid now, and what is lost if the dispute is rejected. */
 function costWords(stakes: Stakes | undefined, unread: Error | null): string {
   if (!stakes) return unread ? 'The bond could not be read.' : 'Reading the bond …';
-  return `You pay ${sol(stakes.bond)} as a bond and ${sol(stakes.deposit)} as a refundable deposit now. If the dispute is rejected, you lose the bond.`;
+  return `You pay ${formatLamports(stakes.bond)} as a bond and ${formatLamports(stakes.deposit)} as a refundable deposit now. If the dispute is rejected, you lose the bond.`;
 }
 
 /** Sends the evidence first: otherwise a dispute could be decided without it. */
@@ -116,7 +113,7 @@ async function dispute(
   });
   if (kept.evidence_hash !== hashHex) throw new Error('The marketplace stored different bytes. Try again.');
   onProgress(`SHA-256 of the evidence: ${hashHex}`);
-  say(`Opening the dispute with a bond of ${sol(maxBond)}`);
+  say(`Opening the dispute with a bond of ${formatLamports(maxBond)}`);
   return disputeExecution(marketplace, {
     wallet,
     executionId: idBytes(executionId),

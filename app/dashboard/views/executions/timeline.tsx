@@ -4,6 +4,7 @@ import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { cx } from '../../parts/ui.tsx';
 import { formatAmount, formatDuration, Time } from '../../parts/values.tsx';
 import { type Execution, isBeingOpened, isBeingReturned } from './facts.tsx';
+import { outcomeOfDispute } from './outcome.ts';
 import type { ShownRecord } from './record.ts';
 import { RefundTransaction, refundedText, type ShownRefund, useRefund } from './refunded.tsx';
 
@@ -135,12 +136,6 @@ export const REFUND_WAITS: Record<Exclude<RefundState, 'done'>, string> = {
     "The caller's USDC account could not receive it for an hour. The caller claims it to any own USDC account: npm run cli -- refund claim EXECUTION_ID.",
 };
 
-const OUTCOMES: Record<Exclude<DisputeSummary['outcome'], 'open'>, string> = {
-  rejected: 'Dispute rejected',
-  upheld: 'Dispute upheld',
-  lapsed: 'Dispute ended undecided',
-};
-
 function disputed(dispute: DisputeSummary): Moment[] {
   const opened: Moment = {
     title: 'Disputed',
@@ -153,5 +148,5 @@ function disputed(dispute: DisputeSummary): Moment[] {
   const { outcome, amount_to_caller_usdc: amount } = dispute;
   const isKnown = outcome === 'upheld' && amount !== null;
   const about = isKnown ? `${formatAmount(amount)} refunded to the caller.` : undefined;
-  return [opened, { title: OUTCOMES[dispute.outcome], at: dispute.resolved_at, about, state: 'done' }];
+  return [opened, { title: outcomeOfDispute(outcome, 'admin').words, at: dispute.resolved_at, about, state: 'done' }];
 }

@@ -102,7 +102,12 @@ export function CreateDialog(props: CreateDialogProps) {
           whyNot={whyNot}
           work={(signing) =>
             makeKey(signing, {
-              ...{ name, scopes, readings, allowedIps, allowedAgents, mayReplace },
+              name,
+              scopes,
+              readings,
+              allowedIps,
+              allowedAgents,
+              mayReplace,
               periodSeconds: Number(limits.periodSeconds),
               lamports: lamports.value!,
               allowance: allowance.value!,

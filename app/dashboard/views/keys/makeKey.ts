@@ -1,5 +1,6 @@
 /** Makes a key: its grant on the chain, then its registration. */
 import type { KeyResult } from '../../../sdk/wallet/apiKeys.ts';
+import { SIGNATURE_FEE } from '../../../sdk/wallet/usualAmounts.ts';
 import type { KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { DAY_SECONDS } from '../../parts/days.ts';
@@ -33,16 +34,13 @@ interface KeyWishes {
   mayReplace: boolean;
 }
 
-/** The network fee of a transaction that only the wallet signs, lamports. The wallet may add a priority fee. */
-const NETWORK_FEE = 5_000n;
-
 /** Everything that leaves the wallet when a key is made, which is no USDC: `gas` is what the gas balance gets, lamports. */
 export function keyCost({ grantDeposit }: Pick<WalletMoney, 'grantDeposit'>, gas = 0n) {
-  const lamports = grantDeposit + gas + NETWORK_FEE;
+  const lamports = grantDeposit + gas + SIGNATURE_FEE;
   const parts = [
     ...(gas > 0n ? [`${formatSol(gas)} SOL for network fees, which you can withdraw`] : []),
     `${formatSol(grantDeposit)} SOL as a deposit, which you get back once the key has ended`,
-    `about ${formatSol(NETWORK_FEE)} SOL as a network fee`,
+    `about ${formatSol(SIGNATURE_FEE)} SOL as a network fee`,
   ];
   return {
     lamports,

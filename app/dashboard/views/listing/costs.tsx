@@ -1,20 +1,17 @@
 /** The SOL that a listing costs besides its collateral. */
 import { useQuery } from '@tanstack/react-query';
-import { formatSol } from '../../../sdk/wire/sol.ts';
-import { formatAmount, formatNumber } from '../../parts/values.tsx';
+import { formatAmount, formatLamports, formatNumber } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { depositsQuery } from '../../wallet/deposits.ts';
 
 /** A sum is rounded up to this, lamports, which leaves room for the network fee. */
 const ROUNDED_TO = 1_000_000n;
 
-const inSol = (lamports: bigint): string => `${formatSol(lamports)} SOL`;
-
 function useDeposits() {
   const { data } = useQuery(depositsQuery);
   if (!data) return null;
   const about = ((data.kept + data.token) / ROUNDED_TO + 1n) * ROUNDED_TO;
-  return { about: inSol(about), vault: inSol(data.token), kept: inSol(data.kept) };
+  return { about: formatLamports(about), vault: formatLamports(data.token), kept: formatLamports(data.kept) };
 }
 
 /** When a creator pays, and how much. Without figures until they are known. */

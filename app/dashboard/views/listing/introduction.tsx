@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
-import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
+import { TierTable } from '../../parts/tiers.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Card, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, formatNumber, formatSpan } from '../../parts/values.tsx';
+import { formatAmount, formatSpan } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { DISPUTE_LAPSE_SECONDS, MAX_FEE_BPS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
 import { EXCESS } from '../disputes/excess.ts';
@@ -57,7 +57,15 @@ export function Introduction() {
           rest is yours.
         </p>
         <p>Your wallet is paid the moment the program has your signature over the result: no payout day, no minimum.</p>
-        <Prices config={config} />
+        <TierTable
+          tiers={config.collateral_tiers}
+          caption="Amounts in USDC"
+          columns={[
+            ['Price up to', (tier) => tier.max_price_usdc],
+            ['You receive at that price', (tier) => shareOf(tier.max_price_usdc, config.fee_bps)],
+            ['Collateral', (tier) => tier.deposit_usdc],
+          ]}
+        />
       </Answer>
       <Answer title="How long it takes">
         <p>
@@ -135,32 +143,5 @@ function Answer({ title, className, children }: { title: string; className?: str
         {children}
       </Card>
     </li>
-  );
-}
-
-/** Amounts in USDC, with the unit in the heads only, so that no amount breaks on a phone. */
-function Prices({ config: { collateral_tiers, fee_bps } }: { config: MarketplaceConfig }) {
-  return (
-    <table className="mt-2 w-full table-fixed tabular-nums">
-      <caption className="mb-1 text-left text-faint">Amounts in USDC</caption>
-      <thead className="border-b border-line align-bottom text-xs text-faint">
-        <tr>
-          {['Price up to', 'You receive at that price', 'Collateral'].map((head) => (
-            <th key={head} scope="col" className="py-1.5 pl-3 text-right font-medium first:pl-0">
-              {head}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody className="divide-y divide-line text-right">
-        {collateral_tiers.map(({ max_price_usdc, deposit_usdc }) => (
-          <tr key={max_price_usdc}>
-            <td className="py-1.5">{formatNumber(max_price_usdc)}</td>
-            <td className="py-1.5">{formatNumber(shareOf(max_price_usdc, fee_bps))}</td>
-            <td className="py-1.5">{formatNumber(deposit_usdc)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
   );
 }

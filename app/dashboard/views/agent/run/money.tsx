@@ -2,20 +2,18 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { OwnKey } from '../../../../sdk/wire/ownKey.ts';
-import { formatSol } from '../../../../sdk/wire/sol.ts';
 import { parseUsdc, toUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { fundsQuery } from '../../../parts/funds.tsx';
 import { Trouble } from '../../../parts/trouble.tsx';
-import { Card, cx } from '../../../parts/ui.tsx';
-import { formatAmount, formatSpan } from '../../../parts/values.tsx';
+import { Card, cx, Skeleton } from '../../../parts/ui.tsx';
+import { formatAmount, formatLamports, formatSpan } from '../../../parts/values.tsx';
 import { configQuery } from '../../../service.ts';
+import { depositsQuery } from '../../../wallet/deposits.ts';
+import { ENDED_DISPUTE_SECONDS } from '../../../wallet/programTerms.ts';
 import { useConnected } from '../../../wallet/wallets.ts';
 import { DisputeTerms } from '../../executions/disputeTerms.tsx';
 import { type Payer, useTypedKey, type WalletCost, walletCostQuery } from './cost.ts';
-
-/** Exact, as the wallet shows it. */
-const sol = (lamports: bigint): string => `${formatSol(lamports)} SOL`;
 
 interface MoneyProps {
   agent: AgentFull;
@@ -57,11 +55,15 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
         {isByWallet && (
           <>
             <Row name="You need now" className="border-t border-line pt-3 font-semibold">
-              <Both usdc={price} sol={cost ? sol(spendOf(cost)) : unknown} />
+              <Both usdc={price} sol={cost ? formatLamports(spendOf(cost)) : unknown} />
             </Row>
             {owner !== undefined && !unreadFunds && (
               <Row name="You have" className="min-h-10">
-                {funds ? <Both usdc={formatAmount(toUsdc(funds.usdc ?? 0n))} sol={sol(funds.lamports)} /> : 'Reading …'}
+                {funds ? (
+                  <Both usdc={formatAmount(toUsdc(funds.usdc ?? 0n))} sol={formatLamports(funds.lamports)} />
+                ) : (
+                  'Reading …'
+                )}
               </Row>
             )}
           </>
@@ -113,7 +115,7 @@ function Both({ usdc, sol }: { usdc: string; sol: string }) {
 /** Stands for an amount whose reading failed. */
 export const UNREAD = 'Could not be read';
 
-export const feesText = ({ fees }: WalletCost): string => `about ${sol(fees)}`;
+export const feesText = ({ fees }: WalletCost): string => `about ${formatLamports(fees)}`;
 
 /** What the payment takes from the wallet, lamports. */
 export const spendOf = ({ fees, escrowDeposit, recordDeposit }: WalletCost): bigint =>
@@ -122,15 +124,15 @@ export const spendOf = ({ fees, escrowDeposit, recordDeposit }: WalletCost): big
 /** The refundable deposit, and when it comes back. */
 export function depositTexts({ escrowDeposit, recordDeposit, recordSeconds }: WalletCost) {
   return {
-    deposit: sol(escrowDeposit + recordDeposit),
-    back: `${sol(escrowDeposit)} comes back when the call ends, the rest about ${formatSpan(recordSeconds)} later.`,
+    deposit: formatLamports(escrowDeposit + recordDeposit),
+    back: `${formatLamports(escrowDeposit)} comes back when the call ends, the rest about ${formatSpan(recordSeconds)} later.`,
   };
 }
 
 /** Who pays the network fees of a call by key, and who lends its deposit; the key is unknown until it is typed. */
 function keyTexts(gas: OwnKey['gas'] | undefined, isSponsored: boolean | undefined) {
   if (gas?.pays_next_call) {
-    const fees = `up to ${sol(BigInt(gas.next_call_lamports))}`;
+    const fees = `up to ${formatLamports(BigInt(gas.next_call_lamports))}`;
     return {
       fees,
       deposit: 'lent',
@@ -167,6 +169,7 @@ function keyTexts(gas: OwnKey['gas'] | undefined, isSponsored: boolean | undefin
 /** Where the price goes, and what a dispute costs. */
 export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: number }) {
   const { data: config } = useQuery(configQuery);
+  const { data: deposits, error: unread } = useQuery(depositsQuery);
   const fee = config ? `, less the marketplace's ${config.fee_bps / 100}\u00a0%` : '';
   return (
     <section aria-label="Where the money goes" className="text-sm text-faint">
@@ -178,7 +181,16 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
       {config && (
         <div className="mt-4 border-t border-line pt-3">
           Result wrong? You can dispute it for {formatSpan(config.dispute_window_seconds)}.{' '}
-          <DisputeTerms agentId={agent.agent_id} price={parseUsdc(agent.price_per_call_usdc)} />
+          {deposits ? (
+            <DisputeTerms
+              bond={BigInt(config.dispute_bond_lamports)}
+              deposit={deposits.dispute}
+              depositSeconds={ENDED_DISPUTE_SECONDS}
+              most={parseUsdc(agent.price_per_call_usdc)}
+            />
+          ) : (
+            !unread && <Skeleton className="mt-1 h-20" />
+          )}
         </div>
       )}
     </section>
