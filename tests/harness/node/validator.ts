@@ -137,7 +137,8 @@ async function startAt(base: number, program: string, options: ValidatorOptions)
   let child: ChildProcess;
   const begin = async (more: readonly string[]) => {
     // Besides its range, a validator takes the first free UDP port from 8000 on: the gossip port of README.md's validator.
-    const held = createSocket('udp4')
+    // Several test processes can hold it at once, each until its own validator has started.
+    const held = createSocket({ type: 'udp4', reuseAddr: true })
       .on('error', () => {})
       .bind(README_GOSSIP_PORT);
     try {
