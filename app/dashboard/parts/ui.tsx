@@ -101,14 +101,21 @@ export function Badge({ tone = 'plain', className, ...rest }: ComponentProps<'sp
   );
 }
 
+/** A pale surface with an edge in full colour, because a large area of colour outweighs everything beside it. */
+const NOTES: Record<Tone, readonly [surface: string, title: string]> = {
+  plain: ['border-transparent bg-sunken', ''],
+  accent: ['border-accent bg-accent/10', 'text-accent'],
+  good: ['border-good bg-good/10', 'text-good'],
+  bad: ['border-bad bg-bad/10', 'text-bad'],
+  warn: ['border-warn bg-warn/10', 'text-warn'],
+};
+
 /** Something to read before continuing. */
 export function Note({ tone = 'plain', title, children }: { tone?: Tone; title?: ReactNode; children?: ReactNode }) {
+  const [surface, head] = NOTES[tone];
   return (
-    <div
-      className={cx('rounded-lg px-4 py-3 text-sm', tone === 'plain' ? 'bg-sunken' : TONES[tone])}
-      role={tone === 'bad' ? 'alert' : undefined}
-    >
-      {title && <p className="font-semibold">{title}</p>}
+    <div className={cx('rounded-lg border-l-4 px-4 py-3 text-sm', surface)} role={tone === 'bad' ? 'alert' : undefined}>
+      {title && <p className={cx('font-semibold', head)}>{title}</p>}
       {children && <div className={cx(tone === 'plain' && 'text-faint', title ? 'mt-1' : '')}>{children}</div>}
     </div>
   );
