@@ -332,6 +332,8 @@ describe('the admin', function () {
         const panel = page.getByRole('region', { name: 'Your decision' });
         const box = await panel.getByRole('button', { name: 'Review the decision' }).boundingBox();
         expect(box!.y + box!.height).to.be.below(800);
+        const hidden = `[...document.querySelectorAll('[aria-label="Your decision"] *')].filter((one) => getComputedStyle(one).overflowY === 'auto' && one.tagName !== 'TEXTAREA').map((one) => one.scrollHeight - one.clientHeight)`;
+        expect(await page.evaluate(hidden)).to.deep.equal([0]);
         expect(await field.inputValue()).to.equal('0.02');
         await field.fill('1000000');
         await page.getByText('USDC can be taken.').waitFor();

@@ -101,13 +101,13 @@ export function Badge({ tone = 'plain', className, ...rest }: ComponentProps<'sp
   );
 }
 
-/** A pale surface with an edge in full colour, because a large area of colour outweighs everything beside it. */
+/** A pale surface with an edge in full colour. */
 const NOTES: Record<Tone, readonly [surface: string, title: string]> = {
   plain: ['border-transparent bg-sunken', ''],
-  accent: ['border-accent bg-accent/10', 'text-accent'],
-  good: ['border-good bg-good/10', 'text-good'],
-  bad: ['border-bad bg-bad/10', 'text-bad'],
-  warn: ['border-warn bg-warn/10', 'text-warn'],
+  accent: ['border-accent bg-accent-note', 'text-accent'],
+  good: ['border-good bg-good-note', 'text-good'],
+  bad: ['border-bad bg-bad-note', 'text-bad'],
+  warn: ['border-warn bg-warn-note', 'text-warn'],
 };
 
 /** Something to read before continuing. */

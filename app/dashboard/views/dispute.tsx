@@ -159,15 +159,15 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             ref={decision}
             tabIndex={-1}
             aria-label="Your decision"
-            className="flex flex-col p-0! lg:sticky lg:top-20 lg:col-start-2 lg:row-span-3 lg:row-start-1 lg:max-h-[calc(100vh-11rem)]"
+            className="flex flex-col p-0! lg:sticky lg:top-20 lg:col-start-2 lg:row-span-3 lg:row-start-1 lg:max-h-[calc(100vh-10.5rem)]"
           >
             <div className="shrink-0 border-b border-line px-5 py-3">
-              <h2 className="font-semibold">Your decision</h2>
-              <p className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-sm text-faint">
-                <span>
-                  Due by <Time at={dispute.answer_due_at} />
-                </span>
+              <div className="flex flex-wrap items-center justify-between gap-x-2">
+                <h2 className="font-semibold">Your decision</h2>
                 <Due dispute={dispute} />
+              </div>
+              <p className="mt-0.5 text-sm text-faint">
+                Due by <Time at={dispute.answer_due_at} />
               </p>
             </div>
             <Resolve dispute={dispute} />

@@ -107,7 +107,7 @@ export function CreatorsTab() {
               <Cell of="Failed" className="tabular-nums sm:text-right">
                 {formatCount(creator.failed_executions)}
               </Cell>
-              <Cell of="Disputes" className="tabular-nums">
+              <Cell of="Disputes" className="tabular-nums sm:min-w-42">
                 {countWords(creator.disputes)}
               </Cell>
               <Cell of="Earned, USDC" className="whitespace-nowrap tabular-nums sm:text-right">

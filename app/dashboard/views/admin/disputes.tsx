@@ -96,11 +96,11 @@ function Row({ dispute }: { dispute: DisputeSummary }) {
         <span className="block text-faint">
           <span className="whitespace-nowrap">{shorten(dispute.caller)}</span> against {creator}
         </span>
-        <span className="block text-xs text-faint">
-          Opened <Time at={dispute.opened_at} hasSeconds />
-        </span>
-        <span className="block text-xs text-faint">
-          Call <Id value={execution_id} />
+        <span className="flex flex-wrap items-center gap-x-3 text-xs text-faint">
+          <span>
+            Opened <Time at={dispute.opened_at} hasSeconds />
+          </span>
+          <Id value={execution_id} />
         </span>
       </td>
       <Cell of="Reply and evidence">

@@ -48,7 +48,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
       <AskBeforeLeaving when={reason.trim() !== ''} title="Leave without signing?">
         Your decision is not signed yet. Your input is lost if you leave.
       </AskBeforeLeaving>
-      <div className="grid gap-3 overflow-y-auto px-5 py-4">
+      <div className="grid gap-3 overflow-y-auto px-5 py-3">
         {unheard && <Note tone="warn">{unheard}.</Note>}
         <RadioGroup.Root
           aria-label="Who is right"
@@ -60,13 +60,13 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
             {upholdWords(dispute, creatorName, stakes, typed.fault ? null : typed.amount)}
           </Choice>
           <Choice value="creator" title="Reject: the creator is right" isChosen={side === 'creator'}>
-            {`Caller gets no refund. ${creatorName} gets the bond of ${bondOf(dispute)}.`}
+            {`Caller gets no refund. ${creatorName} gets the bond.`}
           </Choice>
         </RadioGroup.Root>
         {side === 'caller' && (
           <Input
             label="Taken from the collateral, USDC"
-            hint={`${stakes ? `At most ${formatBaseUnits(mostTaken(stakes, parseUsdc(dispute.price_usdc)))}. ` : ''}Above the price, the caller gets no more.`}
+            hint={`${stakes ? `At most ${formatBaseUnits(mostTaken(stakes, parseUsdc(dispute.price_usdc)))}. ` : ''}Caller gets at most the price.`}
             error={fault}
             value={text}
             inputMode="decimal"
@@ -79,7 +79,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
           hint="Both sides read it. It can never be changed."
           value={reason}
           maxLength={MAX_REASON}
-          className="min-h-20"
+          className="min-h-16"
           onChange={(event) => setReason(event.target.value)}
         />
       </div>
@@ -132,7 +132,7 @@ function Choice({
       aria-label={title}
       aria-describedby={aboutId}
       className={cx(
-        'grid grid-cols-[auto_minmax(0,1fr)] gap-x-2.5 gap-y-1 rounded-lg border px-3 py-2.5 text-left text-sm',
+        'grid grid-cols-[auto_minmax(0,1fr)] gap-x-2.5 gap-y-1 rounded-lg border px-3 py-2 text-left text-sm',
         isChosen ? 'border-accent bg-accent-soft' : 'border-line hover:bg-sunken',
       )}
     >

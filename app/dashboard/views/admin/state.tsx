@@ -47,8 +47,8 @@ export function StateTab() {
   return (
     <div className="grid gap-8">
       {error && <Trouble error={error} what="The state" onRetry={refetch} />}
-      {state.open_disputes > 0 && <NeedsYou count={state.open_disputes} />}
       <div className="grid gap-3">
+        {state.open_disputes > 0 && <NeedsYou count={state.open_disputes} />}
         <Problems problems={state.problems} isArchiveLate={state.archive_waiting?.is_late ?? false} />
         <NoGuardian />
       </div>
@@ -146,7 +146,7 @@ function lamportRows({ lamports, lamports_per_call }: State): (Row | false)[] {
       label: 'Coming back from ended calls',
       value: (
         <span>
-          {due > 0 && due === lent ? 'all of these deposits' : <Sol lamports={due} />}
+          {due > 0 && due === lent ? 'all of it' : <Sol lamports={due} />}
           {due_seconds !== null && `, the first in ${roughly(due_seconds)}`}
         </span>
       ),
