@@ -101,22 +101,13 @@ export function Badge({ tone = 'plain', className, ...rest }: ComponentProps<'sp
   );
 }
 
-/** A pale surface with an edge in full colour. */
-const NOTES: Record<Tone, readonly [surface: string, title: string]> = {
-  plain: ['border-transparent bg-sunken', ''],
-  accent: ['border-accent bg-accent-note', 'text-accent'],
-  good: ['border-good bg-good-note', 'text-good'],
-  bad: ['border-bad bg-bad-note', 'text-bad'],
-  warn: ['border-warn bg-warn-note', 'text-warn'],
-};
-
 /** Something to read before continuing. */
 export function Note({ tone = 'plain', title, children }: { tone?: Tone; title?: ReactNode; children?: ReactNode }) {
-  const [surface, head] = NOTES[tone];
+  const hue = tone === 'plain' ? 'border-transparent bg-sunken' : cx('note border-current', TONES[tone]);
   return (
-    <div className={cx('rounded-lg border-l-4 px-4 py-3 text-sm', surface)} role={tone === 'bad' ? 'alert' : undefined}>
-      {title && <p className={cx('font-semibold', head)}>{title}</p>}
-      {children && <div className={cx(tone === 'plain' && 'text-faint', title ? 'mt-1' : '')}>{children}</div>}
+    <div className={cx('rounded-lg border-l-4 px-4 py-3 text-sm', hue)} role={tone === 'bad' ? 'alert' : undefined}>
+      {title && <p className="font-semibold">{title}</p>}
+      {children && <div className={cx('not-first:mt-1', tone === 'plain' ? 'text-faint' : 'text-ink')}>{children}</div>}
     </div>
   );
 }

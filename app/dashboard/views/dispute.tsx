@@ -161,7 +161,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             aria-label="Your decision"
             className="flex flex-col p-0! lg:sticky lg:top-20 lg:col-start-2 lg:row-span-3 lg:row-start-1 lg:max-h-[calc(100vh-10.5rem)]"
           >
-            <div className="shrink-0 border-b border-line px-5 py-3">
+            <div className="shrink-0 border-b border-line px-5 py-2.5">
               <div className="flex flex-wrap items-center justify-between gap-x-2">
                 <h2 className="font-semibold">Your decision</h2>
                 <Due dispute={dispute} />

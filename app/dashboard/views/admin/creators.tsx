@@ -110,8 +110,11 @@ export function CreatorsTab() {
               <Cell of="Disputes" className="tabular-nums sm:min-w-42">
                 {countWords(creator.disputes)}
               </Cell>
-              <Cell of="Earned, USDC" className="whitespace-nowrap tabular-nums sm:text-right">
-                {earned(creator.earned_usdc)}
+              <Cell of="Earned" className="whitespace-nowrap tabular-nums sm:text-right">
+                <span>
+                  {earned(creator.earned_usdc)}
+                  <span className="sm:hidden"> USDC</span>
+                </span>
               </Cell>
               <Cell of="Listed since" className="whitespace-nowrap">
                 {creator.listed_since === null ? '–' : <Day at={creator.listed_since} />}

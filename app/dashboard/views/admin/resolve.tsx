@@ -48,7 +48,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
       <AskBeforeLeaving when={reason.trim() !== ''} title="Leave without signing?">
         Your decision is not signed yet. Your input is lost if you leave.
       </AskBeforeLeaving>
-      <div className="grid gap-3 overflow-y-auto px-5 py-3">
+      <div className="grid gap-2.5 overflow-y-auto px-5 py-3">
         {unheard && <Note tone="warn">{unheard}.</Note>}
         <RadioGroup.Root
           aria-label="Who is right"
@@ -83,7 +83,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
           onChange={(event) => setReason(event.target.value)}
         />
       </div>
-      <div className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-2 border-t border-line px-5 py-3 sm:flex-nowrap">
+      <div className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-2 border-t border-line px-5 py-2.5 sm:flex-nowrap">
         <Button type="submit" kind="primary" disabled={!isComplete} aria-describedby={whyNot ? whyId : undefined}>
           Review the decision
         </Button>

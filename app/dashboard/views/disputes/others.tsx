@@ -65,7 +65,10 @@ function Other({
         {agent_name ?? shorten(agent_id)}, {formatAmount(price_usdc)}
       </Link>
       <Status value={outcome}>{outcome === 'lapsed' && 'Ended undecided'}</Status>
-      <span className="min-w-0 flex-1 truncate text-faint" title={reason ?? undefined}>
+      <span
+        className="min-w-0 truncate text-faint max-sm:order-last max-sm:w-full sm:flex-1"
+        title={reason ?? undefined}
+      >
         {reason ?? (outcome === 'open' ? 'not decided yet' : 'no reason kept')}
       </span>
       <span className="shrink-0 text-faint">
