@@ -209,6 +209,8 @@ const formatBaseUnits = (amount: bigint): string => formatAmount(toUsdc(amount))
 
 const depositRow = (stakes: Stakes): [string, ReactNode] => ['Refundable deposit', depositWords(stakes, 'admin')];
 
+const row = (label: string, value: string): [string, ReactNode] => [label, value];
+
 /** Computed as the program does, exact to the base unit. */
 function consequences(
   dispute: DisputeSummary,
@@ -231,9 +233,8 @@ function consequences(
   const slashed = slashedOf(stakes, amount);
   return [
     ['Caller', `${shorten(caller)} gets ${formatBaseUnits(toCaller)}, and the bond of ${bond} back`],
-    amount > slashed
-      ? ['Earlier forfeits', `pay ${formatBaseUnits(amount - slashed)} of it`]
-      : ['Beyond the price', `${formatBaseUnits(amount - toCaller)}. ${EXCESS}`],
+    ...(amount > slashed ? [row('Earlier forfeits', `pay ${formatBaseUnits(amount - slashed)} of it`)] : []),
+    ...(amount > toCaller ? [row('Beyond the price', `${formatBaseUnits(amount - toCaller)}. ${EXCESS}`)] : []),
     ['Collateral', `${formatBaseUnits(left)} → ${formatBaseUnits(left - slashed)} of ${shorten(creator)}`],
     [
       'Agent',
