@@ -50,22 +50,22 @@ describe('the admin', function () {
         const json = await response.json();
         const { lamports, x402 } = json.result.data;
         json.result.data.archive_waiting = { count: 7, oldest_seconds: 9_000, is_late: true };
-        Object.assign(lamports, { lent: 4_000_000, lent_limit: 10_000_000_000, free: 9_996_000_000 });
+        Object.assign(lamports, { lent: 4_050_000, lent_limit: 10_000_000_000, free: 9_995_950_000 });
         Object.assign(lamports, { due: 3_000_000, due_seconds: 600, unclaimed: 2_000_000, burnt_today: 5_000 });
         Object.assign(x402, { lamports: 90_000_000, min_lamports: 2_000_000, open_deposits: 3 });
         return route.fulfill({ response, json });
       });
       await page.goto('/admin');
       const fact = (label: string) => page.locator('dt').filter({ hasText: label }).locator('+ dd');
-      await fact('SOL lent for accounts').getByText('0.004 of 10 SOL', { exact: true }).waitFor();
-      await fact('Free to lend').getByText('9.996 SOL', { exact: true }).waitFor();
+      await fact('In deposits of calls').getByText('0.0041 SOL', { exact: true }).waitFor();
+      await fact('Left for deposits').getByText('9.9959 SOL', { exact: true }).waitFor();
       await fact('Coming back from ended calls')
-        .getByText('0.003 SOL, the first in about 10 minutes', { exact: true })
+        .getByText('0.0030 SOL, the first in about 10 minutes', { exact: true })
         .waitFor();
-      await fact('Lent for refunds that wait for their callers').getByText('0.002 SOL', { exact: true }).waitFor();
+      await fact('Lent for refunds that wait for their callers').getByText('0.0020 SOL', { exact: true }).waitFor();
       await fact('Network fees that nobody paid, 24 hours').getByText('0.000005 SOL', { exact: true }).waitFor();
-      await fact('Its balance').getByText('0.09 SOL', { exact: true }).waitFor();
-      await fact('No new payments below').getByText('0.002 SOL', { exact: true }).waitFor();
+      await fact('Its balance').getByText('0.0900 SOL', { exact: true }).waitFor();
+      await fact('No new payments below').getByText('0.0020 SOL', { exact: true }).waitFor();
       await fact('Records to archive').getByText('7, the oldest for 2 hours 30 minutes', { exact: true }).waitFor();
       await page.getByText('Ended records are not archived in time').waitFor();
       await fact('Open x402 payments').getByText('3', { exact: true }).waitFor();
@@ -296,6 +296,7 @@ describe('the admin', function () {
         const before = await held();
         await page.goto(`/admin/disputes/${cases.rejected}`);
         await page.getByText('Choose an outcome and write a reason.').waitFor();
+        await page.getByText('The creator has not replied yet.').waitFor();
         await page.getByRole('radio', { name: 'Reject' }).click();
         await page.getByText('Write a reason.', { exact: true }).waitFor();
         await page.getByLabel('Reason').fill(REASON);
@@ -304,6 +305,9 @@ describe('the admin', function () {
         await dialog(page).getByRole('button', { name: 'Stay' }).click();
         await page.getByRole('button', { name: 'Review the decision' }).click();
         await dialog(page).getByText('gets the bond of 0.01 SOL').waitFor();
+        await dialog(page)
+          .getByText('The creator has not replied yet. That is possible until you decide; due in')
+          .waitFor();
         await sign(page, 'Sign and reject');
         expect(await held()).to.deep.equal({ ...before, creatorLamports: before.creatorLamports + BOND_LAMPORTS });
         await page.getByRole('heading', { name: 'The decision' }).waitFor();
@@ -321,7 +325,13 @@ describe('the admin', function () {
         await page.goto(`/admin/disputes/${cases.upheld}`);
         await page.getByRole('radio', { name: 'Uphold' }).click();
         const field = page.getByLabel('Taken from the collateral, USDC');
-        await page.getByText('You set the amount: now 0.02 USDC, at most 0.40 USDC.').waitFor();
+        await page.getByText('At most 0.40 USDC.').waitFor();
+        await page.getByText('Caller gets 0.02 USDC and the bond.').waitFor();
+        // On a laptop the whole panel is in the window, and nothing in it scrolls.
+        await page.setViewportSize({ width: 1280, height: 800 });
+        const cut = `[...document.querySelectorAll('[aria-label="Your decision"], [aria-label="Your decision"] form > div')]
+          .map((one) => one.getBoundingClientRect().bottom > 800 || one.scrollHeight > one.clientHeight + 1)`;
+        expect(await page.evaluate(cut)).to.deep.equal([false, false, false]);
         expect(await field.inputValue()).to.equal('0.02');
         await field.fill('1000000');
         await page.getByText('USDC can be taken.').waitFor();
@@ -339,6 +349,9 @@ describe('the admin', function () {
           callerLamports: before.callerLamports + BOND_LAMPORTS,
         });
         await page.getByText('A whisper is no echo.').waitFor();
+        const others = page.getByRole('list', { name: 'Other disputes of this caller' });
+        await others.locator(`a[href="/admin/disputes/${cases.rejected}"]`).waitFor();
+        await others.getByText(REASON).waitFor();
         await page.goto('/admin?tab=disputes&outcome=upheld');
         await page.locator(`a[href*="${cases.upheld}"]`).waitFor();
       }));
@@ -353,7 +366,11 @@ describe('the admin', function () {
         for (const [word, id] of Object.entries({ Rejected: cases.rejected, Upheld: cases.upheld })) {
           const row = decided.getByRole('row').filter({ has: page.locator(`[title="${id}"]`) });
           await row.getByText(`${word} dispute`).waitFor();
+          await row.getByRole('cell', { name: 'Admin', exact: true }).waitFor();
         }
+        // Only its transaction says whose pause it was.
+        const paused = decided.getByRole('row').filter({ hasText: 'Changed settings or the pause' }).first();
+        await paused.getByRole('cell', { name: 'Admin', exact: true }).waitFor();
 
         // On a phone nothing of a table is cut off.
         await page.setViewportSize(PHONE);

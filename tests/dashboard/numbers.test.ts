@@ -1,6 +1,6 @@
-/** Numbers and amounts as the page shows them: with a comma between thousands, and never rounded up. */
+/** Numbers and amounts as the page shows them: with a comma between thousands, and never above what they are. */
 import { expect } from 'chai';
-import { formatAmount, formatCents, group } from '../../app/dashboard/parts/amount.ts';
+import { formatAmount, formatCents, formatShortSol, formatterOf, group } from '../../app/dashboard/parts/amount.ts';
 
 describe('the numbers of the page', () => {
   it('have a comma between thousands, and none in decimals', () => {
@@ -39,6 +39,25 @@ describe('the numbers of the page', () => {
       '0.01 USDC',
       '0.01 USDC',
       '1,234.99 USDC',
+    ]);
+  });
+
+  it('have in a column all as many decimals as the longest', () => {
+    const column = [0, 0.2475, 1_234.5];
+    expect(column.map(formatterOf(column))).to.deep.equal(['0.0000', '0.2475', '1,234.5000']);
+    expect([0.3].map(formatterOf([]))).to.deep.equal(['0.30']);
+  });
+
+  it('of SOL have four decimals, and a balance with what was taken from it is not less than the whole', () => {
+    const [balance, taken] = [499_982_749_999, 17_110_001];
+    expect([formatShortSol(balance), formatShortSol(taken, { up: true })]).to.deep.equal([
+      '499.9827 SOL',
+      '0.0172 SOL',
+    ]);
+    expect([0, 5_000, 90_000_000].map((lamports) => formatShortSol(lamports))).to.deep.equal([
+      '0 SOL',
+      '0.000005 SOL',
+      '0.0900 SOL',
     ]);
   });
 });

@@ -46,7 +46,12 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
               </span>
             )}
             {own + queue > 0 && (
-              <Badge tone="warn" className="max-xl:px-1.5" title={own + queue === 1 ? 'Open dispute' : 'Open disputes'}>
+              // A wide window has the admin's number in its row of links.
+              <Badge
+                tone="warn"
+                className={cx('max-xl:px-1.5', own === 0 && 'lg:hidden')}
+                title={own + queue === 1 ? 'Open dispute' : 'Open disputes'}
+              >
                 {own + queue}
                 <span className="max-xl:sr-only">{own + queue === 1 ? 'dispute' : 'disputes'}</span>
                 <span className="sr-only"> open</span>

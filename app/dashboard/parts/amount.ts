@@ -13,6 +13,12 @@ export const formatNumber = (usdc: number): string => group(usdc.toFixed(6).repl
 
 export const formatAmount = (usdc: number | null): string => (usdc === null ? 'unknown' : `${formatNumber(usdc)} USDC`);
 
+/** Amounts of one column, without the unit: all with as many decimals as the longest. */
+export function formatterOf(column: readonly number[]): (usdc: number) => string {
+  const decimals = Math.max(2, ...column.map((usdc) => formatNumber(usdc).split('.')[1]?.length ?? 0));
+  return (usdc) => group(usdc.toFixed(decimals));
+}
+
 /** With two decimals, for a place with little space; never more than the amount. */
 export function formatCents(usdc: number): string {
   if (usdc > 0 && usdc < 0.01) return 'under 0.01 USDC';
@@ -25,8 +31,12 @@ export const formatLamports = (lamports: bigint): string => `${formatSol(lamport
 /** A ten-thousandth of a SOL. */
 const SHOWN_LAMPORTS = 100_000;
 
-/** A balance in SOL with four decimals, never more than it is; less than one is exact. Beside a payment, SOL is exact. */
-export function formatShortSol(lamports: number): string {
-  const shown = lamports < SHOWN_LAMPORTS ? lamports : Math.floor(lamports / SHOWN_LAMPORTS) * SHOWN_LAMPORTS;
-  return formatLamports(BigInt(shown));
+/**
+ * SOL with four decimals; less than one of them is exact. A balance is rounded down, and `up` is for what is taken from
+ * one, so that both together are not less than the whole. Beside a payment, SOL is exact.
+ */
+export function formatShortSol(lamports: number, { up = false } = {}): string {
+  if (lamports < SHOWN_LAMPORTS) return formatLamports(BigInt(lamports));
+  const shown = (up ? Math.ceil : Math.floor)(lamports / SHOWN_LAMPORTS);
+  return `${(shown / 10_000).toFixed(4)} SOL`;
 }

@@ -8,10 +8,10 @@ import { buttonStyle, cx } from './ui.tsx';
 import { WaitingAt } from './waiting.tsx';
 
 export function Navigation() {
-  const { isCreator } = useSession();
+  const { isAdmin, isCreator } = useSession();
   return (
     <nav aria-label="Main" className="flex shrink-0 gap-1 max-lg:hidden">
-      {placesOf(isCreator).map((place) => (
+      {[...placesOf(isCreator), ...(isAdmin ? [ADMIN] : [])].map((place) => (
         <NavLink key={place.to} place={place} isWide />
       ))}
     </nav>

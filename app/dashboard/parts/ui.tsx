@@ -103,13 +103,11 @@ export function Badge({ tone = 'plain', className, ...rest }: ComponentProps<'sp
 
 /** Something to read before continuing. */
 export function Note({ tone = 'plain', title, children }: { tone?: Tone; title?: ReactNode; children?: ReactNode }) {
+  const hue = tone === 'plain' ? 'border-transparent bg-sunken' : cx('note border-current', TONES[tone]);
   return (
-    <div
-      className={cx('rounded-lg px-4 py-3 text-sm', tone === 'plain' ? 'bg-sunken' : TONES[tone])}
-      role={tone === 'bad' ? 'alert' : undefined}
-    >
+    <div className={cx('rounded-lg border-l-4 px-4 py-3 text-sm', hue)} role={tone === 'bad' ? 'alert' : undefined}>
       {title && <p className="font-semibold">{title}</p>}
-      {children && <div className={cx(tone === 'plain' && 'text-faint', title ? 'mt-1' : '')}>{children}</div>}
+      {children && <div className={cx('not-first:mt-1', tone === 'plain' ? 'text-faint' : 'text-ink')}>{children}</div>}
     </div>
   );
 }

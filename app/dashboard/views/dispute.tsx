@@ -82,8 +82,9 @@ function Loaded({ executionId, isOfAdmin }: { executionId: string; isOfAdmin: bo
   );
 }
 
-/** The decision stays beside the case; the case comes first on a phone. */
-const BESIDE_DECISION = 'lg:grid-cols-[minmax(0,1fr)_22rem] lg:grid-rows-[auto_1fr]';
+/** The decision stays beside the case and its head; the case comes first on a phone. */
+const BESIDE_DECISION =
+  'lg:grid lg:grid-cols-[minmax(0,1fr)_24rem] lg:grid-rows-[auto_auto_1fr] lg:items-start lg:gap-5 lg:[&>header]:mb-1';
 const COLUMN = 'grid grid-cols-[minmax(0,1fr)] gap-5';
 
 function CaseView({ found, reader }: { found: Case; reader: Reader }) {
@@ -97,7 +98,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
   const { result } = execution;
   const decision = useRef<HTMLElement>(null);
   return (
-    <>
+    <div className={mayDecide ? BESIDE_DECISION : undefined}>
       <PageHead
         title={<DisputeTitle dispute={dispute} />}
         about={
@@ -122,7 +123,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           </Button>
         )}
       </PageHead>
-      <div className={cx('grid grid-cols-[minmax(0,1fr)] items-start gap-5', mayDecide && BESIDE_DECISION)}>
+      <div className={cx('grid grid-cols-[minmax(0,1fr)] items-start gap-5', mayDecide && 'lg:contents')}>
         <div className={COLUMN}>
           {!isOpen && <Decision dispute={dispute} reader={reader} />}
           <Fold
@@ -151,22 +152,24 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
               <Result text={result} name={execution.execution_id} />
             )}
           </Fold>
-          {reader === 'admin' && <Others found={found} />}
+          {found.others && <Others dispute={dispute} others={found.others} />}
         </div>
         {mayDecide && (
           <Card
             ref={decision}
             tabIndex={-1}
             aria-label="Your decision"
-            className="lg:sticky lg:top-20 lg:col-start-2 lg:row-span-2 lg:row-start-1 lg:max-h-[calc(100vh-6rem)] lg:overflow-y-auto"
+            className="flex flex-col p-0! lg:sticky lg:top-20 lg:col-start-2 lg:row-span-3 lg:row-start-1 lg:max-h-[calc(100vh-10.5rem)]"
           >
-            <h2 className="font-semibold">Your decision</h2>
-            <p className="mt-1 mb-4 flex flex-wrap items-center gap-x-2 gap-y-1 text-sm text-faint">
-              <span>
+            <div className="shrink-0 border-b border-line px-5 py-2.5">
+              <div className="flex flex-wrap items-center justify-between gap-x-2">
+                <h2 className="font-semibold">Your decision</h2>
+                <Due dispute={dispute} />
+              </div>
+              <p className="mt-0.5 text-sm text-faint">
                 Due by <Time at={dispute.answer_due_at} />
-              </span>
-              <Due dispute={dispute} />
-            </p>
+              </p>
+            </div>
             <Resolve dispute={dispute} />
           </Card>
         )}
@@ -178,7 +181,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           </Fold>
         </div>
       </div>
-    </>
+    </div>
   );
 }
 

@@ -94,6 +94,12 @@ function Terms({ config }: { config: MarketplaceConfig }) {
             'Collateral',
             `By the price, see below. It does not return automatically: from ${formatSpan(config.longest_span_seconds)} after delisting, once no dispute is open, the creator can take it back with “Return collateral”.`,
           ],
+          [
+            'Cap on calls',
+            config.exposure_multiple === 0
+              ? 'None'
+              : `In one dispute window an agent takes calls for at most ${config.exposure_multiple} times its collateral, without refunded ones. Further calls are refused until the next window.`,
+          ],
         ]}
       />
       <TierTable

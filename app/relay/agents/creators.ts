@@ -74,7 +74,12 @@ async function summarize(views: CreatorsDeps['views'], wallets: string[]): Promi
     .selectFrom('chain.listings as listings')
     .leftJoin('documents', 'documents.metadata_hash', 'listings.metadata_hash')
     .select(['listings.listing', 'listings.creator', 'listings.status', 'listings.listed_at', 'documents.description'])
-    .select([disputesThat('open').as('open'), disputesThat('upheld').as('upheld')])
+    .select([
+      disputesThat('open').as('open'),
+      disputesThat('rejected').as('rejected'),
+      disputesThat('upheld').as('upheld'),
+      disputesThat('lapsed').as('lapsed'),
+    ])
     .where('listings.creator', 'in', wallets)
     .orderBy('listings.listed_at', 'desc')
     .execute();
@@ -94,10 +99,16 @@ async function summarize(views: CreatorsDeps['views'], wallets: string[]): Promi
       verified_at: badge ? toTime(badge.verified_at) : null,
       listings: own.filter(({ status }) => status !== 'delisted').length,
       total_executions: figures.reduce((sum, one) => sum + Number(one.total_executions), 0),
+      failed_executions: figures.reduce(
+        (sum, one) => sum + Number(one.total_executions - one.successful_executions),
+        0,
+      ),
       earned_usdc: toUsdc(figures.reduce((sum, one) => sum + one.earned, 0n)),
       disputes: {
         open: own.reduce((sum, one) => sum + Number(one.open), 0),
+        rejected: own.reduce((sum, one) => sum + Number(one.rejected), 0),
         upheld: own.reduce((sum, one) => sum + Number(one.upheld), 0),
+        lapsed: own.reduce((sum, one) => sum + Number(one.lapsed), 0),
       },
       // The newest comes first.
       listed_since: own.length === 0 ? null : toTime(own.at(-1)!.listed_at),

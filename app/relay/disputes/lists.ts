@@ -10,7 +10,7 @@ import { TASK_CHARACTERS } from '../../sdk/wire/wire.ts';
 import type { Documents } from '../agents/documents.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 
-interface DisputesDeps {
+export interface DisputesDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
   documents: Documents;
@@ -98,6 +98,20 @@ export async function listAllDisputes(
     },
   });
   return { disputes: disputes.map((dispute) => ({ ...dispute, task: null })), total };
+}
+
+/** Others that the caller opened: open ones, then the others, each newest first. Without tasks, as above. */
+export async function listOthersOfCaller(
+  deps: DisputesDeps,
+  { caller, execution_id, limit }: { caller: string; execution_id: string; limit: number },
+): Promise<DisputeSummary[]> {
+  const { rows } = await sql<{ execution_id: string }>`SELECT execution_id FROM chain.disputes
+    WHERE caller = ${caller} AND execution_id <> ${execution_id}
+    ORDER BY outcome <> 'open', opened_at DESC, execution_id LIMIT ${limit}`.execute(deps.views);
+  const ids = rows.map((row) => row.execution_id);
+  const found = new Map((await readViews(deps.views, ids)).map((row) => [row.execution_id, row]));
+  const views = ids.flatMap((id) => found.get(id) ?? []);
+  return Promise.all(views.map(async (view) => ({ ...(await toSummary(deps, view)), task: null })));
 }
 
 /** The dispute of an execution; undefined if there is none. */

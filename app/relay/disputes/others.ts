@@ -1,14 +1,18 @@
-/** How the other disputes of a caller and of an agent ended, for whoever reads one of them. */
-import { type Kysely, sql } from 'kysely';
+/** How the other disputes of a caller and of an agent ended, for the admin, who decides one of them. */
+import { sql } from 'kysely';
 import type { DisputeOutcome, DisputeSummary, OtherDisputes } from '../../sdk/wire/procedures.ts';
 import { statisticsOf } from '../agents/ownListings.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import { type DisputesDeps, listOthersOfCaller } from './lists.ts';
+
+/** Disputes of the caller that are described. */
+const DESCRIBED = 5;
 
 /** Each dispute has cost a bond, so there are few. */
 export async function readOthers(
-  views: Kysely<LedgerDatabase>,
+  deps: DisputesDeps,
   { execution_id, caller, agent_id }: DisputeSummary,
 ): Promise<OtherDisputes> {
+  const { views } = deps;
   const count = async (column: 'caller' | 'listing', value: string) => {
     const { rows } = await sql<{ outcome: DisputeOutcome; disputes: bigint }>`
       SELECT outcome, count(*) AS disputes FROM chain.disputes
@@ -18,9 +22,18 @@ export async function readOthers(
     return counts;
   };
   const statistics = (await statisticsOf(views, [agent_id])).get(agent_id);
+  // The row of an empty listing has the calls of all.
+  const { calls } = await views
+    .selectFrom('chain.caller_totals')
+    .select((select) => select.fn.sum<bigint | null>('executions').as('calls'))
+    .where('caller', '=', caller)
+    .where('listing', '=', '')
+    .executeTakeFirstOrThrow();
   return {
     of_caller: await count('caller', caller),
     of_agent: await count('listing', agent_id),
+    caller_executions: Number(calls ?? 0),
     agent_executions: Number(statistics?.total_executions ?? 0n),
+    first_of_caller: await listOthersOfCaller(deps, { caller, execution_id, limit: DESCRIBED }),
   };
 }

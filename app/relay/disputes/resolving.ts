@@ -28,7 +28,7 @@ interface DisputeCase {
   parameters: Record<string, unknown> | null;
   dispute: DisputeSummary;
   receipt: Receipt | null;
-  others: OtherDisputes;
+  others: OtherDisputes | null;
 }
 
 /** The wallet that reads. */
@@ -39,10 +39,12 @@ interface Reader {
 
 /** A disputed execution with its private content, for its parties and the admin. Throws ApiError 404 for others. */
 export function readCase(deps: ResolvingDeps, reader: Reader, executionId: string): Promise<DisputeCase> {
-  return readPrivate(deps, reader, { action: 'disputes.case', executionId }, (dispute) => findCase(deps, dispute));
+  return readPrivate(deps, reader, { action: 'disputes.case', executionId }, (dispute, isParty) =>
+    findCase(deps, dispute, isParty),
+  );
 }
 
-async function findCase(deps: ResolvingDeps, dispute: DisputeSummary): Promise<DisputeCase> {
+async function findCase(deps: ResolvingDeps, dispute: DisputeSummary, isParty: boolean): Promise<DisputeCase> {
   const executionId = dispute.execution_id;
   const execution = await getExecution(deps, dispute.caller, executionId);
   const asked = await deps.views
@@ -59,7 +61,7 @@ async function findCase(deps: ResolvingDeps, dispute: DisputeSummary): Promise<D
     parameters: asked ? JSON.parse(asked.parameters) : null,
     dispute,
     receipt: await findReceipt(deps, dispute),
-    others: await readOthers(deps.views, dispute),
+    others: isParty ? null : await readOthers(deps, dispute),
   };
 }
 
@@ -120,12 +122,12 @@ async function readPrivate<Value>(
   deps: ResolvingDeps,
   { wallet, isAdmin }: Reader,
   { action, executionId }: { action: 'disputes.case' | 'disputes.evidence'; executionId: string },
-  read: (dispute: DisputeSummary) => Promise<Value>,
+  read: (dispute: DisputeSummary, isParty: boolean) => Promise<Value>,
 ): Promise<Value> {
   const dispute = await requireDispute(deps, executionId);
-  if (dispute.caller === wallet || dispute.creator === wallet) return read(dispute);
+  if (dispute.caller === wallet || dispute.creator === wallet) return read(dispute, true);
   if (!(await isAdmin())) throw new ApiError('execution_not_found', NO_DISPUTE);
-  return auditedReading(deps, { wallet, action, subject: executionId }, () => read(dispute));
+  return auditedReading(deps, { wallet, action, subject: executionId }, () => read(dispute, false));
 }
 
 async function requireDispute(deps: ResolvingDeps, executionId: string): Promise<DisputeSummary> {

@@ -160,6 +160,7 @@ async function readMarketplace(deps: RelayDeps, { readConfig }: AdminDeps): Prom
     egress_ips: deps.config.egressIps,
     fee_bps: config.feeBps,
     min_price_usdc: toUsdc(config.minPrice),
+    exposure_multiple: config.exposureMultiple,
     max_timeout_seconds: config.maxTimeoutSeconds,
     dispute_window_seconds: config.disputeWindowSeconds,
     refund_grace_seconds: config.refundGraceSeconds,

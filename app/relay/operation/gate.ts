@@ -88,12 +88,15 @@ export interface Gate {
   obstacles(): Obstacle[];
   /** Advice to the operator, first about the current obstacles. */
   advice(): string[];
+  /** When the ledger was compared with the chain, unix milliseconds; null while it is not. */
+  reconciledMs(): number | null;
   /** The engine behind the gate: 503 for new executions while it is closed. */
   guard(engine: Engine): Engine;
 }
 
 /** Creates a gate that is closed until the ledger has been compared with the chain. */
 export function createGate(): Gate {
+  let reconciledMs: number | null = null;
   const present = new Map<Obstacle, string | null>([['ledger_unreconciled', null]]);
   const announced = new Set<Obstacle>();
   const general: string[] = [];
@@ -111,7 +114,9 @@ export function createGate(): Gate {
     set(obstacle, isThere, advice) {
       if (isThere) present.set(obstacle, advice ?? CLOSING[obstacle].advice);
       else present.delete(obstacle);
+      if (obstacle === 'ledger_unreconciled') reconciledMs = isThere ? null : Date.now();
     },
+    reconciledMs: () => reconciledMs,
     announce: (obstacle) => void announced.add(obstacle),
     advise: (advice) => void general.push(advice),
     obstacles: () => inOrder((one) => present.has(one) || announced.has(one)),

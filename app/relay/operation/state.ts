@@ -1,6 +1,7 @@
 /** The figures of /metrics and /ready that an operator needs at a glance, of this process and its ledger. */
 import type { Kysely } from 'kysely';
 import type { OperationState } from '../../sdk/wire/procedures.ts';
+import { toTimeOfMs } from '../../sdk/wire/time.ts';
 import type { Ready } from '../../sdk/wire/wire.ts';
 import type { NodeStatus } from '../chain/nodes.ts';
 import { countUnfinished, readBurnt, readOldestUnfinished } from '../ledger/executions.ts';
@@ -26,6 +27,8 @@ export interface Operator {
   clock(): bigint;
   /** The account that pays the network fees of x402 clients' payments; null without one. Amounts are lamports. */
   x402(): { feePayer: string; lamports: number | null; minLamports: number } | null;
+  /** When the ledger was last compared with the chain, unix milliseconds; null before that. */
+  reconciledMs(): number | null;
   /** Null before the relay sweeps. */
   swept(): Promise<SweepFigures | null>;
   /** Mean network fees of executions that ended here; null before the first. */
@@ -50,16 +53,27 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
   const swept = await deps.swept();
   const x402 = deps.x402();
   const oldest = await readOldestUnfinished(views);
+  const reconciledMs = deps.reconciledMs();
   const webhooks = await readDueDeliveries(views, deps.now());
   const { open_disputes } = await views
     .selectFrom('chain.disputes')
     .select((select) => select.fn.countAll<bigint>().as('open_disputes'))
     .where('outcome', '=', 'open')
     .executeTakeFirstOrThrow();
-  const { total_executions } = await views
-    .selectFrom('chain.agent_statistics')
-    .select((select) => select.fn.sum<bigint | null>('total_executions').as('total_executions'))
+  const { upheld } = await views
+    .selectFrom('chain.disputes')
+    .select((select) => select.fn.countAll<bigint>().as('upheld'))
+    .where('outcome', '=', 'upheld')
     .executeTakeFirstOrThrow();
+  const { ended, successful } = await views
+    .selectFrom('chain.agent_statistics')
+    .select((select) => [
+      select.fn.sum<bigint | null>('ended_executions').as('ended'),
+      select.fn.sum<bigint | null>('successful_executions').as('successful'),
+    ])
+    .executeTakeFirstOrThrow();
+  // One whose dispute was upheld was settled, too, but counts as failed.
+  const settled = Number(successful ?? 0) + Number(upheld);
   return {
     problems: ready.problems,
     authorities: await readBalances(deps),
@@ -82,7 +96,7 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
       burnt_today: Number(await readBurnt(views, deps.now() - DAY_MS)),
     },
     executions_in_flight: ready.executions_in_flight,
-    total_executions: Number(total_executions ?? 0),
+    ended_executions: { settled, refunded: Math.max(0, Number(ended ?? 0) - settled) },
     oldest_unsettled: oldest
       ? {
           execution_id: oldest.execution_id,
@@ -97,7 +111,7 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
     },
     webhooks_waiting: { count: webhooks.count, oldest_seconds: Math.floor(webhooks.oldestMs / 1_000) },
     indexer: ready.indexer,
-    reconciled: !ready.problems.includes('ledger_unreconciled'),
+    reconciled_at: reconciledMs === null ? null : toTimeOfMs(BigInt(reconciledMs)),
     opens_paused: ready.problems.includes('opens_paused'),
     open_disputes: Number(open_disputes),
     x402: x402 && {

@@ -1129,6 +1129,8 @@ export interface components {
                     fee_bps: number;
                     /** @description The lowest price that an agent may have, USDC. */
                     min_price_usdc: number;
+                    /** @description The prices that an agent’s executions of one dispute window can reach, without refunded ones, in multiples of its collateral; 0: no limit. */
+                    exposure_multiple: number;
                     /** @description The longest timeout that a listing may have. */
                     max_timeout_seconds: number;
                     /** @description How long after settlement an execution can be disputed. */

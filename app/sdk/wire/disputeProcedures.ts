@@ -65,8 +65,15 @@ export type DisputeSummary = z.infer<typeof DisputeSummary>;
 
 const Outcomes = z.strictObject({ open: Count, rejected: Count, upheld: Count, lapsed: Count });
 
-/** The number of other disputes by outcome, and of the agent's finished executions. */
-export const OtherDisputes = z.strictObject({ of_caller: Outcomes, of_agent: Outcomes, agent_executions: Count });
+/** The number of other disputes by outcome, and of finished executions. */
+export const OtherDisputes = z.strictObject({
+  of_caller: Outcomes,
+  of_agent: Outcomes,
+  caller_executions: Count,
+  agent_executions: Count,
+  /** Open ones, then the others, each newest first; at most 5, without tasks. */
+  first_of_caller: z.array(DisputeSummary),
+});
 export type OtherDisputes = z.infer<typeof OtherDisputes>;
 
 const DisputePage = z.strictObject({ disputes: z.array(DisputeSummary), total: Count });
@@ -128,7 +135,8 @@ export const disputeProcedures = {
       dispute: DisputeSummary,
       /** The receipt as the caller gets it; null if the result is lost. */
       receipt: Receipt.nullable(),
-      others: OtherDisputes,
+      /** For the admin alone. */
+      others: OtherDisputes.nullable(),
     }),
   },
   /** Stores the creator's reply to an open dispute, in place of an earlier one. Both parties and the admin can read it. */

@@ -146,9 +146,11 @@ export const CreatorSummary = z.strictObject({
   /** Listings that are not delisted. */
   listings: Count,
   total_executions: Count,
+  /** The part of `total_executions` that counts as failed: the price was refunded, or a dispute was upheld. */
+  failed_executions: Count,
   earned_usdc: Usdc,
   /** Of all its listings. */
-  disputes: z.strictObject({ open: Count, upheld: Count }),
+  disputes: z.strictObject({ open: Count, rejected: Count, upheld: Count, lapsed: Count }),
   /** Time of its first listing; null if there is none. */
   listed_since: Time.nullable(),
 });

@@ -28,6 +28,8 @@ export const MarketplaceConfig = z.strictObject({
   egress_ips: z.array(z.string()),
   fee_bps: z.int(),
   min_price_usdc: Usdc,
+  /** The prices that an agent's executions of one dispute window can reach, in multiples of its collateral; 0: no limit. */
+  exposure_multiple: z.int(),
   max_timeout_seconds: z.int(),
   dispute_window_seconds: z.int(),
   /** Time after an execution's timeout until anyone can refund it. */
@@ -143,8 +145,8 @@ export const OperationState = z.strictObject({
     burnt_today: Lamports,
   }),
   executions_in_flight: Count,
-  /** Finished executions of all agents. */
-  total_executions: Count,
+  /** Ended executions of all agents, by their first end: a dispute comes after a settlement. */
+  ended_executions: z.strictObject({ settled: Count, refunded: Count }),
   oldest_unsettled: z.strictObject({ execution_id: z.string(), state: z.string(), age_seconds: Count }).nullable(),
   /**
    * Records that could be archived now; how long the oldest whose deposit the operator or a gas balance lent could have
@@ -154,8 +156,8 @@ export const OperationState = z.strictObject({
   /** Deliveries that are due and not in progress, and how long the oldest has been due. */
   webhooks_waiting: z.strictObject({ count: Count, oldest_seconds: Count }),
   indexer: z.strictObject({ slot: Count.nullable(), lag_ms: Count.nullable() }),
-  /** True if the ledger was compared with the chain since the start. */
-  reconciled: z.boolean(),
+  /** The time since which every record of the ledger agrees with the chain; null while they are compared. */
+  reconciled_at: Time.nullable(),
   opens_paused: z.boolean(),
   open_disputes: Count,
   /**

@@ -213,6 +213,7 @@ export async function startWorld(
       clock: () => BigInt(Math.floor(state.nowMs / 1_000)),
       x402: () => state.x402,
       lamportsPerCall: async () => 10_000,
+      reconciledMs: () => (state.obstacles.includes('ledger_unreconciled') ? null : EPOCH * 1_000),
     },
     metrics: {
       render: async () => 'marketplace_test 1\n',

@@ -389,8 +389,9 @@ describe('pages of creators', () => {
         verified_at: timeOf(EPOCH + 3),
         listings: 1,
         total_executions: 2,
+        failed_executions: 0,
         earned_usdc: 0.000123,
-        disputes: { open: 1, upheld: 0 },
+        disputes: { open: 1, rejected: 0, upheld: 0, lapsed: 0 },
         listed_since: timeOf(EPOCH),
       };
       for (const q of ['nova', 'ROBOTICS nova', wallet]) {
@@ -407,8 +408,9 @@ describe('pages of creators', () => {
         verified_at: timeOf(EPOCH + 3),
         listings: 0,
         total_executions: 0,
+        failed_executions: 0,
         earned_usdc: 0,
-        disputes: { open: 0, upheld: 0 },
+        disputes: { open: 0, rejected: 0, upheld: 0, lapsed: 0 },
         listed_since: null,
       });
       const second = await admin.call('creators.list', { limit: 1, offset: 1 });

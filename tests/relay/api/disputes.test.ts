@@ -324,7 +324,7 @@ describe('disputes at /trpc', () => {
       expect((await admin.call('disputes.queue')).disputes).to.deep.equal([{ ...found.dispute, task: null }]);
       for (const party of [caller, creator]) {
         const session = await signIn(party);
-        expect(await session.call('disputes.case', { execution_id })).to.deep.equal(found);
+        expect(await session.call('disputes.case', { execution_id })).to.deep.equal({ ...found, others: null });
         expect((await session.call('disputes.mine')).disputes).to.deep.equal([found.dispute]);
       }
       const stranger = await signIn(Keypair.generate());
@@ -340,13 +340,20 @@ describe('disputes at /trpc', () => {
       const add = async (caller: string, listing: string, outcome: DisputeOutcome) => {
         const id = await world.addRecord({ caller, listing, status: 'disputed' });
         await world.addDispute({ execution_id: id, caller, listing, outcome });
+        return id;
       };
-      await add(wallet, await world.addListing(), 'rejected');
-      await add(wallet, listing, 'open');
+      const rejected = await add(wallet, await world.addListing(), 'rejected');
+      const open = await add(wallet, listing, 'open');
       await add(newAddress(), listing, 'upheld');
       await refreshFigures(world.index);
       const { others } = await (await signIn(ADMIN)).call('disputes.case', { execution_id });
-      expect(others).to.deep.equal({
+      expect(others!.first_of_caller.map((one) => [one.execution_id, one.outcome, one.task])).to.deep.equal([
+        [open, 'open', null],
+        [rejected, 'rejected', null],
+      ]);
+      expect({ ...others, first_of_caller: [] }).to.deep.equal({
+        first_of_caller: [],
+        caller_executions: 3,
         of_caller: { open: 1, rejected: 1, upheld: 0, lapsed: 0 },
         of_agent: { open: 1, rejected: 0, upheld: 1, lapsed: 0 },
         agent_executions: 3,

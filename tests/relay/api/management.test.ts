@@ -36,6 +36,7 @@ describe('/trpc', () => {
         egress_ips: ['203.0.113.7'],
         fee_bps: 100,
         min_price_usdc: 0.01,
+        exposure_multiple: 0,
         max_timeout_seconds: 3600,
         dispute_window_seconds: 259_200,
         refund_grace_seconds: 600,

@@ -41,12 +41,12 @@ describe('operation.state', () => {
         burnt_today: 0,
       },
       executions_in_flight: 3,
-      total_executions: 0,
+      ended_executions: { settled: 0, refunded: 0 },
       oldest_unsettled: null,
       archive_waiting: null,
       webhooks_waiting: { count: 0, oldest_seconds: 0 },
       indexer: { slot: 77, lag_ms: 0 },
-      reconciled: true,
+      reconciled_at: new Date(EPOCH * 1_000).toISOString(),
       opens_paused: false,
       open_disputes: 0,
       x402: null,
@@ -76,10 +76,13 @@ describe('operation.state', () => {
     const yesterday = BigInt(EPOCH * 1000 - 24 * 3_600_000);
     await world.addJournal({ ...row, state: 'void', lost_fees: 7_000n, lost_ms: yesterday });
     const execution = { caller: newAddress(), listing };
-    for (const outcome of ['open', 'open', 'lapsed'] as const) {
-      const execution_id = await world.addRecord({ ...execution, status: 'disputed' });
+    for (const outcome of ['open', 'open', 'lapsed', 'upheld'] as const) {
+      const status = outcome === 'upheld' ? 'dispute_upheld' : 'disputed';
+      const execution_id = await world.addRecord({ ...execution, status });
       await world.addDispute({ ...execution, execution_id, outcome });
     }
+    // Of the creator's fault, and of the caller's.
+    for (const reason of [0n, 4n]) await world.addRecord({ ...execution, status: 'refunded', reason });
     const records = { archivableRecords: 5, oldestArchivableSeconds: 4, isLate: true };
     world.state.swept = {
       locked: 9,
@@ -126,7 +129,7 @@ describe('operation.state', () => {
       burnt_today: 5_000,
     });
     expect(oldest_unsettled).to.deep.equal({ execution_id: oldest, state: 'dispatched', age_seconds: 61 });
-    expect(counts).to.include({ open_disputes: 2, total_executions: 3 });
+    expect(counts).to.deep.include({ open_disputes: 2, ended_executions: { settled: 4, refunded: 2 } });
   });
 
   it('reports the state of the ledger while the node does not answer', async () => {
@@ -136,7 +139,7 @@ describe('operation.state', () => {
     world.state.obstacles = ['ledger_unreconciled', 'opens_paused'];
     const told = await state();
     expect(told.problems).to.deep.equal(['chain_unreachable', 'index_behind', 'ledger_unreconciled', 'opens_paused']);
-    expect(told).to.deep.include({ reconciled: false, opens_paused: true });
+    expect(told).to.deep.include({ reconciled_at: null, opens_paused: true });
     expect(told.authorities).to.deep.equal([
       { address, lamports: 6_000_000_000, is_ours: true },
       { address: other, lamports: null, is_ours: false },

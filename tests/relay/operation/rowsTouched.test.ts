@@ -11,7 +11,7 @@ import type pg from 'pg';
 import { connectPostgres, SCHEMAS } from '../../../app/database/postgres.ts';
 import { readInputs } from '../../../app/relay/agents/examples.ts';
 import { listReceived } from '../../../app/relay/calls/received.ts';
-import { listAllDisputes, listOwnDisputes } from '../../../app/relay/disputes/lists.ts';
+import { listAllDisputes, listOthersOfCaller, listOwnDisputes } from '../../../app/relay/disputes/lists.ts';
 import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
@@ -165,6 +165,7 @@ describe('rows that the API touches', () => {
       for (const wallet of [WALLET, addressOf('creator', 1)]) await listOwnDisputes(deps, wallet, PAGE, FEW);
       for (const outcome of [undefined, 'open', 'upheld'] as const)
         await listAllDisputes(deps, { ...PAGE, outcome }, FEW);
+      await listOthersOfCaller(deps, { caller: WALLET, execution_id: idOf(40), limit: FEW });
       await creator.call('keys.list');
     } finally {
       recorded.end();

@@ -4,13 +4,15 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import type { CreatorSummary } from '../../../sdk/wire/listingProcedures.ts';
+import { formatterOf } from '../../parts/amount.ts';
 import { Pages } from '../../parts/pages.tsx';
 import { SignDialog } from '../../parts/sign.tsx';
 import { AtRight, Cell, Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Badge, Button, Empty, Input, Skeleton } from '../../parts/ui.tsx';
-import { Day, formatAmount, formatCount, Id, shorten, Time } from '../../parts/values.tsx';
+import { Day, formatCount, Id, shorten, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
+import { countWords } from '../disputes/others.tsx';
 import { PAGE_SIZE } from './search.ts';
 
 const HEAD = [
@@ -18,8 +20,9 @@ const HEAD = [
   'Identity',
   <AtRight key="agents">Agents</AtRight>,
   <AtRight key="calls">Calls</AtRight>,
+  <AtRight key="failed">Failed</AtRight>,
   'Disputes',
-  <AtRight key="earned">Earned</AtRight>,
+  <AtRight key="earned">Earned, USDC</AtRight>,
   'Listed since',
   '',
 ];
@@ -39,6 +42,8 @@ export function CreatorsTab() {
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
+
+  const earned = formatterOf(data?.creators.map(({ earned_usdc }) => earned_usdc) ?? []);
 
   useEffect(() => {
     const words = text.trim();
@@ -99,11 +104,17 @@ export function CreatorsTab() {
               <Cell of="Calls" className="tabular-nums sm:text-right">
                 {formatCount(creator.total_executions)}
               </Cell>
-              <Cell of="Disputes" className="whitespace-nowrap tabular-nums">
-                {disputeWords(creator.disputes)}
+              <Cell of="Failed" className="tabular-nums sm:text-right">
+                {formatCount(creator.failed_executions)}
+              </Cell>
+              <Cell of="Disputes" className="tabular-nums sm:min-w-42">
+                {countWords(creator.disputes)}
               </Cell>
               <Cell of="Earned" className="whitespace-nowrap tabular-nums sm:text-right">
-                {formatAmount(creator.earned_usdc)}
+                <span>
+                  {earned(creator.earned_usdc)}
+                  <span className="sm:hidden"> USDC</span>
+                </span>
               </Cell>
               <Cell of="Listed since" className="whitespace-nowrap">
                 {creator.listed_since === null ? '–' : <Day at={creator.listed_since} />}
@@ -136,11 +147,6 @@ export function CreatorsTab() {
     </div>
   );
 }
-
-const disputeWords = ({ open, upheld }: CreatorSummary['disputes']): string =>
-  open + upheld === 0
-    ? 'none'
-    : [open > 0 && `${open} open`, upheld > 0 && `${upheld} upheld`].filter(Boolean).join(', ');
 
 const nameOf = ({ display_name, wallet }: CreatorSummary): string => display_name ?? shorten(wallet);
 

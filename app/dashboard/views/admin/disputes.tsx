@@ -8,7 +8,7 @@ import { Pages } from '../../parts/pages.tsx';
 import { AtRight, Cell, Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { buttonStyle, Empty, Select, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, shorten, Time } from '../../parts/values.tsx';
+import { formatAmount, Id, shorten, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { useCreatorName } from '../disputes/creatorName.ts';
 import { Due } from './due.tsx';
@@ -96,8 +96,11 @@ function Row({ dispute }: { dispute: DisputeSummary }) {
         <span className="block text-faint">
           <span className="whitespace-nowrap">{shorten(dispute.caller)}</span> against {creator}
         </span>
-        <span className="block text-xs text-faint">
-          Opened <Time at={dispute.opened_at} />
+        <span className="flex flex-wrap items-center gap-x-3 text-xs text-faint">
+          <span>
+            Opened <Time at={dispute.opened_at} hasSeconds />
+          </span>
+          <Id value={execution_id} />
         </span>
       </td>
       <Cell of="Reply and evidence">

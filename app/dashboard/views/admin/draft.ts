@@ -131,12 +131,13 @@ export function fieldsOf(limits: Limits): SettingField[] {
     },
     {
       name: 'exposureMultiple',
-      label: 'Most that a dispute window’s calls may cost, ×\u00a0collateral',
-      about: 'The prices of an agent’s calls that open in one dispute window, without refunded ones. 0: no limit.',
+      label: 'Cap on calls in a dispute window, ×\u00a0collateral',
+      about:
+        'With 10 and 5.00 USDC of collateral, an agent takes at most 50.00 USDC of calls per dispute window, without refunded ones. 0: no cap.',
       min: 0n,
       max: BigInt(limits.exposureMultipleMax),
       parse: parseCount,
-      show: (value) => (value === 0n ? 'no limit' : `${value} times the collateral`),
+      show: (value) => (value === 0n ? 'no cap' : `${value} times the collateral`),
     },
   ];
 }

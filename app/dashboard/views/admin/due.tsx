@@ -22,5 +22,18 @@ export function Due({ dispute }: { dispute: DisputeSummary }) {
   return <Badge tone={tone}>{wordsOf(left)}</Badge>;
 }
 
-/** The same as text, for an open dispute on a coloured surface. */
+/** Which side of an open dispute has not been heard; null once both are. */
+export function unheardWords({ has_evidence, reply }: DisputeSummary): string | null {
+  if (!has_evidence && reply === null) return 'Neither side has written anything yet. They can until you decide';
+  if (!has_evidence) return 'The caller has not uploaded the evidence yet. That is possible until you decide';
+  return reply === null ? 'The creator has not replied yet. That is possible until you decide' : null;
+}
+
+/** The same with the time left, before the admin signs. */
+export function Unheard({ dispute }: { dispute: DisputeSummary }) {
+  const left = useSecondsLeft(dispute);
+  return `${unheardWords(dispute)}; ${left < 0 ? `due ${formatSpan(-left)} ago` : `due in ${formatSpan(left)}`}.`;
+}
+
+/** The remaining time as text, for an open dispute on a coloured surface. */
 export const DueWords = ({ dispute }: { dispute: DisputeSummary }) => <>{wordsOf(useSecondsLeft(dispute))}</>;

@@ -35,7 +35,7 @@ function useCollected(): number | null | undefined {
 }
 
 export function Figures({ state }: { state: OperationState }) {
-  const { oldest_unsettled: oldest } = state;
+  const { oldest_unsettled: oldest, ended_executions: ended } = state;
   const collected = useCollected();
   return (
     <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
@@ -49,7 +49,11 @@ export function Figures({ state }: { state: OperationState }) {
         value={formatCount(state.executions_in_flight)}
         about={oldest ? `The oldest for ${formatSpan(oldest.age_seconds)}` : 'No unsettled calls'}
       />
-      <Figure label="Finished calls" value={formatCount(state.total_executions)} about="Of all agents" />
+      <Figure
+        label="Finished calls"
+        value={formatCount(ended.settled + ended.refunded)}
+        about={`${formatCount(ended.settled)} paid, ${formatCount(ended.refunded)} refunded`}
+      />
       <Figure
         label="Collected fees"
         value={collected == null ? '–' : formatAmount(collected)}

@@ -11,6 +11,7 @@ import { Id, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { DisputeLink, eventWords } from './events.tsx';
 import { PAGE_SIZE } from './search.ts';
+import { SignedBy } from './signedBy.tsx';
 
 const REFRESH_MS = 15_000;
 
@@ -143,7 +144,7 @@ function Events() {
       about="Transactions of the admin and the guardian on the chain, no matter which program sent them."
       what="The transactions"
       empty="The index has no transactions yet"
-      head={['When', 'What', 'Fields', 'Transaction']}
+      head={['When', 'What', 'By', 'Fields', 'Transaction']}
       query={query}
       page={page}
       onPage={(next) => void navigate({ search: (before) => ({ ...before, events: next }) })}
@@ -163,6 +164,11 @@ function EventRow({ event }: { event: AdminEvent }) {
       </Cell>
       <Cell of="What">
         <span>{eventWords(event)}</span>
+      </Cell>
+      <Cell of="By" className="whitespace-nowrap">
+        <span>
+          <SignedBy event={event} />
+        </span>
       </Cell>
       <Cell of="Fields" className="max-w-96">
         <details className="min-w-0">

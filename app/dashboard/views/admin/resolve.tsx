@@ -7,13 +7,14 @@ import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
-import { Button, cx, Input, TextArea } from '../../parts/ui.tsx';
-import { formatAmount, formatLamports, shorten } from '../../parts/values.tsx';
+import { Button, cx, Input, Note, TextArea } from '../../parts/ui.tsx';
+import { formatAmount, formatLamports, formatNumber, shorten } from '../../parts/values.tsx';
 import { useCreatorName } from '../disputes/creatorName.ts';
 import { EXCESS } from '../disputes/excess.ts';
 import { depositWords } from '../disputes/outcomes.tsx';
 import { isPausedBy, mostTaken, type Stakes, slashedOf, stakesQuery } from '../disputes/stakes.ts';
 import { idBytes } from '../executions/record.ts';
+import { Unheard, unheardWords } from './due.tsx';
 
 const MAX_REASON = 8_000;
 
@@ -32,10 +33,12 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
   const { amount, fault } = side === 'caller' ? typed : { amount: 0n, fault: null };
   const whyNot = whyNotYet({ side, reason, fault, isRead: stakes !== undefined });
   const isComplete = whyNot === null;
+  const unheard = unheardWords(dispute);
 
+  // Beside the case the panel is as high as the window: its fields scroll, and its button stays in sight.
   return (
     <form
-      className="grid gap-5"
+      className="flex min-h-0 flex-col"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
@@ -45,39 +48,42 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
       <AskBeforeLeaving when={reason.trim() !== ''} title="Leave without signing?">
         Your decision is not signed yet. Your input is lost if you leave.
       </AskBeforeLeaving>
-      <RadioGroup.Root
-        aria-label="Who is right"
-        value={side ?? ''}
-        onValueChange={(value) => setSide(value as Side)}
-        className="grid gap-2"
-      >
-        <Choice value="caller" title="Uphold: the caller is right" isChosen={side === 'caller'}>
-          {upholdWords(dispute, creatorName, stakes, typed.fault ? null : typed.amount)}
-        </Choice>
-        <Choice value="creator" title="Reject: the creator is right" isChosen={side === 'creator'}>
-          {`The caller, ${shorten(dispute.caller)}, loses the bond of ${bondOf(dispute)} to ${creatorName} and gets no refund. The collateral stays whole.`}
-        </Choice>
-      </RadioGroup.Root>
-      {side === 'caller' && (
-        <Input
-          label="Taken from the collateral, USDC"
-          hint={`${stakes ? `At most ${formatBaseUnits(mostTaken(stakes, parseUsdc(dispute.price_usdc)))}. ` : ''}The caller gets at most the price, ${formatAmount(dispute.price_usdc)}.`}
-          error={fault}
-          value={text}
-          inputMode="decimal"
-          autoComplete="off"
-          onChange={(event) => setText(event.target.value)}
+      <div className="grid gap-2.5 overflow-y-auto px-5 py-3">
+        {unheard && <Note tone="warn">{unheard}.</Note>}
+        <RadioGroup.Root
+          aria-label="Who is right"
+          value={side ?? ''}
+          onValueChange={(value) => setSide(value as Side)}
+          className="grid gap-2"
+        >
+          <Choice value="caller" title="Uphold: the caller is right" isChosen={side === 'caller'}>
+            {upholdWords(dispute, creatorName, stakes, typed.fault ? null : typed.amount)}
+          </Choice>
+          <Choice value="creator" title="Reject: the creator is right" isChosen={side === 'creator'}>
+            {`Caller gets no refund. ${creatorName} gets the bond.`}
+          </Choice>
+        </RadioGroup.Root>
+        {side === 'caller' && (
+          <Input
+            label="Taken from the collateral, USDC"
+            hint={`${stakes ? `At most ${formatBaseUnits(mostTaken(stakes, parseUsdc(dispute.price_usdc)))}. ` : ''}Caller gets at most the price.`}
+            error={fault}
+            value={text}
+            inputMode="decimal"
+            autoComplete="off"
+            onChange={(event) => setText(event.target.value)}
+          />
+        )}
+        <TextArea
+          label="Reason"
+          hint="Both sides read it. It can never be changed."
+          value={reason}
+          maxLength={MAX_REASON}
+          className="min-h-20!"
+          onChange={(event) => setReason(event.target.value)}
         />
-      )}
-      <TextArea
-        label="Reason"
-        hint="Caller and creator read it. Its hash goes on the chain, so it can never be changed."
-        value={reason}
-        maxLength={MAX_REASON}
-        className="min-h-36"
-        onChange={(event) => setReason(event.target.value)}
-      />
-      <div className="grid gap-1.5">
+      </div>
+      <div className="flex shrink-0 flex-wrap items-center gap-x-3 gap-y-2 border-t border-line px-5 py-2.5 sm:flex-nowrap">
         <Button type="submit" kind="primary" disabled={!isComplete} aria-describedby={whyNot ? whyId : undefined}>
           Review the decision
         </Button>
@@ -91,7 +97,10 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
         <SignDialog
           title={side === 'caller' ? 'Uphold this dispute?' : 'Reject this dispute?'}
           about="A decision is final: nobody can change it or dispute this call again."
-          rows={isComplete && stakes ? consequences(dispute, side, { amount, stakes }) : []}
+          rows={[
+            ...(unheard ? ([['Not heard', <Unheard key="unheard" dispute={dispute} />]] as const) : []),
+            ...(isComplete && stakes ? consequences(dispute, side, { amount, stakes }) : []),
+          ]}
           doing={side === 'caller' ? 'Upholding the dispute' : 'Rejecting the dispute'}
           confirm={side === 'caller' ? 'Sign and uphold' : 'Sign and reject'}
           danger={side === 'caller'}
@@ -123,7 +132,7 @@ function Choice({
       aria-label={title}
       aria-describedby={aboutId}
       className={cx(
-        'flex items-start gap-3 rounded-lg border px-4 py-3 text-left text-sm',
+        'grid grid-cols-[auto_minmax(0,1fr)] gap-x-2.5 gap-y-1 rounded-lg border px-3 py-2 text-left text-sm',
         isChosen ? 'border-accent bg-accent-soft' : 'border-line hover:bg-sunken',
       )}
     >
@@ -136,11 +145,9 @@ function Choice({
       >
         <RadioGroup.Indicator className="size-2 rounded-full bg-accent" />
       </span>
-      <span>
-        <span className="block font-medium">{title}</span>
-        <span id={aboutId} className="block text-faint">
-          {children}
-        </span>
+      <span className="font-medium">{title}</span>
+      <span id={aboutId} className="col-span-2 text-xs text-faint">
+        {children}
       </span>
     </RadioGroup.Item>
   );
@@ -178,20 +185,18 @@ function whyNotYet({ side, reason, fault, isRead }: Missing): string | null {
 
 const bondOf = ({ bond_lamports }: DisputeSummary): string => formatLamports(BigInt(bond_lamports));
 
-/** What the typed amount means for both sides; without sums until they are known. */
+/** In two lines; the review has the rest. Without sums until they are known. */
 function upholdWords(
   dispute: DisputeSummary,
   creatorName: string,
   stakes: Stakes | undefined,
   amount: bigint | null,
 ): string {
-  const caller = `The caller, ${shorten(dispute.caller)},`;
-  if (!stakes || amount === null) return `The collateral of ${creatorName} pays. ${caller} gets the bond back.`;
+  if (!stakes || amount === null) return `Caller gets the bond back. The collateral of ${creatorName} pays.`;
   const toCaller = least(amount, parseUsdc(dispute.price_usdc));
   const slashed = slashedOf(stakes, amount);
-  const pause = isPausedBy(stakes, amount) ? `, and the agent is paused: ${pauseReason(stakes, slashed)}` : '';
-  const most = formatBaseUnits(mostTaken(stakes, parseUsdc(dispute.price_usdc)));
-  return `You set the amount: now ${formatBaseUnits(amount)}, at most ${most}. ${caller} gets at most the price, now ${formatBaseUnits(toCaller)}, and the bond of ${bondOf(dispute)} back. ${EXCESS} ${creatorName} loses ${formatBaseUnits(slashed)} of ${formatBaseUnits(stakes.left)} collateral${pause}.`;
+  const pause = isPausedBy(stakes, amount) ? '; the agent is paused' : '';
+  return `Caller gets ${formatBaseUnits(toCaller)} and the bond. ${creatorName} loses ${formatNumber(toUsdc(slashed))} of ${formatBaseUnits(stakes.left)}${pause}.`;
 }
 
 /** Why an award pauses the agent. */
@@ -203,6 +208,8 @@ const pauseReason = ({ left, required }: Stakes, slashed: bigint): string =>
 const formatBaseUnits = (amount: bigint): string => formatAmount(toUsdc(amount));
 
 const depositRow = (stakes: Stakes): [string, ReactNode] => ['Refundable deposit', depositWords(stakes, 'admin')];
+
+const row = (label: string, value: string): [string, ReactNode] => [label, value];
 
 /** Computed as the program does, exact to the base unit. */
 function consequences(
@@ -226,9 +233,8 @@ function consequences(
   const slashed = slashedOf(stakes, amount);
   return [
     ['Caller', `${shorten(caller)} gets ${formatBaseUnits(toCaller)}, and the bond of ${bond} back`],
-    amount > slashed
-      ? ['Earlier forfeits', `pay ${formatBaseUnits(amount - slashed)} of it`]
-      : ['Beyond the price', `${formatBaseUnits(amount - toCaller)}. ${EXCESS}`],
+    ...(amount > slashed ? [row('Earlier forfeits', `pay ${formatBaseUnits(amount - slashed)} of it`)] : []),
+    ...(amount > toCaller ? [row('Beyond the price', `${formatBaseUnits(amount - toCaller)}. ${EXCESS}`)] : []),
     ['Collateral', `${formatBaseUnits(left)} → ${formatBaseUnits(left - slashed)} of ${shorten(creator)}`],
     [
       'Agent',

@@ -1,9 +1,10 @@
 /** All changes that need the admin's signature: pause of new executions, settings, treasury, and authorities. */
 
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Card, Facts, Skeleton } from '../../parts/ui.tsx';
-import { formatSpan, Id } from '../../parts/values.tsx';
+import { Copy, formatSpan, Id } from '../../parts/values.tsx';
 import { Changes } from '../terms/changes.tsx';
 import { RelayAuthorities } from '../terms/guardian.tsx';
 import { Pause } from '../terms/pause.tsx';
@@ -13,6 +14,20 @@ import { SettingsForm } from './settingsForm.tsx';
 import { stateQuery } from './state.tsx';
 import { NextAdmin } from './succession.tsx';
 import { Treasury } from './treasury.tsx';
+
+/** A setting that protects the marketplace from its admin's key: what is lost without it, and the command that sets it. */
+function Protection({ lost, command, children }: { lost: string; command: string; children: ReactNode }) {
+  return (
+    <span className="grid justify-items-start gap-1">
+      {children}
+      <span className="text-faint">{lost}</span>
+      <span className="inline-flex max-w-full items-center gap-1">
+        <code className="font-mono text-[0.8125rem]">{command}</code>
+        <Copy text={command} bare />
+      </span>
+    </span>
+  );
+}
 
 export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; onDraft(draft: Draft | null): void }) {
   const { data, error, refetch } = useQuery(chainConfigQuery);
@@ -44,8 +59,26 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
           rows={[
             ['Config', <Id key="config" value={config.config} kind="address" />],
             ['USDC mint', <Id key="mint" value={config.usdc_mint} kind="address" />],
-            ['Guardian', config.guardian ? <Id key="guardian" value={config.guardian} kind="address" /> : 'nobody'],
-            ['Delay of changes', config.admin_delay_seconds === 0 ? 'none' : formatSpan(config.admin_delay_seconds)],
+            [
+              'Guardian',
+              <Protection
+                key="guardian"
+                lost="Without one, nobody but you can pause calls, keep the treasury’s fees from a thief of your key, or cancel another admin."
+                command="npm run cli -- admin propose-change --guardian ADDRESS --keypair ADMIN.json"
+              >
+                {config.guardian ? <Id value={config.guardian} kind="address" /> : 'nobody'}
+              </Protection>,
+            ],
+            [
+              'Delay of changes',
+              <Protection
+                key="delay"
+                lost="Without one, a stolen key changes fees, limits and authorities at once, before anybody can object. It can only be raised."
+                command={`npm run cli -- admin ${config.admin_delay_seconds === 0 ? 'update-config' : 'propose-change'} --admin-delay-seconds SECONDS --keypair ADMIN.json`}
+              >
+                {config.admin_delay_seconds === 0 ? 'none' : formatSpan(config.admin_delay_seconds)}
+              </Protection>,
+            ],
           ]}
         />
         <RelayAuthorities config={config} ours={state?.authorities.find(({ is_ours }) => is_ours)?.address} />

@@ -1,6 +1,7 @@
 /** The state of the deployment: problems, how long the gas lasts, and where the lamports are. */
 
 import { queryOptions, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { MAX_LAG_SECONDS } from '../../../sdk/wire/choices.ts';
 import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
@@ -8,8 +9,9 @@ import { formatShortSol } from '../../parts/amount.ts';
 import { Cell, Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Badge, Card, Facts, Note, Skeleton } from '../../parts/ui.tsx';
-import { formatCount, formatDuration, formatLamports, formatSpan, Id } from '../../parts/values.tsx';
-import { call } from '../../service.ts';
+import { formatCount, formatDuration, formatLamports, formatSpan, Id, Time } from '../../parts/values.tsx';
+import { call, configQuery } from '../../service.ts';
+import { changesQuery } from '../terms/changes.tsx';
 import { Figures } from './figures.tsx';
 import { NeedsYou } from './needsYou.tsx';
 import { ARCHIVE_LATE, PROBLEM_WORDS } from './problems.ts';
@@ -29,14 +31,12 @@ const UNKNOWN = 'not known yet';
 
 export const sol = (lamports: number): string => formatLamports(BigInt(lamports));
 
-/** Four decimals; the exact amount on hover. `of`: a limit of the amount. */
-function Sol({ lamports, of: limit }: { lamports: number | null; of?: number }) {
+/** Four decimals; the exact amount on hover. */
+function Sol({ lamports, up = false }: { lamports: number | null; up?: boolean }) {
   if (lamports === null) return UNKNOWN;
-  const show = (format: (lamports: number) => string) =>
-    limit === undefined ? format(lamports) : `${format(lamports).replace(' SOL', '')} of ${format(limit)}`;
   return (
-    <span className="tabular-nums" title={show(sol)}>
-      {show(formatShortSol)}
+    <span className="tabular-nums" title={sol(lamports)}>
+      {formatShortSol(lamports, { up })}
     </span>
   );
 }
@@ -47,8 +47,11 @@ export function StateTab() {
   return (
     <div className="grid gap-8">
       {error && <Trouble error={error} what="The state" onRetry={refetch} />}
-      {state.open_disputes > 0 && <NeedsYou count={state.open_disputes} />}
-      <Problems problems={state.problems} isArchiveLate={state.archive_waiting?.is_late ?? false} />
+      <div className="grid gap-3">
+        {state.open_disputes > 0 && <NeedsYou count={state.open_disputes} />}
+        <Problems problems={state.problems} isArchiveLate={state.archive_waiting?.is_late ?? false} />
+        <NoGuardian />
+      </div>
       <Figures state={state} />
       <div className="grid gap-6 lg:grid-cols-2">
         <Figured title="SOL" rows={lamportRows(state)} />
@@ -87,6 +90,21 @@ function Problems({ problems, isArchiveLate }: Pick<State, 'problems'> & { isArc
   );
 }
 
+/** Only for real money: a test network needs none. */
+function NoGuardian() {
+  const { data: config } = useQuery(configQuery);
+  const { data: pending } = useQuery(changesQuery);
+  if (config?.environment !== 'live' || pending?.guardian !== null) return null;
+  return (
+    <Note>
+      No guardian is set: if the admin’s key is stolen, nobody else can pause calls or cancel changes.{' '}
+      <Link to="/admin" search={{ tab: 'settings' }} className="text-accent underline">
+        How to set one
+      </Link>
+    </Note>
+  );
+}
+
 /** `isQuiet`: nothing to see, so the row is folded. */
 interface Row {
   label: string;
@@ -119,18 +137,16 @@ const amount = (label: string, lamports: number | null): Row => ({
   isQuiet: !lamports,
 });
 
-/** Each amount once: what equals another one under another name is left out. */
-function lamportRows({ lamports, lamports_per_call, authorities }: State): (Row | false)[] {
-  const { lent, lent_limit, free, due, due_seconds, locked } = lamports;
-  const own = authorities.find(({ is_ours }) => is_ours)?.lamports;
+function lamportRows({ lamports, lamports_per_call }: State): (Row | false)[] {
+  const { lent, free, due, due_seconds, locked } = lamports;
   return [
-    { label: 'SOL lent for accounts', value: <Sol lamports={lent} of={lent_limit} /> },
-    free !== own && { label: 'Free to lend', value: <Sol lamports={free} /> },
+    { label: 'In deposits of calls', value: <Sol lamports={lent} up /> },
+    { label: 'Left for deposits', value: <Sol lamports={free} /> },
     {
       label: 'Coming back from ended calls',
       value: (
         <span>
-          {due > 0 && due === lent ? 'all that is lent' : <Sol lamports={due} />}
+          {due > 0 && due === lent ? 'all of it' : <Sol lamports={due} />}
           {due_seconds !== null && `, the first in ${roughly(due_seconds)}`}
         </span>
       ),
@@ -160,7 +176,14 @@ function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive,
   return [
     {
       label: 'New calls',
-      value: state.opens_paused ? <Badge tone="warn">Paused</Badge> : <Badge tone="good">Accepted</Badge>,
+      value: (
+        <span className="flex flex-wrap items-center gap-x-2">
+          {state.opens_paused ? <Badge tone="warn">Paused</Badge> : <Badge tone="good">Accepted</Badge>}
+          <Link to="/admin" search={{ tab: 'settings' }} className="text-accent underline">
+            {state.opens_paused ? 'Resume' : 'Pause'}
+          </Link>
+        </span>
+      ),
     },
     {
       label: 'Index',
@@ -169,7 +192,17 @@ function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive,
           ? 'it has not read the chain yet'
           : `${formatDuration(indexer.lag_ms)} behind the chain, normal up to ${MAX_LAG_SECONDS} s`,
     },
-    { label: 'Records checked against the chain', value: state.reconciled ? 'yes, at the start' : 'in progress' },
+    {
+      label: 'Records checked against the chain',
+      value:
+        state.reconciled_at === null ? (
+          'in progress'
+        ) : (
+          <>
+            all match, <Time at={state.reconciled_at} />
+          </>
+        ),
+    },
     {
       label: 'Oldest unsettled call',
       value: oldest ? (

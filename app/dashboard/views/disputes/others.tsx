@@ -1,28 +1,33 @@
 /** The other disputes of this caller and this agent, which help the admin to decide. */
 import { Link } from '@tanstack/react-router';
-import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
+import type { DisputeSummary, OtherDisputes } from '../../../sdk/wire/disputeProcedures.ts';
 import { Card, Facts } from '../../parts/ui.tsx';
-import { formatCount, Id, shorten } from '../../parts/values.tsx';
+import { Day, formatAmount, formatCount, Id, Status, shorten } from '../../parts/values.tsx';
 
-type Counts = ProcedureOutput<'disputes.case'>['others']['of_caller'];
+interface OthersProps {
+  dispute: DisputeSummary;
+  others: OtherDisputes;
+}
 
-export function Others({ found: { dispute, others } }: { found: ProcedureOutput<'disputes.case'> }) {
-  const { of_caller, of_agent, agent_executions: calls } = others;
+export function Others({ dispute, others }: OthersProps) {
+  const { of_caller, of_agent, first_of_caller: first } = others;
+  const total = Object.values(of_caller).reduce((sum, count) => sum + count, 0);
   return (
-    <Card className="grid gap-4">
+    <Card className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <h2 className="font-semibold">Other disputes</h2>
       <Facts
         rows={[
           [
             'Of this caller',
             <span key="caller" className="flex flex-wrap items-baseline gap-x-2">
-              {countWords(of_caller)} <Id value={dispute.caller} kind="address" />
+              {countWords(of_caller)}; {callWords(others.caller_executions)} of{' '}
+              <Id value={dispute.caller} kind="address" />
             </span>,
           ],
           [
             'Of this agent',
             <span key="agent">
-              {countWords(of_agent)}; {formatCount(calls)} finished {calls === 1 ? 'call' : 'calls'} of{' '}
+              {countWords(of_agent)}; {callWords(others.agent_executions)} of{' '}
               <Link to="/agents/$agentId" params={{ agentId: dispute.agent_id }} className="text-accent underline">
                 {dispute.agent_name ?? shorten(dispute.agent_id)}
               </Link>
@@ -30,12 +35,53 @@ export function Others({ found: { dispute, others } }: { found: ProcedureOutput<
           ],
         ]}
       />
+      {first.length > 0 && (
+        <ul aria-label="Other disputes of this caller" className="divide-y divide-line border-t border-line text-sm">
+          {first.map((other) => (
+            <Other key={other.execution_id} dispute={other} />
+          ))}
+        </ul>
+      )}
+      {total > first.length && (
+        <p className="text-sm text-faint">And {formatCount(total - first.length)} older ones of this caller.</p>
+      )}
     </Card>
   );
 }
 
+/** In one line, where the window is wide enough. Without its task, because each task that the admin reads is logged. */
+function Other({
+  dispute: { execution_id, agent_name, agent_id, price_usdc, outcome, opened_at, reason },
+}: {
+  dispute: DisputeSummary;
+}) {
+  return (
+    <li className="flex flex-wrap items-center gap-x-3 gap-y-1 py-2.5 last:pb-0 sm:flex-nowrap">
+      <Link
+        to="/admin/disputes/$executionId"
+        params={{ executionId: execution_id }}
+        className="shrink-0 text-accent underline"
+      >
+        {agent_name ?? shorten(agent_id)}, {formatAmount(price_usdc)}
+      </Link>
+      <Status value={outcome}>{outcome === 'lapsed' && 'Ended undecided'}</Status>
+      <span
+        className="min-w-0 truncate text-faint max-sm:order-last max-sm:w-full sm:flex-1"
+        title={reason ?? undefined}
+      >
+        {reason ?? (outcome === 'open' ? 'not decided yet' : 'no reason kept')}
+      </span>
+      <span className="shrink-0 text-faint">
+        <Day at={opened_at} />
+      </span>
+    </li>
+  );
+}
+
+const callWords = (count: number): string => `${formatCount(count)} finished ${count === 1 ? 'call' : 'calls'}`;
+
 /** Such as `1 open, 2 rejected`. */
-function countWords({ open, rejected, upheld, lapsed }: Counts): string {
+export function countWords({ open, rejected, upheld, lapsed }: OtherDisputes['of_caller']): string {
   const parts = [
     [open, 'open'],
     [rejected, 'rejected'],

@@ -32,7 +32,7 @@ const LABELS: Record<ChangedSetting['setting'], string> = {
   refund_grace: 'Refund grace',
   max_timeout: 'Longest timeout',
   record_time: 'Time until a call’s account is closed',
-  exposure_multiple: 'Exposure limit',
+  exposure_multiple: 'Cap on calls in a dispute window',
   admin_delay: 'Delay of changes',
   collateral_tiers: 'Collateral',
   relay_authorities: 'Relay authorities',
@@ -59,7 +59,7 @@ function words({ unit }: ChangedSetting, value: Value): string {
   if (unit === 'usdc') return formatAmount(value);
   if (unit === 'lamports') return `${formatSol(BigInt(value))} SOL`;
   if (unit === 'seconds') return formatSpan(value);
-  return value === 0 ? 'no limit' : `${value} times the collateral`;
+  return value === 0 ? 'no cap' : `${value} times the collateral`;
 }
 
 /** A pending change can only add relay authorities, so only the added ones are shown. */

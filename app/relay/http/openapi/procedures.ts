@@ -59,6 +59,7 @@ export const CONFIG_ANSWER = {
       egress_ips: ['203.0.113.7'],
       fee_bps: 100,
       min_price_usdc: 0.01,
+      exposure_multiple: 10,
       max_timeout_seconds: 3_600,
       dispute_window_seconds: 259_200,
       refund_grace_seconds: 600,

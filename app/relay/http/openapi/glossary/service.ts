@@ -25,6 +25,8 @@ export const SERVICE_FIELDS: Record<string, string> = {
   advice:
     'What an operator must do about the problems, and what the cluster does not allow; empty if nothing needs action.',
   executions_in_flight: 'Executions in progress in this process.',
+  exposure_multiple:
+    'The prices that an agent’s executions of one dispute window can reach, without refunded ones, in multiples of its collateral; 0: no limit.',
   explorer_query: 'The query to append to a path of Solana Explorer; empty on mainnet.',
   httpStatus: 'The status of the answer.',
   idl: 'The IDL of the program, for Anchor’s tools.',
