@@ -43,13 +43,14 @@ async function takeAll(browser: Browser, baseUrl: string, scenes: Scene[], out: 
         await scene.act?.(page);
         // Browsers draw their scrollbar there, and Chromium hides it in a picture.
         await page.evaluate("document.documentElement.style.scrollbarGutter = 'auto'");
-        await page.evaluate('scrollTo(0, 0)');
+        if (!scene.isWindow) await page.evaluate('scrollTo(0, 0)');
         await page.waitForTimeout(SETTLE_MS);
         const { width, height } = (await page.evaluate(
           '({ width: document.documentElement.clientWidth, height: document.documentElement.scrollHeight })',
         )) as { width: number; height: number };
         const clip = { x: 0, y: 0, width, height: Math.min(height, MOST_PIXELS) };
-        await page.screenshot({ path: join(out, `${scene.name}-${form}.png`), fullPage: true, clip });
+        const part = scene.isWindow ? {} : { fullPage: true, clip };
+        await page.screenshot({ path: join(out, `${scene.name}-${form}.png`), ...part });
         console.log(`${scene.name}-${form}.png${faults.length > 0 ? `: ${faults.splice(0).join('; ')}` : ''}`);
       }
       await opened.close();
@@ -62,7 +63,7 @@ async function takeScreenshots({ out, only }: Options): Promise<void> {
   const dataDir = newDirectory();
   try {
     console.log('Starting a marketplace ...');
-    const demo = await startNetwork(dataDir).ready;
+    const demo = await startNetwork(dataDir, { env: { OPERATOR_CONTACT: 'mailto:support@example.org' } }).ready;
     const visitor = createVisitor(demo, dataDir);
     const scenes = scenesOf(await makeData(visitor, dataDir)).filter(({ name }) => !only || name.includes(only));
     const browser = await launchBrowser();

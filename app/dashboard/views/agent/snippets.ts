@@ -71,7 +71,8 @@ client.onAfterPaymentCreation(async ({ paymentPayload }) => {
 });
 
 // With the payer in the address, its money can only buy this call or come back.
-const url = \`${baseUrl}/v1/x402/agents/${agentId}/execute?payer=\${wallet.address}\`;
+const agent = ${JSON.stringify(`${baseUrl}/v1/x402/agents/${agentId}`)};
+const url = \`\${agent}/execute?payer=\${wallet.address}\`;
 // Keep this Idempotency-Key with your order.
 // A retry with the same one never pays twice; a new one is a new, paid call.
 const idempotencyKey = process.env.IDEMPOTENCY_KEY ?? crypto.randomUUID();
@@ -141,8 +142,9 @@ function typescript(input: SnippetInput): string {
 // A retry with the same one never pays twice; a new one is a new, paid call.
 const idempotencyKey = process.env.IDEMPOTENCY_KEY ?? crypto.randomUUID();
 console.error(\`Idempotency-Key: \${idempotencyKey}\`);
+const url = ${JSON.stringify(pathOf(input))};
 const call = () =>
-  fetch(${JSON.stringify(pathOf(input))}, {
+  fetch(url, {
     method: 'POST',
     headers: {
       Authorization: \`Bearer \${process.env.${KEY_VARIABLE}}\`,
@@ -178,9 +180,10 @@ import uuid
 # A retry with the same one never pays twice; a new one is a new, paid call.
 idempotency_key = os.environ.get("IDEMPOTENCY_KEY") or str(uuid.uuid4())
 print("Idempotency-Key:", idempotency_key, file=sys.stderr)
+url = ${JSON.stringify(pathOf(input))}
 body = ${pythonValue(bodyOf(input))}
 request = urllib.request.Request(
-    ${JSON.stringify(pathOf(input))},
+    url,
     data=json.dumps(body).encode(),
     headers={
         "Authorization": f"Bearer {os.environ['${KEY_VARIABLE}']}",
