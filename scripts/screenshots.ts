@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import type { Browser } from 'playwright-core';
+import type { Browser, Route } from 'playwright-core';
 import { launchBrowser, openPage, type Person, signInAs, untilLoaded } from '../tests/dashboard/browser.ts';
 import { makeData, type Scene, scenesOf } from '../tests/dashboard/scenes.ts';
 import { createVisitor } from '../tests/journey/visitor.ts';
@@ -29,12 +29,21 @@ const MOST_PIXELS = 6_000;
 /** Time for animations to end before a screenshot. */
 const SETTLE_MS = 400;
 
+/** A local marketplace names no operator, a public one does. */
+async function nameOperator(route: Route): Promise<void> {
+  const response = await route.fetch();
+  const json = await response.json();
+  json.result.data.operator_contact = 'mailto:support@example.org';
+  await route.fulfill({ response, json });
+}
+
 async function takeAll(browser: Browser, baseUrl: string, scenes: Scene[], out: string): Promise<void> {
   for (const { form, ...look } of FORMS) {
     // One browser and one sign-in per person.
     for (const person of new Set(scenes.map(({ as }) => as))) {
       const opened = await openPage(browser, baseUrl, look);
       const { page, faults } = opened;
+      await page.route('**/trpc/config.get', nameOperator);
       await page.goto('/');
       if (person) await signInAs(page, person satisfies Person);
       for (const scene of scenes.filter(({ as }) => as === person)) {
@@ -63,7 +72,7 @@ async function takeScreenshots({ out, only }: Options): Promise<void> {
   const dataDir = newDirectory();
   try {
     console.log('Starting a marketplace ...');
-    const demo = await startNetwork(dataDir, { env: { OPERATOR_CONTACT: 'mailto:support@example.org' } }).ready;
+    const demo = await startNetwork(dataDir).ready;
     const visitor = createVisitor(demo, dataDir);
     const scenes = scenesOf(await makeData(visitor, dataDir)).filter(({ name }) => !only || name.includes(only));
     const browser = await launchBrowser();

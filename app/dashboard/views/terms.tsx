@@ -13,6 +13,8 @@ import { configQuery } from '../service.ts';
 import { depositsQuery } from '../wallet/deposits.ts';
 import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS, SLASH_MULTIPLE } from '../wallet/programTerms.ts';
 import { useSession } from '../wallet/session.ts';
+import { EXCESS } from './disputes/excess.ts';
+import { awardPayment, depositReturn } from './disputes/payouts.ts';
 import { CHANGE_EFFECTS, Changes, changesQuery } from './terms/changes.tsx';
 
 // It reads the chain, which needs large modules.
@@ -72,17 +74,31 @@ function Terms({ config }: { config: MarketplaceConfig }) {
           ['Fee', `${config.fee_bps / 100} % of each settled price. The creator pays it, out of the price.`],
           service !== null && [
             'Calls by x402',
-            `They are paid without an account. On top of the price, the caller pays a service fee of ${formatAmount(service)} for network fees and deposits. It goes to the marketplace’s treasury, also if the call fails.`,
+            `They are paid without an account or SOL. On top of the price, the caller pays a service fee of ${formatAmount(service)}. It goes to the marketplace’s treasury, also if the call fails, and the marketplace pays network fees and deposits.`,
           ],
           ['Price', priceSpan(config)],
           ['Longest timeout', formatSpan(config.max_timeout_seconds)],
           [
             'Network fees',
-            `Calls by wallet: about ${formatLamports(WALLET_CALL_FEES)} each, which the caller’s wallet pays. ${keyFees(config)}`,
+            <Lines
+              key="fees"
+              texts={[
+                `By wallet: about ${formatLamports(WALLET_CALL_FEES)} a call, which the caller pays.`,
+                keyFees(config),
+              ]}
+            />,
           ],
           [
             'Refundable deposit',
-            `Calls by wallet: ${deposits ? `${formatLamports(deposits.token + deposits.record)}. ${formatLamports(deposits.token)} comes back when the call ends, the rest` : 'one part comes back when the call ends, the other'} about ${formatSpan(config.record_seconds)} later, when the call’s account on the chain is closed. Calls by API key need at most the first part, calls by x402 none: the marketplace lends the rest.`,
+            <Lines
+              key="deposit"
+              texts={[
+                deposits
+                  ? `By wallet: ${formatLamports(deposits.token + deposits.record)} a call. ${formatLamports(deposits.token)} of it comes back when the call ends, the rest about ${formatSpan(config.record_seconds)} later, when the call’s account on the chain is closed.`
+                  : `By wallet: one part comes back when the call ends, the other about ${formatSpan(config.record_seconds)} later, when the call’s account on the chain is closed.`,
+                'By API key: at most the first part, which the gas balance lends. The marketplace lends the rest.',
+              ]}
+            />,
           ],
           [
             'Refund',
@@ -122,9 +138,15 @@ function priceSpan({ min_price_usdc, collateral_tiers }: MarketplaceConfig): str
 
 /** Who pays the network fees of calls by API key. */
 const keyFees = ({ is_sponsored }: MarketplaceConfig): string =>
-  is_sponsored
-    ? 'Calls by API key: the wallet’s gas balance, which is SOL set aside for fees, pays first. The marketplace pays the rest, so it may stay empty.'
-    : 'Calls by API key: the wallet’s gas balance pays them, which is SOL set aside for fees.';
+  `By API key: the wallet’s gas balance, which is SOL set aside for them${is_sponsored ? '. The marketplace pays what it does not cover, so it may stay empty.' : '.'}`;
+
+const Lines = ({ texts }: { texts: readonly string[] }) => (
+  <span className="grid gap-2">
+    {texts.map((text) => (
+      <span key={text}>{text}</span>
+    ))}
+  </span>
+);
 
 function Disputes({ config }: { config: MarketplaceConfig }) {
   const { data: deposits } = useQuery(depositsQuery);
@@ -140,7 +162,9 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
           ],
           [
             'Refundable deposit',
-            `${deposits ? formatLamports(deposits.dispute) : 'The network’s deposit of an account'}, which the caller pays. It comes back ${formatSpan(ENDED_DISPUTE_SECONDS)} after the end, or later: not before an award that waits is paid.`,
+            deposits
+              ? depositReturn(deposits.dispute, ENDED_DISPUTE_SECONDS, 'The caller’s')
+              : 'The network’s deposit of an account, which the caller pays.',
           ],
           [
             'Decision',
@@ -148,24 +172,18 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
           ],
           [
             'If upheld',
-            <span key="upheld" className="grid gap-2">
-              <span>
-                The admin sets the amount: at most {SLASH_MULTIPLE} times the price, as far as the agent’s collateral
-                reaches. The caller gets at most the price, and the bond back.
-              </span>
-              <span>
-                If the caller’s USDC account cannot receive the award, it waits without a deadline. Anybody can have it
-                paid to the caller.
-              </span>
-              <span>
-                The call counts as failed, but its creator keeps what it earned. The agent is paused if its collateral
-                falls below the minimum for its price.
-              </span>
-            </span>,
+            <Lines
+              key="upheld"
+              texts={[
+                `The admin sets the amount: at most ${SLASH_MULTIPLE} times the price, as far as the agent’s collateral reaches. The caller gets at most the price, and the bond back.`,
+                awardPayment(false),
+                'The call counts as failed, but its creator keeps what it earned. The agent is paused if its collateral falls below the minimum for its price.',
+              ]}
+            />,
           ],
           [
             'Above the price',
-            `What is taken above the price goes to nobody at once. It stays with the agent’s collateral, for callers with later upheld disputes that the collateral no longer covers. The rest goes to the marketplace’s treasury: with the return of the collateral, or from ${formatSpan(config.longest_span_seconds)} after the last upheld dispute, once none is open.`,
+            `${EXCESS} That is when the collateral is returned, or from ${formatSpan(config.longest_span_seconds)} after the last upheld dispute, once none is open.`,
           ],
           ['If rejected', 'The creator gets the bond, and the price stays paid. Nothing else changes.'],
           [

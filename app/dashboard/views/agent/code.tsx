@@ -99,7 +99,7 @@ function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Snippet }) {
 /** What a call with a key costs besides its price. */
 const keyFees = (isSponsored: boolean): string =>
   isSponsored
-    ? ' and nothing else: this marketplace pays the network fees that the SOL you set aside for your keys does not cover'
+    ? ' and nothing else: this marketplace pays the network fees, after any SOL that you have set aside for them'
     : ', and about 0.00001 SOL of network fees, from SOL that you set aside when you create the key';
 
 function ByX402({ agent, call }: { agent: AgentFull; call: SnippetInput }) {
@@ -130,7 +130,7 @@ function ByMcp({ agent }: { agent: AgentFull }) {
         opens a page where you connect your wallet and set a budget. {agent.name} is then a tool, and each use costs{' '}
         {formatAmount(agent.price_per_call_usdc)}.
       </p>
-      <Code text={snippet.url} label="Address of the MCP server" />
+      <Code text={snippet.url} label="Address of the MCP server" isWhole />
       <p className="text-sm text-faint">Or as a file:</p>
       <Shown snippet={snippet} label={`MCP settings with ${agent.name}`} />
     </Step>
