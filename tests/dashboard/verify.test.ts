@@ -107,6 +107,7 @@ describe('verification of a receipt on the page', function () {
         const text = await page.getByRole('region', { name: 'Result', exact: true }).first().textContent();
         expect(text).to.match(/Do not rely on it\..* of \d+ checks failed.*Get the original receipt/);
         expect(text!.includes('Not what was signed')).to.equal(check === 'result_hash');
+        expect(text!.includes('Signed result hash')).to.equal(check === 'result_hash');
       }));
   }
 

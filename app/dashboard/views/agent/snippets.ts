@@ -71,8 +71,7 @@ client.onAfterPaymentCreation(async ({ paymentPayload }) => {
 });
 
 // With the payer in the address, its money can only buy this call or come back.
-const agent = ${JSON.stringify(`${baseUrl}/v1/x402/agents/${agentId}`)};
-const url = \`\${agent}/execute?payer=\${wallet.address}\`;
+const url = \`${baseUrl}/v1/x402/agents/${agentId}/execute?payer=\${wallet.address}\`;
 // Keep this Idempotency-Key with your order.
 // A retry with the same one never pays twice; a new one is a new, paid call.
 const idempotencyKey = process.env.IDEMPOTENCY_KEY ?? crypto.randomUUID();
