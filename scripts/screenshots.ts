@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import type { Browser } from 'playwright-core';
+import type { Browser, Route } from 'playwright-core';
 import { launchBrowser, openPage, type Person, signInAs, untilLoaded } from '../tests/dashboard/browser.ts';
 import { makeData, type Scene, scenesOf } from '../tests/dashboard/scenes.ts';
 import { createVisitor } from '../tests/journey/visitor.ts';
@@ -29,12 +29,21 @@ const MOST_PIXELS = 6_000;
 /** Time for animations to end before a screenshot. */
 const SETTLE_MS = 400;
 
+/** A local marketplace names no operator, a public one does. */
+async function nameOperator(route: Route): Promise<void> {
+  const response = await route.fetch();
+  const json = await response.json();
+  json.result.data.operator_contact = 'mailto:support@example.org';
+  await route.fulfill({ response, json });
+}
+
 async function takeAll(browser: Browser, baseUrl: string, scenes: Scene[], out: string): Promise<void> {
   for (const { form, ...look } of FORMS) {
     // One browser and one sign-in per person.
     for (const person of new Set(scenes.map(({ as }) => as))) {
       const opened = await openPage(browser, baseUrl, look);
       const { page, faults } = opened;
+      await page.route('**/trpc/config.get', nameOperator);
       await page.goto('/');
       if (person) await signInAs(page, person satisfies Person);
       for (const scene of scenes.filter(({ as }) => as === person)) {
@@ -43,13 +52,14 @@ async function takeAll(browser: Browser, baseUrl: string, scenes: Scene[], out: 
         await scene.act?.(page);
         // Browsers draw their scrollbar there, and Chromium hides it in a picture.
         await page.evaluate("document.documentElement.style.scrollbarGutter = 'auto'");
-        await page.evaluate('scrollTo(0, 0)');
+        if (!scene.isWindow) await page.evaluate('scrollTo(0, 0)');
         await page.waitForTimeout(SETTLE_MS);
         const { width, height } = (await page.evaluate(
           '({ width: document.documentElement.clientWidth, height: document.documentElement.scrollHeight })',
         )) as { width: number; height: number };
         const clip = { x: 0, y: 0, width, height: Math.min(height, MOST_PIXELS) };
-        await page.screenshot({ path: join(out, `${scene.name}-${form}.png`), fullPage: true, clip });
+        const part = scene.isWindow ? {} : { fullPage: true, clip };
+        await page.screenshot({ path: join(out, `${scene.name}-${form}.png`), ...part });
         console.log(`${scene.name}-${form}.png${faults.length > 0 ? `: ${faults.splice(0).join('; ')}` : ''}`);
       }
       await opened.close();

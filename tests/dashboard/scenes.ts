@@ -11,6 +11,8 @@ export interface Scene {
   name: string;
   path: string;
   as?: Person;
+  /** True for the window as the visitor sees it first; else the whole page. */
+  isWindow?: boolean;
   /** Actions on the page before the view is complete. */
   act?(page: Page): Promise<void>;
 }
@@ -96,7 +98,7 @@ export function scenesOf({ disputed, answered, plain, receipt, agentId, pausedId
     },
     { name: 'agent-paused', path: `/agents/${pausedId}` },
     { name: 'docs', path: '/docs' },
-    { name: 'docs-route', path: '/docs#executeAgent' },
+    { name: 'docs-route', path: '/docs#executeAgent', isWindow: true },
     { name: 'verify', path: '/verify' },
     { name: 'verify-holds', path: '/verify', act: (page) => chooseReceipt(page, receipt) },
     { name: 'verify-altered', path: '/verify', act: (page) => chooseReceipt(page, { ...receipt, result: 'Another' }) },

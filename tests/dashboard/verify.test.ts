@@ -72,7 +72,7 @@ describe('verification of a receipt on the page', function () {
       await page.goto('/verify');
       await choose(page, receipt);
       await untilVerdict(page, VALID);
-      await page.getByText('What was checked and passed').click();
+      await page.getByText(/^\d+ checks passed$/).click();
       await page.getByText(SETTLED).click();
       const settled = page.locator('li').filter({ hasText: SETTLED });
       await settled.getByText(`Source: ${site.visitor.demo.rpc_url}`).waitFor();
@@ -98,7 +98,7 @@ describe('verification of a receipt on the page', function () {
         await choose(page, alter(receipt));
         await untilVerdict(page, FAILURES[check]);
         expect((await statesOf(page))[check]).to.equal('Failed');
-        const row = page.locator('details[open]').filter({ hasText: FAILURES[check] });
+        const row = page.locator(`[data-check="${check}"] details[open]`);
         expect(await row.count()).to.equal(1);
         await row
           .getByText(check === 'result_hash' ? 'Hash that was signed' : 'Expected')
@@ -107,6 +107,7 @@ describe('verification of a receipt on the page', function () {
         const text = await page.getByRole('region', { name: 'Result', exact: true }).first().textContent();
         expect(text).to.match(/Do not rely on it\..* of \d+ checks failed.*Get the original receipt/);
         expect(text!.includes('Not what was signed')).to.equal(check === 'result_hash');
+        expect(text!.includes('Signed result hash')).to.equal(check === 'result_hash');
       }));
   }
 

@@ -50,7 +50,7 @@ export function tellOfDocs(network: () => DemoFile): void {
       execFileSync('sh', ['-euc', blocks.join('\n')], { cwd: folder, encoding: 'utf8' });
 
     it('pay an agent that answers on the first call, although most of the twelve agents do not', () => {
-      const answer = JSON.parse(paste(blockOf('first-call')));
+      const answer = JSON.parse(paste(blockOf('first-call').replace(/^AGENT=.*$/m, () => blockOf('choose-agent'))));
       expect(answer, JSON.stringify(answer)).to.include({ status: 'completed', result: 'Say hello' });
       expect(answer.cost_usdc).to.be.greaterThan(0);
     });

@@ -4,7 +4,7 @@ import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { developmentWalletsPath } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { reconnect, useConnected, useWallets } from '../wallet/wallets.ts';
-import { WhatIsAWallet } from './explained.tsx';
+import { GetWallet } from './getWallet.tsx';
 import { Button, type ButtonKind, Empty, PageHead } from './ui.tsx';
 import { shorten } from './values.tsx';
 
@@ -95,8 +95,10 @@ export function SignedIn({ title, about, why, admin, children }: SignedInProps) 
         <Empty title="Connect a wallet to continue">
           <p className="mb-5">{why}</p>
           <ConnectButton />
-          <div className="mt-5 grid justify-items-center gap-1">
-            <WhatIsAWallet />
+          <div className="mt-6 grid justify-items-center gap-3">
+            <p>
+              <span className="font-medium text-ink">No wallet yet?</span> <GetWallet />
+            </p>
             <Link to="/" className="py-1 font-medium text-accent hover:underline">
               Try an agent first
             </Link>

@@ -1,10 +1,11 @@
 /** The wallets of this browser, and the sign-in with one of them. */
 import { useState } from 'react';
-import { explain } from '../service.ts';
+import { developmentWalletsPath, explain } from '../service.ts';
 import { signIn } from '../wallet/session.ts';
 import { type SolanaWallet, useWallets } from '../wallet/wallets.ts';
 import { TestMark } from './badges.tsx';
 import { Dialog } from './dialog.tsx';
+import { GetWallet } from './getWallet.tsx';
 import { Button, Empty, Note } from './ui.tsx';
 
 export default function ConnectDialog({ onClose }: { onClose(): void }) {
@@ -47,8 +48,13 @@ export default function ConnectDialog({ onClose }: { onClose(): void }) {
       </ul>
       {wallets.length === 0 && (
         <Empty title="This browser has no Solana wallet">
-          Install one that supports the Wallet Standard, such as Phantom, Solflare or Backpack, and reload this page.
+          <GetWallet /> Then reload this page.
         </Empty>
+      )}
+      {developmentWalletsPath() !== '' && (
+        <p className="mt-4 text-sm text-faint">
+          The demo wallets are free test wallets: their USDC and SOL have no value.
+        </p>
       )}
       {error && (
         <div className="mt-4">

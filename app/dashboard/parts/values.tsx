@@ -203,7 +203,7 @@ interface CodeProps {
   label: string;
   /** Name of the file to save it as. */
   file?: string;
-  /** All lines, without a scrolling box. */
+  /** Code to run: all lines, and long ones scroll sideways instead of breaking. */
   isWhole?: boolean;
 }
 
@@ -230,7 +230,7 @@ export function Code({ text, label, file, isWhole = false }: CodeProps) {
           file ? 'pr-4' : 'min-h-11 pr-4 sm:pr-24',
         )}
       >
-        <pre className="font-mono text-[0.8125rem] wrap-anywhere whitespace-pre-wrap">{text}</pre>
+        <pre className={cx('font-mono text-[0.8125rem]', !isWhole && 'wrap-anywhere whitespace-pre-wrap')}>{text}</pre>
       </section>
     </div>
   );

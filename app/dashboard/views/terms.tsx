@@ -1,18 +1,20 @@
 /** The marketplace's terms for everybody: fee and limits, who can change them, and the pending changes. */
 import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense } from 'react';
+import { WALLET_CALL_FEES } from '../../sdk/wallet/usualAmounts.ts';
 import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
 import type { MarketplaceConfig, PendingChanges } from '../../sdk/wire/procedures.ts';
 import { ContactOperator } from '../parts/contact.tsx';
 import { TierTable } from '../parts/tiers.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Card, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
-import { formatAmount, formatLamports, formatSpan, Id } from '../parts/values.tsx';
+import { formatAmount, formatLamports, formatNumber, formatSpan, Id } from '../parts/values.tsx';
 import { configQuery } from '../service.ts';
 import { depositsQuery } from '../wallet/deposits.ts';
 import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS, SLASH_MULTIPLE } from '../wallet/programTerms.ts';
 import { useSession } from '../wallet/session.ts';
 import { EXCESS } from './disputes/excess.ts';
+import { awardPayment, depositReturn } from './disputes/payouts.ts';
 import { CHANGE_EFFECTS, Changes, changesQuery } from './terms/changes.tsx';
 
 // It reads the chain, which needs large modules.
@@ -72,17 +74,35 @@ function Terms({ config }: { config: MarketplaceConfig }) {
           ['Fee', `${config.fee_bps / 100} % of each settled price. The creator pays it, out of the price.`],
           service !== null && [
             'Calls by x402',
-            `They are paid without an account. The caller pays a service fee of ${formatAmount(service)} on top of the price.`,
+            `They are paid without an account or SOL. On top of the price, the caller pays a service fee of ${formatAmount(service)}. It goes to the marketplace’s treasury, also if the call fails, and the marketplace pays network fees and deposits.`,
           ],
-          ['Lowest price', formatAmount(config.min_price_usdc)],
+          ['Price', priceSpan(config)],
           ['Longest timeout', formatSpan(config.max_timeout_seconds)],
           [
+            'Network fees',
+            <Lines
+              key="fees"
+              texts={[
+                `By wallet: about ${formatLamports(WALLET_CALL_FEES)} a call, which the caller pays.`,
+                keyFees(config),
+              ]}
+            />,
+          ],
+          [
             'Refundable deposit',
-            `${deposits ? `${formatLamports(deposits.record)}: ` : ''}${formatSpan(config.record_seconds)} after settlement the call’s account on the chain is closed, and its deposit goes back to the wallet that paid it.`,
+            <Lines
+              key="deposit"
+              texts={[
+                deposits
+                  ? `By wallet: ${formatLamports(deposits.token + deposits.record)} a call. ${formatLamports(deposits.token)} of it comes back when the call ends, the rest about ${formatSpan(config.record_seconds)} later, when the call’s account on the chain is closed.`
+                  : `By wallet: one part comes back when the call ends, the other about ${formatSpan(config.record_seconds)} later, when the call’s account on the chain is closed.`,
+                'By API key: at most the first part, which the gas balance lends. The marketplace lends the rest.',
+              ]}
+            />,
           ],
           [
             'Refund',
-            `If a call is not settled, its caller gets the whole price back. From ${formatSpan(config.refund_grace_seconds)} after its timeout, anybody can send the refund.`,
+            `If a call fails or is late, its caller gets the whole price back. The marketplace sends the refund. If it does not, anybody can, from ${formatSpan(config.refund_grace_seconds)} after the call’s timeout.`,
           ],
           [
             'Listing',
@@ -114,6 +134,26 @@ function Terms({ config }: { config: MarketplaceConfig }) {
   );
 }
 
+/** Such as `0.01 to 100 USDC`. */
+function priceSpan({ min_price_usdc, collateral_tiers }: MarketplaceConfig): string {
+  const highest = collateral_tiers.at(-1)?.max_price_usdc;
+  return highest === undefined
+    ? `from ${formatAmount(min_price_usdc)}`
+    : `${formatNumber(min_price_usdc)} to ${formatAmount(highest)}`;
+}
+
+/** Who pays the network fees of calls by API key. */
+const keyFees = ({ is_sponsored }: MarketplaceConfig): string =>
+  `By API key: the wallet’s gas balance, which is SOL set aside for them${is_sponsored ? '. The marketplace pays what it does not cover, so it may stay empty.' : '.'}`;
+
+const Lines = ({ texts }: { texts: readonly string[] }) => (
+  <span className="grid gap-2">
+    {texts.map((text) => (
+      <span key={text}>{text}</span>
+    ))}
+  </span>
+);
+
 function Disputes({ config }: { config: MarketplaceConfig }) {
   const { data: deposits } = useQuery(depositsQuery);
   return (
@@ -128,7 +168,9 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
           ],
           [
             'Refundable deposit',
-            `${deposits ? formatLamports(deposits.dispute) : 'The network’s deposit of an account'}, which the caller pays and gets back ${formatSpan(ENDED_DISPUTE_SECONDS)} after the end`,
+            deposits
+              ? depositReturn(deposits.dispute, ENDED_DISPUTE_SECONDS, 'The caller’s')
+              : 'The network’s deposit of an account, which the caller pays.',
           ],
           [
             'Decision',
@@ -136,17 +178,18 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
           ],
           [
             'If upheld',
-            <span key="upheld" className="grid gap-2">
-              <span>
-                The admin sets the amount: at most {SLASH_MULTIPLE} times the price, as far as the agent’s collateral
-                reaches. The caller gets at most the price, and the bond back.
-              </span>
-              <span>{EXCESS}</span>
-              <span>
-                The call counts as failed, but its creator keeps what it earned. The agent is paused if its collateral
-                falls below the minimum for its price.
-              </span>
-            </span>,
+            <Lines
+              key="upheld"
+              texts={[
+                `The admin sets the amount: at most ${SLASH_MULTIPLE} times the price, as far as the agent’s collateral reaches. The caller gets at most the price, and the bond back.`,
+                awardPayment(false),
+                'The call counts as failed, but its creator keeps what it earned. The agent is paused if its collateral falls below the minimum for its price.',
+              ]}
+            />,
+          ],
+          [
+            'Above the price',
+            `${EXCESS} That is when the collateral is returned, or from ${formatSpan(config.longest_span_seconds)} after the last upheld dispute, once none is open.`,
           ],
           ['If rejected', 'The creator gets the bond, and the price stays paid. Nothing else changes.'],
           [
@@ -187,13 +230,17 @@ function Roles({ config, pending }: { config: MarketplaceConfig; pending: Pendin
               key="guardian"
               about="Can stop new calls and withdrawals of fees, cancel changes and remove relay authorities. Cannot change anything else."
             >
-              {pending.guardian ? <Id value={pending.guardian} kind="address" /> : 'nobody'}
+              {pending.guardian ? <Id value={pending.guardian} kind="address" /> : <span>nobody{FOR_TESTS}</span>}
             </Role>,
           ],
           pending !== undefined && [
             'Delay of changes',
             <Role key="delay" about="From the announcement of a change until it can be applied.">
-              {pending.admin_delay_seconds === 0 ? 'none' : formatSpan(pending.admin_delay_seconds)}
+              {pending.admin_delay_seconds === 0 ? (
+                <span>none{FOR_TESTS}</span>
+              ) : (
+                formatSpan(pending.admin_delay_seconds)
+              )}
             </Role>,
           ],
           [
@@ -212,6 +259,9 @@ function Roles({ config, pending }: { config: MarketplaceConfig; pending: Pendin
     </Card>
   );
 }
+
+/** Shown on test networks only. */
+const FOR_TESTS = <span className="hidden test:inline">: this is a test deployment</span>;
 
 /** Who it is, and in one line what that means. */
 const Role = ({ about, children }: { about: string; children: ReactNode }) => (

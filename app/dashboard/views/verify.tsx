@@ -259,12 +259,9 @@ async function untilNamed({ subject, facts }: Verification): Promise<void> {
 const STEPS = [
   [
     'By the receipt alone',
-    'Its result is hashed again, and the creator’s Ed25519 signature is checked over that hash.',
+    'The result is compared with the hash that the creator signed, and the signature with the creator’s key.',
   ],
-  [
-    'On the chain',
-    'The record of the call is read from the node and compared. An old record comes from the archive, and the chain proves it.',
-  ],
+  ['On the chain', 'Solana keeps a record of each call. It is read from a node and compared with the receipt.'],
   [
     'In the transactions',
     'Balances before and after show that creator and marketplace got exactly their shares, or that the caller got the whole refund.',

@@ -5,6 +5,7 @@ import { Tabs } from 'radix-ui';
 import type { ReactNode } from 'react';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
+import { GetWallet } from '../../parts/getWallet.tsx';
 import { Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatAmount } from '../../parts/values.tsx';
 import { BASE_URL, configQuery } from '../../service.ts';
@@ -69,9 +70,13 @@ function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Snippet }) {
   const { data: config } = useQuery(configQuery);
   return (
     <>
+      <p className="text-sm text-faint">
+        <span className="font-medium text-ink">You need a wallet with USDC and a little SOL.</span> <GetWallet />
+      </p>
       <Step title="1. Create an API key">
         <p className="text-sm text-faint">
-          A key spends USDC from your wallet, within limits that you set.{' '}
+          A key spends USDC from your wallet, within limits that you set. Creating one takes about 0.01 SOL once, and a
+          part of it comes back.{' '}
           <Link to="/keys" className="text-accent underline underline-offset-2">
             Create one
           </Link>{' '}
@@ -81,16 +86,21 @@ function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Snippet }) {
       </Step>
       <Step title={`2. Call ${agent.name}`}>
         <p className="text-sm text-faint">
-          Each call costs {formatAmount(agent.price_per_call_usdc)}.{' '}
-          {config?.is_sponsored && 'The marketplace pays the network fees that your gas balance does not. '}It answers
-          with the result, with an error and a refund, or, if it takes long, with 202: the code waits. The parameters
-          are examples: replace them with yours.
+          Each call costs {formatAmount(agent.price_per_call_usdc)}
+          {config && keyFees(config.is_sponsored)}. It answers with the result, with an error and a refund, or, if it
+          takes long, with 202: the code waits. The parameters are examples: replace them with yours.
         </p>
         <Shown snippet={snippet} label={`${snippet.name} that calls ${agent.name}`} />
       </Step>
     </>
   );
 }
+
+/** What a call with a key costs besides its price. */
+const keyFees = (isSponsored: boolean): string =>
+  isSponsored
+    ? ' and nothing else: this marketplace pays the network fees, after any SOL that you have set aside for them'
+    : ', and about 0.00001 SOL of network fees, from SOL that you set aside when you create the key';
 
 function ByX402({ agent, call }: { agent: AgentFull; call: SnippetInput }) {
   const { data: config } = useQuery(configQuery);
@@ -103,8 +113,8 @@ function ByX402({ agent, call }: { agent: AgentFull; call: SnippetInput }) {
     <Step title={`Pay ${agent.name} from a wallet`}>
       <p className="text-sm text-faint">
         x402 is a standard for paying per web request. You need a wallet with USDC, but no API key, account or SOL. You
-        pay {formatAmount(agent.price_per_call_usdc)}, and a service fee of {formatAmount(fee)} for the network fees. If
-        the agent fails, you lose only the service fee.
+        pay {formatAmount(agent.price_per_call_usdc)}, and a service fee of {formatAmount(fee)} to the marketplace,
+        which pays the network fees. If the agent fails, you lose only the service fee.
       </p>
       <Shown snippet={snippet} label={`Program that pays ${agent.name} by x402`} />
     </Step>
@@ -120,7 +130,7 @@ function ByMcp({ agent }: { agent: AgentFull }) {
         opens a page where you connect your wallet and set a budget. {agent.name} is then a tool, and each use costs{' '}
         {formatAmount(agent.price_per_call_usdc)}.
       </p>
-      <Code text={snippet.url} label="Address of the MCP server" />
+      <Code text={snippet.url} label="Address of the MCP server" isWhole />
       <p className="text-sm text-faint">Or as a file:</p>
       <Shown snippet={snippet} label={`MCP settings with ${agent.name}`} />
     </Step>

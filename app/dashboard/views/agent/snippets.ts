@@ -141,8 +141,9 @@ function typescript(input: SnippetInput): string {
 // A retry with the same one never pays twice; a new one is a new, paid call.
 const idempotencyKey = process.env.IDEMPOTENCY_KEY ?? crypto.randomUUID();
 console.error(\`Idempotency-Key: \${idempotencyKey}\`);
+const url = ${JSON.stringify(pathOf(input))};
 const call = () =>
-  fetch(${JSON.stringify(pathOf(input))}, {
+  fetch(url, {
     method: 'POST',
     headers: {
       Authorization: \`Bearer \${process.env.${KEY_VARIABLE}}\`,
@@ -178,9 +179,10 @@ import uuid
 # A retry with the same one never pays twice; a new one is a new, paid call.
 idempotency_key = os.environ.get("IDEMPOTENCY_KEY") or str(uuid.uuid4())
 print("Idempotency-Key:", idempotency_key, file=sys.stderr)
+url = ${JSON.stringify(pathOf(input))}
 body = ${pythonValue(bodyOf(input))}
 request = urllib.request.Request(
-    ${JSON.stringify(pathOf(input))},
+    url,
     data=json.dumps(body).encode(),
     headers={
         "Authorization": f"Bearer {os.environ['${KEY_VARIABLE}']}",

@@ -1,3 +1,3 @@
 /** Where the part of an award beyond the price goes, in the same words everywhere. */
 export const EXCESS =
-  'What exceeds the price is kept for other callers of this agent; what they do not claim goes to the marketplace’s treasury.';
+  'What exceeds the price is kept for callers of this agent whose later disputes its collateral cannot pay; what is left goes to the marketplace’s treasury.';

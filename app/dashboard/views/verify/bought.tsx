@@ -6,7 +6,7 @@ import { Receipt } from '../../../sdk/wire/receipt.ts';
 import { toTime } from '../../../sdk/wire/time.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Card, cx, Facts } from '../../parts/ui.tsx';
-import { formatAmount, Id, Time } from '../../parts/values.tsx';
+import { formatAmount, Id } from '../../parts/values.tsx';
 import { agentQuery } from '../../service.ts';
 import type { Verification } from './verification.ts';
 
@@ -21,6 +21,8 @@ const textRow = (name: string, text: string | undefined, wrong: string | null): 
 
 const NOT_SIGNED = 'Not what was signed';
 const NOT_HASHED = 'Not what its hash in the receipt stands for';
+/** The names of a hash that is not the shown result's. */
+const HASH_NAMES = { [NOT_SIGNED]: 'Signed result hash', [NOT_HASHED]: 'Result hash in the receipt' } as const;
 
 export function Bought({ verification: { subject, facts, rpcUrl, checks } }: { verification: Verification }) {
   const failed = (name: CheckName) => checks.some((check) => check.name === name && check.state === 'failed');
@@ -44,7 +46,7 @@ export function Bought({ verification: { subject, facts, rpcUrl, checks } }: { v
           textRow('Parameters', parameters && JSON.stringify(parameters, null, 2), otherRequest),
           receipt?.task === undefined ? idRow('Request hash', receipt?.request_hash ?? facts?.requestHash) : null,
           textRow('Result', receipt?.result, otherResult),
-          idRow('Result hash', receipt?.result_hash),
+          idRow(otherResult === null ? 'Result hash' : HASH_NAMES[otherResult], receipt?.result_hash),
           price === null ? null : ['Price', formatAmount(price)],
           refund && ['Refunded', formatAmount(toUsdc(refund.amount))],
           idRow('Paid by', receipt?.caller ?? facts?.caller, 'address'),
@@ -62,14 +64,12 @@ export function Bought({ verification: { subject, facts, rpcUrl, checks } }: { v
   );
 }
 
-/** In the reader's zone, and in UTC for other readers. */
-export function When({ at }: { at: string }) {
-  return (
-    <>
-      <Time at={at} /> <span className="whitespace-nowrap text-faint">({at.replace(/\.\d+Z/, 'Z')})</span>
-    </>
-  );
-}
+/** In UTC, because a receipt is also read in other zones. */
+export const When = ({ at }: { at: string }) => (
+  <time dateTime={at} title={at}>
+    {new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })} UTC
+  </time>
+);
 
 /** Only the name comes from the marketplace unchecked; everything else here is checked. */
 function Agent({ agentId, isNamed }: { agentId: string; isNamed: boolean }) {

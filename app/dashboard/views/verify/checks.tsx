@@ -2,10 +2,10 @@
 import type { Check, CheckName, Comparison, ExecutionFacts } from '../../../sdk/receipt/verify.ts';
 import { Mark } from '../../parts/mark.tsx';
 import { Button, Chevron, cx, Note, Skeleton } from '../../parts/ui.tsx';
-import { formatList, saveFile } from '../../parts/values.tsx';
+import { asSentence, formatList, saveFile } from '../../parts/values.tsx';
 import { Bought, When } from './bought.tsx';
 import { idOf, reportOf, type Verification } from './verification.ts';
-import { CHECK_WORDS, isLeftOut, verdictOf, wordsOf } from './words.ts';
+import { CHECK_WORDS, isLeftOut, passedText, verdictOf, wordsOf } from './words.ts';
 
 const NAMES = Object.keys(CHECK_WORDS) as CheckName[];
 
@@ -86,7 +86,7 @@ export function VerificationResult({ verification, onId }: VerificationResultPro
         <details className={`${LIST} group/all printed`}>
           <summary className="flex items-center gap-3 px-4 py-3.5 text-sm font-medium hover:bg-sunken/60">
             <Mark state="passed" />
-            <span className="flex-1">What was checked and passed</span>
+            <span className="flex-1">{passedText(passed.length)}</span>
             <Chevron className="group-open/all:rotate-180" />
           </summary>
           <div className="border-t border-line">
@@ -130,6 +130,8 @@ const WORDS = { passed: 'Passed', failed: 'Failed', not_checked: 'Not checked' }
 function aboutOf({ name, state, reason, compared }: Check, facts: ExecutionFacts | null): string | null {
   if (state === 'passed') return wordsOf(name, facts).about;
   if (state === 'not_checked') return reason;
+  // The title names a single one.
+  if (compared.length === 1) return null;
   const wrong = compared.filter(({ got, expected }) => got !== expected);
   return `Not as expected: ${formatList(wrong.map(({ what }) => what.replaceAll('_', ' ')))}.`;
 }
@@ -141,7 +143,7 @@ interface CheckRowProps extends Omit<ChecksProps, 'checks'> {
 /** Open if it failed, because the visitor looks for the failure. */
 function CheckRow({ check, facts, isSigned }: CheckRowProps) {
   const words = wordsOf(check.name, facts);
-  const title = check.state === 'failed' ? words.failure : words.title;
+  const title = check.state === 'failed' ? words.mismatch : words.title;
   return (
     <details className="group" open={check.state === 'failed'}>
       <summary className="flex list-none items-center gap-3 px-4 py-3.5 hover:bg-sunken/60 [&::-webkit-details-marker]:hidden">
@@ -155,7 +157,12 @@ function CheckRow({ check, facts, isSigned }: CheckRowProps) {
       </summary>
       <div className="grid gap-4 px-4 pt-1 pb-5 text-sm sm:pl-13">
         {check.compared.map((comparison) => (
-          <Compared key={comparison.what} comparison={comparison} labels={labelsOf(check.name, isSigned)} />
+          <Compared
+            key={comparison.what}
+            comparison={comparison}
+            labels={labelsOf(check.name, isSigned)}
+            isNamed={check.compared.length > 1}
+          />
         ))}
         {check.compared.length === 0 && <p className="text-faint">Nothing could be compared.</p>}
         {check.reason && check.state !== 'not_checked' && <p className="text-faint">{check.reason}</p>}
@@ -177,17 +184,19 @@ function labelsOf(name: CheckName, isSigned: boolean): readonly [string, string]
 interface ComparedProps {
   comparison: Comparison;
   labels: readonly [found: string, expected: string];
+  /** False if the title of the check names it. */
+  isNamed: boolean;
 }
 
-function Compared({ comparison: { what, got, expected }, labels }: ComparedProps) {
+function Compared({ comparison: { what, got, expected }, labels, isNamed }: ComparedProps) {
   const isSame = got === expected;
   const values = isSame
     ? [['Found, as expected', got] as const]
     : [[labels[0], got] as const, [labels[1], expected] as const];
   return (
     <div className="min-w-0">
-      <p className={cx('font-medium', !isSame && 'text-bad')}>{what.replaceAll('_', ' ')}</p>
-      <dl className="mt-1 grid gap-x-4 gap-y-1 sm:grid-cols-[11rem_1fr]">
+      {isNamed && <p className={cx('mb-1 font-medium', !isSame && 'text-bad')}>{asSentence(what)}</p>}
+      <dl className="grid gap-x-4 gap-y-1 sm:grid-cols-[11rem_1fr]">
         {values.map(([label, value]) => (
           <div key={label} className="contents">
             <dt className="text-xs leading-5 text-faint">{label}</dt>

@@ -1,0 +1,44 @@
+/** How to get a wallet with money on this network. */
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { configQuery, developmentWalletsPath } from '../service.ts';
+
+/** Circle's USDC on devnet, which its faucet gives. */
+const CIRCLE_DEVNET_USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
+
+export function GetWallet() {
+  const { data: config } = useQuery(configQuery);
+  if (developmentWalletsPath() !== '') {
+    return (
+      <>
+        This network has free test wallets, such as “Demo caller 1”. Choose one under “Connect wallet”: it has test USDC
+        and SOL, which have no value.
+      </>
+    );
+  }
+  if (!config) return null;
+  const app = 'A wallet is an app or browser extension, such as Phantom or Solflare. ';
+  if (config.explorer_query === '')
+    return <>{app}Buy USDC and a little SOL at a crypto exchange, and send both to the wallet’s address.</>;
+  if (!config.explorer_query.includes('cluster=devnet'))
+    return <>{app}Switch it to this test network. Ask the operator for test USDC and SOL: they have no value.</>;
+  return (
+    <>
+      {app}Switch it to Solana Devnet. Test money is free: <Away href="https://faucet.solana.com">SOL</Away>
+      {config.usdc_mint === CIRCLE_DEVNET_USDC ? (
+        <>
+          {' '}
+          and <Away href="https://faucet.circle.com">USDC</Away> on “Solana Devnet”.
+        </>
+      ) : (
+        ' from a faucet, USDC from the operator.'
+      )}
+    </>
+  );
+}
+
+const Away = ({ href, children }: { href: string; children: ReactNode }) => (
+  <a href={href} target="_blank" rel="noreferrer" className="text-accent underline underline-offset-2">
+    {children}
+  </a>
+);
