@@ -7,12 +7,14 @@ interface PagesProps {
   page: number;
   size: number;
   total: number;
+  /** What is known about the listed ones, after their number. */
+  about?: string;
   onPage(page: number): void;
   /** Names of the two links; the default is for a list from new to old. */
   names?: readonly [back: string, forth: string];
 }
 
-export function Pages({ page, size, total, onPage, names = ['Newer', 'Older'] }: PagesProps) {
+export function Pages({ page, size, total, about, onPage, names = ['Newer', 'Older'] }: PagesProps) {
   const first = (page - 1) * size + 1;
   const last = Math.min(page * size, total);
   return (
@@ -20,6 +22,7 @@ export function Pages({ page, size, total, onPage, names = ['Newer', 'Older'] }:
       <p className="tabular-nums" aria-live="polite">
         {total > size && `${formatCount(first)}–${formatCount(last)} of `}
         {formatCount(total)} {total > size ? '' : 'in total'}
+        {about && `${total > size ? '; ' : ': '}${about}`}
       </p>
       {total > size && (
         <div className="flex gap-2">

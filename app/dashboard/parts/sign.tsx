@@ -168,8 +168,8 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
       whyNot={
         (reason || pays) && (
           <>
-            {reason}
-            {pays && <span className="block sm:hidden">You pay {pays}</span>}
+            {pays && <p className="tabular-nums sm:hidden">You pay now: {pays}</p>}
+            {reason && <p>{reason}</p>}
           </>
         )
       }

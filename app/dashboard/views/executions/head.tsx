@@ -45,7 +45,7 @@ export function Head({ execution }: { execution: Execution }) {
           <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
             <OutcomeBadge call={execution} />
             <Link to="/agents/$agentId" params={{ agentId: agent_id }} className="underline hover:text-ink">
-              The agent
+              {agent_name ?? shorten(agent_id)}
             </Link>
             <span aria-hidden="true" className="max-sm:hidden">
               ·
