@@ -121,8 +121,7 @@ describe('the caller', function () {
       await cancel();
       await act('Replace …');
       await dialog(page)
-        .getByText(/^about 0\.\d+ SOL, of which 0\.\d+ comes back$/)
-        .first()
+        .getByText(/^You pay now: about 0\.\d+ SOL, of which 0\.\d+ comes back$/)
         .waitFor();
       await cancel();
       await act('What it may do …');

@@ -2,12 +2,12 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ExecutionPage } from '../../sdk/wire/wire.ts';
-import { formatAmount } from '../parts/amount.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Pages } from '../parts/pages.tsx';
 import { StatementButton } from '../parts/statement.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
+import { formatAmount, formatCount } from '../parts/values.tsx';
 import { request } from '../service.ts';
 import { pollMs } from '../wallet/events.ts';
 import { useSession } from '../wallet/session.ts';
@@ -37,7 +37,8 @@ function sumWords({ executions, total }: ExecutionPage): string {
     `${formatAmount(sum('refunded_usdc'))} refunded`,
     ...(awarded > 0 ? [`${formatAmount(awarded)} awarded`] : []),
   ];
-  return `${executions.length < total ? 'on this page ' : ''}${words.join(', ')}`;
+  const isAll = executions.length === total;
+  return `${isAll ? `${formatCount(total)} ${total === 1 ? 'call' : 'calls'}, ` : 'on this page '}${words.join(', ')}`;
 }
 
 export default function View() {

@@ -16,10 +16,13 @@ interface DisputeTermsProps {
 
 export function DisputeTerms({ bond, deposit, depositSeconds, most }: DisputeTermsProps) {
   return (
-    <>
-      You pay a bond of {formatLamports(bond)}, which you lose if the dispute is rejected, and a deposit. If it is
-      upheld, you get up to {formatAmount(toUsdc(most))} from the creator's collateral, and the bond back.{' '}
-      {awardPayment(true)} {depositReturn(deposit, depositSeconds)}
-    </>
+    <ul className="mt-2 grid list-disc gap-1.5 pl-4">
+      <li>You pay a bond of {formatLamports(bond)}, which you lose if the dispute is rejected, and a deposit.</li>
+      <li>
+        If it is upheld, you get up to {formatAmount(toUsdc(most))} from the creator's collateral, and the bond back.{' '}
+        {awardPayment(true)}
+      </li>
+      <li>{depositReturn(deposit, depositSeconds)}</li>
+    </ul>
   );
 }

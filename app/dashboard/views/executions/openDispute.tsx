@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { SIGNATURE_FEE } from '../../../sdk/wallet/usualAmounts.ts';
 import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
+import { formatSol } from '../../../sdk/wire/sol.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
@@ -89,7 +90,8 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
 
 const costOf = ({ bond, deposit }: Stakes): bigint => bond + deposit + SIGNATURE_FEE;
 
-const paysWords = (stakes: Stakes): string => `about ${formatLamports(costOf(stakes))}`;
+const paysWords = (stakes: Stakes): string =>
+  `about ${formatLamports(costOf(stakes))}: ${formatSol(stakes.bond)} as a bond, ${formatSol(stakes.deposit)} as a deposit`;
 
 /** Everything that leaves the wallet now. The rows are there from the beginning, so that nothing moves. */
 function costRows(stakes: Stakes | undefined, unread: Error | null) {
@@ -99,7 +101,6 @@ function costRows(stakes: Stakes | undefined, unread: Error | null) {
     ['Bond', stakes ? `${formatLamports(stakes.bond)}, lost if the dispute is rejected` : unknown],
     ['Deposit', stakes ? `${formatLamports(stakes.deposit)}${back}` : unknown],
     ['Network fee', `about ${formatLamports(SIGNATURE_FEE)}`],
-    ['You pay now', stakes ? paysWords(stakes) : unknown],
   ] as const;
 }
 

@@ -68,12 +68,12 @@ export function Rows({ executions }: { executions: ExecutionSummary[] }) {
               </p>
               <RefundReason call={call} />
             </div>
-            <p className="flex min-w-0 flex-wrap items-baseline justify-between gap-x-3 gap-y-1 text-faint">
-              <span className="min-w-0 truncate">{[payerOf(call), durationOf(call)].filter(Boolean).join(' · ')}</span>
-              <Exact at={call.initiated_at} />
-            </p>
-            <p className="relative z-1 justify-self-start text-faint">
-              <Id value={call.execution_id} />
+            <p className="truncate text-faint">{[payerOf(call), durationOf(call)].filter(Boolean).join(' · ')}</p>
+            <p className="-mt-2 flex flex-wrap items-center justify-between gap-x-3 text-faint">
+              <Exact at={call.initiated_at} hasZone />
+              <span className="relative z-1">
+                <Id value={call.execution_id} />
+              </span>
             </p>
           </li>
         ))}
@@ -83,16 +83,15 @@ export function Rows({ executions }: { executions: ExecutionSummary[] }) {
 }
 
 /** To the second, because a program may make many alike calls in a minute; its age and zone on hover. */
-function Exact({ at }: { at: string }) {
+function Exact({ at, hasZone = false }: { at: string; hasZone?: boolean }) {
   const time = new Date(at);
   const day = time.toLocaleDateString(undefined, { dateStyle: 'medium' });
   return (
-    <time
-      dateTime={at}
-      title={`${agoText(at)} ${zoneAt(time)}`}
-      className="whitespace-nowrap tabular-nums lg:grid lg:text-right"
-    >
-      <span>{day}</span> <span>{time.toLocaleTimeString(undefined, { timeStyle: 'medium' })}</span>
+    <time dateTime={at} title={`${agoText(at)} ${zoneAt(time)}`} className="whitespace-nowrap tabular-nums lg:grid">
+      <span>{day}</span>{' '}
+      <span>
+        {time.toLocaleTimeString(undefined, { timeStyle: 'medium' })} {hasZone && zoneAt(time)}
+      </span>
     </time>
   );
 }

@@ -92,7 +92,7 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
           {now !== null && <p className="text-faint tabular-nums">{now}</p>}
         </div>
       )}
-      <div className="grid gap-5 text-sm sm:grid-cols-2 lg:grid-cols-5">
+      <div className="grid gap-5 text-sm sm:grid-cols-2 lg:auto-cols-fr lg:grid-flow-col lg:grid-cols-none">
         <Fact
           label="Calls, including refunded"
           about={

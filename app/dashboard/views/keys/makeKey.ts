@@ -41,7 +41,6 @@ export function keyCost({ grantDeposit }: Pick<WalletMoney, 'grantDeposit'>, gas
   const rows: (readonly [string, string])[] = [
     ['Deposit', `${formatSol(grantDeposit)} SOL, which you get back once the key has ended`],
     ['Network fee', `about ${formatSol(SIGNATURE_FEE)} SOL`],
-    ['You pay now', total],
   ];
   if (gas > 0n)
     rows.unshift(['Gas balance', `${formatSol(gas)} SOL for network fees of calls, which you can withdraw`]);

@@ -67,7 +67,11 @@ export function HeldSol({ wallet }: { wallet: string }) {
         </p>
       </div>
       {isKnown ? (
-        <Table label="SOL held now" hasCards head={['Held in', <AtRight key="sol">SOL</AtRight>, 'When it comes back']}>
+        <Table
+          label="SOL held now"
+          hasCards
+          head={['Held in', <AtRight key="amount">Amount</AtRight>, 'When it comes back']}
+        >
           {rows.map(({ what, to, amount, back }) => (
             <tr key={what}>
               <td className="font-medium">
@@ -75,7 +79,7 @@ export function HeldSol({ wallet }: { wallet: string }) {
                   {what}
                 </Link>
               </td>
-              <Cell of="SOL" className="whitespace-nowrap tabular-nums sm:text-right">
+              <Cell of="Amount" className="whitespace-nowrap tabular-nums sm:text-right">
                 <span>{amount === undefined ? 'not known' : formatLamports(amount)}</span>
               </Cell>
               <Cell of="Comes back" className="text-faint">
@@ -85,7 +89,7 @@ export function HeldSol({ wallet }: { wallet: string }) {
           ))}
           <tr className="font-semibold">
             <td>Total</td>
-            <Cell of="SOL" className="whitespace-nowrap tabular-nums sm:text-right">
+            <Cell of="Amount" className="whitespace-nowrap tabular-nums sm:text-right">
               <span>{formatLamports(total)}</span>
             </Cell>
             <Cell of="Comes back" className="font-normal text-faint max-sm:hidden">
@@ -121,18 +125,14 @@ function rowsOfDisputes(held: HeldInDisputes | undefined): Held[] {
 }
 
 function disputesBack({ backAt, held }: HeldInDisputes): ReactNode {
-  const waiting = held - backAt.length;
   const [first] = backAt;
+  if (!first) return '30 days after the dispute has ended';
+  const day = <Day at={first} />;
+  if (held === 1) return <>On {day}</>;
+  if (backAt.length === held) return <>From {day} on</>;
   return (
     <>
-      {first && (
-        <>
-          {backAt.length > 1 ? `${backAt.length} disputes, the first on ` : 'On '}
-          <Day at={first} />
-        </>
-      )}
-      {first && waiting > 0 && '; '}
-      {waiting > 0 && `${first ? `${waiting} ` : ''}30 days after the dispute has ended`}
+      {backAt.length} of {held} from {day} on, the rest 30 days after its dispute has ended
     </>
   );
 }
