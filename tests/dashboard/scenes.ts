@@ -39,11 +39,8 @@ export async function makeData(visitor: Visitor, dataDir: string) {
   writeFileSync(reason, 'The data had three rows.\n');
   const { keypair_path } = demo.callers[0]!;
   // The command line uploads the evidence of the first.
-  for (const [id, ...words] of [
-    [disputed, '--hash-only'],
-    [answered, '--hash-only'],
-  ] as const) {
-    await command(keypair_path, 'dispute', 'open', id, '--evidence', evidence, ...words);
+  for (const [id, ...words] of [[disputed], [answered, '--hash-only']]) {
+    await command(keypair_path, 'dispute', 'open', id!, '--evidence', evidence, ...words);
     await sendUntil(`/v1/executions/${id}`, 0, ({ body }) => body.status === 'disputed');
   }
   const admin = join(dataDir, 'demo', 'admin.json');

@@ -3,7 +3,7 @@ import { formatLamports, formatSpan } from '../../parts/values.tsx';
 
 /** The marketplace closes the dispute's account at that time, which returns the deposit. */
 export const depositReturn = (deposit: bigint, seconds: number, whose: 'Your' | 'The caller’s' = 'Your'): string =>
-  `${whose} deposit of ${formatLamports(deposit)} comes back by itself ${formatSpan(seconds)} after the dispute ends, with every outcome; an award must be paid before.`;
+  `${whose} deposit of ${formatLamports(deposit)} comes back by itself ${formatSpan(seconds)} after the dispute ends, with every outcome; an unpaid award delays it.`;
 
 /** The decision's own transaction pays the award. */
 export const awardPayment = (isCaller: boolean): string =>

@@ -91,7 +91,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
 const costOf = ({ bond, deposit }: Stakes): bigint => bond + deposit + SIGNATURE_FEE;
 
 const paysWords = (stakes: Stakes): string =>
-  `about ${formatLamports(costOf(stakes))}: ${formatSol(stakes.bond)} as a bond, ${formatSol(stakes.deposit)} as a deposit`;
+  `about ${formatLamports(costOf(stakes))}, bond ${formatSol(stakes.bond)}, deposit ${formatSol(stakes.deposit)}`;
 
 /** Everything that leaves the wallet now. The rows are there from the beginning, so that nothing moves. */
 function costRows(stakes: Stakes | undefined, unread: Error | null) {
