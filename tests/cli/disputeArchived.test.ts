@@ -12,6 +12,7 @@ import { readExecution } from '../../app/sdk/wallet/executions.ts';
 import { openChain } from '../../app/sdk/wallet/marketplace.ts';
 import { openSession } from '../../app/sdk/wallet/service.ts';
 import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
+import { MAX_EVIDENCE_BYTES } from '../../app/sdk/wire/disputeProcedures.ts';
 import type { ExecutionArchive } from '../../app/sdk/wire/wire.ts';
 import { until } from '../harness/edge/until.ts';
 import type { OpenedExecution } from '../indexer/market.ts';
@@ -84,13 +85,21 @@ describe('the command line: the dispute of an archived call', function () {
     const evidence = terminal.file('evidence.txt', 'The result is wrong.');
     const open = ['dispute', 'open', idOf(0), '--evidence', evidence, '--base-url', relay.url];
     expect(await terminal.refused(stage.creator, ...open)).to.include('(NotCaller)');
+    const large = terminal.file('large.txt', 'x'.repeat(MAX_EVIDENCE_BYTES + 1));
+    expect(await terminal.refused(stage.caller, 'dispute', 'open', idOf(0), '--evidence', large)).to.include(
+      `has ${MAX_EVIDENCE_BYTES + 1} bytes, but the marketplace takes 1 to ${MAX_EVIDENCE_BYTES}.`,
+    );
     const before = await stage.lamports(payer);
     const opened = await terminal.done(stage.caller, ...open);
     const held = await stage.lamports(program.findDispute(program.findExecution(executions[0]!.executionId)));
     const rent = await stage.connection.getMinimumBalanceForRentExemption(275);
     expect(held).to.equal(rent + BOND);
     expect(await stage.lamports(payer)).to.equal(before - held - FEE);
-    expect(opened).to.include({ execution_id: idOf(0), bond_lamports: String(BOND) });
+    expect(opened).to.include({ execution_id: idOf(0), bond_lamports: String(BOND), evidence_uploaded: true });
+    const { call } = await openSession({ baseUrl: relay.url }, keypairSigner(stage.caller));
+    const kept = await call('disputes.evidence', { execution_id: idOf(0) });
+    expect(Buffer.from(kept.content, 'base64').toString()).to.equal('The result is wrong.');
+    expect(kept).to.include({ media_type: 'text/plain', evidence_hash: opened.evidence_hash });
     await until('the dispute is shown', async () => (await statusOf(0)).status === 'disputed');
     expect(await statusOf(0)).to.deep.equal({ status: 'disputed', dispute: { outcome: 'open' } });
     expect(await statusOf(1)).to.deep.equal({ status: 'completed', dispute: null });

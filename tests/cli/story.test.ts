@@ -18,6 +18,7 @@ const PRICE = 250_000n;
 const FEE_LAMPORTS = 5_000n;
 const BOND_LAMPORTS = 10_000_000n;
 const LAPSE_SECONDS = 2_592_000;
+const URI = 'https://example.com/e';
 const EVIDENCE = 'the sums are wrong';
 /** SHA-256 of the evidence, computed with sha256sum. */
 const EVIDENCE_HASH = '9186a15c328d503aae27658ec7492e846eda713c6a52081797ef579bea8cfb93';
@@ -56,7 +57,7 @@ describe('the command line without the service: the life of an agent', function 
     }
   };
   const dispute = (id: string, wallet = caller!) =>
-    terminal.done(wallet, 'dispute', 'open', id, '--evidence', evidence, '--evidence-uri', 'https://example.com/e');
+    terminal.done(wallet, 'dispute', 'open', id, '--evidence', evidence, '--hash-only', '--evidence-uri', URI);
   const resolve = (id: string, ...words: string[]) =>
     terminal.done(admin!, 'admin', 'resolve-dispute', id, ...words, '--reason-file', reason, '--hash-only');
   const resolveRefused = (id: string, ...words: string[]) =>
@@ -142,6 +143,7 @@ describe('the command line without the service: the life of an agent', function 
       dispute: disputeOf(id).toBase58(),
       evidence_hash: EVIDENCE_HASH,
       bond_lamports: '10000000',
+      evidence_uploaded: false,
     });
     expect(await lamportsOf(caller!.publicKey)).to.equal(lamports - BOND_LAMPORTS - rent - FEE_LAMPORTS);
     const shown = await terminal.look('dispute', 'show', id);

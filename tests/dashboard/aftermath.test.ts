@@ -89,7 +89,7 @@ describe('the page, days after a call', function () {
         .filter({ has: page.getByRole('heading', { name: 'Paid, less the refund', exact: true }) });
       await amounts.getByText('0.00 USDC', { exact: true }).waitFor();
       await amounts.getByText('Refunded after a dispute', { exact: true }).waitFor();
-      await page.getByText(/^It took /).waitFor();
+      await page.getByText(/ It took /).waitFor();
       const shown = (await page.getByRole('main').textContent())!;
       const durations = [...shown.matchAll(/(?:under )?[\d.]+ m?s(?![a-z])/g)].map(([duration]) => duration);
       expect(durations, shown).to.have.length.above(1);
@@ -145,7 +145,7 @@ describe('the page, days after a call', function () {
       const asks = async (id: string): Promise<string> => {
         await page.goto(`/executions/${id}`);
         await page.getByRole('button', { name: 'Open a dispute' }).click();
-        await dialog(page).getByText('0.01 SOL as a bond').waitFor();
+        await dialog(page).getByText('0.01 SOL, lost if the dispute is rejected').waitFor();
         await dialog(page).getByText('Reading …').waitFor({ state: 'detached' });
         return (await dialog(page).textContent())!;
       };
@@ -153,7 +153,7 @@ describe('the page, days after a call', function () {
       expect(await asks(disputedId)).to.equal(usual);
       await dialog(page).getByLabel('What is wrong').fill('The sum is wrong.');
       const [usdc, lamports] = [await visitor.balances(), await visitor.lamports(wallet)];
-      await sign(page, 'Pay 0.01204724 SOL and open');
+      await sign(page, 'Pay and open');
       await page.getByText('The admin should decide by').waitFor();
       const held = await visitor.lamports(dispute);
       expect(held > BOND_LAMPORTS).to.equal(true);

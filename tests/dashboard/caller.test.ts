@@ -40,16 +40,14 @@ describe('the caller', function () {
       await page.getByRole('button', { name: 'Create API key' }).click();
       await dialog(page).getByText('Enter a name first.').waitFor();
       await dialog(page).getByLabel('Name').fill(NAME);
-      await dialog(page).getByText('This key may spend 50.00 USDC a day, 100.00 USDC in all').waitFor();
+      await dialog(page).getByText('The chain enforces: 50.00 USDC a day, 100.00 USDC in all').waitFor();
       await dialog(page).getByLabel('May spend, USDC').fill('5');
       await dialog(page).getByLabel('Per call, USDC').fill('0');
       await dialog(page).getByText('It must be more than 0.').waitFor();
       expect(await dialog(page).getByRole('button', { name: 'Sign and create' }).isDisabled()).to.equal(true);
       await dialog(page).getByLabel('Per call, USDC').fill('2');
       await dialog(page)
-        .getByText(
-          'This key may spend 5.00 USDC a day, 100.00 USDC in all, at most 2.00 USDC a call, with any agent, from any IP address, until ',
-        )
+        .getByText('The chain enforces: 5.00 USDC a day, 100.00 USDC in all, 2.00 USDC a call, until ')
         .waitFor();
       await dialog(page).getByText('Advanced').click();
       await dialog(page)
@@ -102,7 +100,7 @@ describe('the caller', function () {
       // Without a reload: the list follows events elsewhere.
       const left = (100 - answer.cost_usdc).toFixed(2);
       await card(page).getByText(`${left} USDC left of 100.00`).waitFor();
-      await card(page).getByText('This key may spend 5.00 USDC a day').waitFor();
+      await card(page).getByText('The chain enforces: 5.00 USDC a day').waitFor();
       await card(page).getByText('Use in the last 30 days').click();
       await card(page)
         .getByRole('button', { name: `(Spent with the key “${NAME}”)` })
@@ -123,7 +121,7 @@ describe('the caller', function () {
       await cancel();
       await act('Replace …');
       await dialog(page)
-        .getByText(/^0\.\d+ SOL as a deposit, which you get back once the key has ended; about 0\.000005 SOL/)
+        .getByText(/^You pay now: about 0\.\d+ SOL, of which 0\.\d+ comes back$/)
         .waitFor();
       await cancel();
       await act('What it may do …');
@@ -159,10 +157,10 @@ describe('the caller', function () {
       await page.getByRole('button', { name: 'Open a dispute' }).click();
       await dialog(page).getByLabel('What is wrong').fill(COMPLAINT);
       const hash = createHash('sha256').update(COMPLAINT).digest('hex');
-      await dialog(page).getByText('If the dispute is rejected, you lose the bond.').waitFor();
+      await dialog(page).getByText('0.01 SOL, lost if the dispute is rejected').waitFor();
       await dialog(page).getByRole('region', { name: 'If it is rejected' }).getByText('0.01 SOL').first().waitFor();
       const [usdc, lamports] = [await visitor.balances(), await visitor.lamports(wallet)];
-      await dialog(page).getByRole('button', { name: 'Pay 0.01204724 SOL and open' }).click();
+      await dialog(page).getByRole('button', { name: 'Pay and open' }).click();
       await dialog(page).waitFor({ state: 'detached' });
       await page.getByText('The admin should decide by').waitFor();
 

@@ -453,7 +453,7 @@ describe('the creator', function () {
     const complaint = 'It was not loud.\n';
     writeFileSync(evidence, complaint);
     const { keypair_path, wallet } = visitor.demo.callers[0]!;
-    await visitor.command(keypair_path, 'dispute', 'open', executionId, '--evidence', evidence);
+    await visitor.command(keypair_path, 'dispute', 'open', executionId, '--evidence', evidence, '--hash-only');
     await visitor.sendUntil(`/v1/executions/${executionId}`, 0, ({ body }) => body.status === 'disputed');
     await giveEvidence(site, executionId, complaint);
     const [before, held] = [await visitor.balances(), await collateral()];

@@ -40,8 +40,9 @@ export async function makeData(visitor: Visitor, dataDir: string) {
   const reason = join(dataDir, 'reason.txt');
   writeFileSync(reason, 'The data had three rows.\n');
   const { keypair_path } = demo.callers[0]!;
-  for (const id of [disputed, answered]) {
-    await command(keypair_path, 'dispute', 'open', id, '--evidence', evidence);
+  // The command line uploads the evidence of the first.
+  for (const [id, ...words] of [[disputed], [answered, '--hash-only']]) {
+    await command(keypair_path, 'dispute', 'open', id!, '--evidence', evidence, ...words);
     await sendUntil(`/v1/executions/${id}`, 0, ({ body }) => body.status === 'disputed');
   }
   const admin = join(dataDir, 'demo', 'admin.json');
@@ -130,7 +131,7 @@ export function scenesOf({ disputed, answered, plain, receipt, agentId, pausedId
     { name: 'spend', path: '/spend', ...caller },
     { name: 'disputes', path: '/disputes', ...caller },
     { name: 'dispute-open', path: `/disputes/${disputed}`, ...caller },
-    { name: 'dispute-ended', path: `/disputes/${answered}`, ...creator },
+    { name: 'dispute-ended', path: `/disputes/${answered}`, ...caller },
     {
       name: 'dispute-dialog',
       path: `/executions/${plain}`,

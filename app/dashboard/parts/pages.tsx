@@ -7,19 +7,22 @@ interface PagesProps {
   page: number;
   size: number;
   total: number;
+  /** What is known about the listed ones; with their number, if they are all. */
+  about?: string;
   onPage(page: number): void;
   /** Names of the two links; the default is for a list from new to old. */
   names?: readonly [back: string, forth: string];
 }
 
-export function Pages({ page, size, total, onPage, names = ['Newer', 'Older'] }: PagesProps) {
+export function Pages({ page, size, total, about, onPage, names = ['Newer', 'Older'] }: PagesProps) {
   const first = (page - 1) * size + 1;
   const last = Math.min(page * size, total);
   return (
     <nav aria-label="Pages" className="mt-4 flex items-center justify-between gap-4 text-sm text-faint">
       <p className="tabular-nums" aria-live="polite">
-        {total > size && `${formatCount(first)}–${formatCount(last)} of `}
-        {formatCount(total)} {total > size ? '' : 'in total'}
+        {total > size
+          ? [`${formatCount(first)}–${formatCount(last)} of ${formatCount(total)}`, about].filter(Boolean).join('; ')
+          : (about ?? `${formatCount(total)} in total`)}
       </p>
       {total > size && (
         <div className="flex gap-2">

@@ -108,7 +108,7 @@ interface SignDialogProps<T> extends ActionProps<T> {
   doing: string;
   /** What it takes from the wallet. The button waits until the balance is known, and is enough. */
   spends?: Spend | undefined;
-  /** The whole of it, which a phone shows beside the button, because the rows may be out of sight. */
+  /** The whole of it, which stays beside the button, because the rows may be out of sight. */
   pays?: string;
   /** Facts about the signature: amounts, receivers, and when they come back. */
   rows?: readonly (readonly [ReactNode, ReactNode])[];
@@ -168,8 +168,8 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
       whyNot={
         (reason || pays) && (
           <>
-            {reason}
-            {pays && <span className="block sm:hidden">You pay {pays}</span>}
+            {pays && <p className="tabular-nums text-ink">You pay now: {pays}</p>}
+            {reason && <p>{reason}</p>}
           </>
         )
       }

@@ -82,7 +82,7 @@ const AGO_SECONDS = 7 * 86_400;
 /** A shown age is at most so old, ms. */
 const AGO_MS = 30_000;
 
-function agoText(at: string, zone: string): string {
+export function agoText(at: string, zone = ''): string {
   const seconds = Math.max(0, (Date.now() - Date.parse(at)) / 1_000);
   const time = new Date(at);
   if (seconds > AGO_SECONDS)

@@ -1,17 +1,20 @@
 /** A wallet's calls: filtered, in pages, newest first, and as a CSV file. */
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ExecutionPage } from '../../sdk/wire/wire.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Pages } from '../parts/pages.tsx';
 import { StatementButton } from '../parts/statement.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
+import { formatAmount, formatCount } from '../parts/values.tsx';
 import { request } from '../service.ts';
 import { pollMs } from '../wallet/events.ts';
 import { useSession } from '../wallet/session.ts';
 import { Filters } from './executions/filters.tsx';
 import { Rows } from './executions/rows.tsx';
 import { type ExecutionsSearch, filtersOf, PAGE_SIZE } from './executions/search.ts';
+import { sumUsdc } from './listing/own.ts';
 
 const route = getRouteApi('/executions');
 
@@ -24,10 +27,24 @@ const executionsQuery = (wallet: string | null | undefined, search: ExecutionsSe
     placeholderData: keepPreviousData,
   });
 
+/** What the listed calls cost. The service has no sums over more pages. */
+function sumWords({ executions, total }: ExecutionPage): string {
+  const ended = executions.filter(({ status }) => status !== 'pending' && status !== 'running');
+  const sum = (name: 'cost_usdc' | 'refunded_usdc' | 'returned_usdc') => sumUsdc(ended.map((call) => call[name] ?? 0));
+  const awarded = sum('returned_usdc');
+  const words = [
+    `${formatAmount(sum('cost_usdc'))} paid`,
+    `${formatAmount(sum('refunded_usdc'))} refunded`,
+    ...(awarded > 0 ? [`${formatAmount(awarded)} awarded`] : []),
+  ];
+  const isAll = executions.length === total;
+  return `${isAll ? `${formatCount(total)} ${total === 1 ? 'call' : 'calls'}, ` : 'on this page '}${words.join(', ')}`;
+}
+
 export default function View() {
   return (
     <>
-      <PageHead title="Your calls" about="Every call that this wallet or its keys paid for, with its outcome.">
+      <PageHead title="Your calls" about="Every call that this wallet or its keys made, with its outcome.">
         <StatementButton as="caller" />
       </PageHead>
       <SignedIn why="Every call of your wallet and its keys is listed here, with its outcome, cost and receipt. Only your wallet can see them.">
@@ -79,6 +96,7 @@ function Calls() {
             page={page}
             size={PAGE_SIZE}
             total={data.total}
+            about={sumWords(data)}
             onPage={(next) => navigate({ search: { ...filters, ...(next > 1 && { page: next }) } })}
           />
         </>

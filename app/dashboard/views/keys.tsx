@@ -19,8 +19,8 @@ import { Warnings } from './keys/warnings.tsx';
 const Dialogs = lazy(() => import('./keys/dialogs.tsx'));
 
 const ABOUT =
-  "A key lets a program call agents with your wallet's USDC, within limits that the chain enforces. Its value is shown " +
-  'once, when it is created. You can change its limits or revoke it here at any time.';
+  "A key lets a program call agents with your wallet's USDC. The chain enforces what it may spend and until when; this " +
+  'service enforces which agents it may call, and from which IP addresses. Its value is shown once, when it is created.';
 
 export default function View() {
   const { wallet } = useSession();

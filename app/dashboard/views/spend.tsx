@@ -1,11 +1,12 @@
 /** Payments of a wallet and its keys over time, by agent or by key: a chart, a table, and a CSV file. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
+import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { SpendStatement } from '../../sdk/wire/wire.ts';
 import { Chart } from '../parts/chart.tsx';
 import { SignedIn } from '../parts/connect.tsx';
-import { download, faultOf, lastDays, RangeFields } from '../parts/range.tsx';
+import { type DayRange, download, faultOf, lastDays, RangeFields } from '../parts/range.tsx';
 import { AtRight, Cell, Table } from '../parts/table.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, cx, Empty, Figure, Note, PageHead, Skeleton } from '../parts/ui.tsx';
@@ -13,11 +14,15 @@ import { formatAmount, formatCount, formatShort } from '../parts/values.tsx';
 import { firstDisputesQuery } from '../parts/waiting.tsx';
 import { explain } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
+import { isLive, leftOf } from './keys/money.ts';
+import { useWalletKeys } from './keys/walletKeys.ts';
 import { sumUsdc } from './listing/own.ts';
 import { daysOf, GROUPINGS, type Group, type Grouping, groupsOf, seriesOf, spendQuery, total } from './spend/groups.ts';
+import { HeldSol } from './spend/held.tsx';
 
 const route = getRouteApi('/spend');
 const COLUMNS = ['Calls', 'Paid', 'Refunded', 'Awarded'];
+const OF_KEYS = ['Limit in all', 'Left'];
 const BY: Record<Grouping, string> = { agent: 'By agent', key: 'By API key' };
 
 export default function View() {
@@ -47,7 +52,10 @@ function Spend() {
   return (
     <div className="grid gap-5">
       <div className="flex flex-wrap items-start justify-between gap-4">
-        <RangeFields range={range} onChange={setRange} />
+        <div className="grid gap-2">
+          <RangeFields range={range} onChange={setRange} />
+          <Presets range={range} onChange={setRange} />
+        </div>
         <div className="flex flex-wrap items-center gap-3 sm:pt-6.5">
           <fieldset className="flex rounded-lg border border-line bg-raised p-0.5" aria-label="Grouping">
             {GROUPINGS.map((grouping) => (
@@ -89,15 +97,107 @@ function Spend() {
         ) : (
           <Skeleton className="h-128" />
         ))}
+      {wallet && <HeldSol wallet={wallet} />}
+    </div>
+  );
+}
+
+const PRESETS: readonly (readonly [name: string, range: () => DayRange])[] = [
+  ['7 days', () => lastDays(7)],
+  ['30 days', () => lastDays(30)],
+  ['This month', () => lastDays(new Date().getUTCDate())],
+];
+
+interface PresetsProps {
+  range: DayRange;
+  onChange(range: DayRange): void;
+}
+
+function Presets({ range, onChange }: PresetsProps) {
+  return (
+    <div className="flex flex-wrap gap-2">
+      {PRESETS.map(([name, rangeOf]) => {
+        const { from, to } = rangeOf();
+        const isChosen = range.from === from && range.to === to;
+        return (
+          <Button
+            key={name}
+            small
+            aria-pressed={isChosen}
+            className={cx(isChosen && 'bg-accent-soft! text-accent!')}
+            onClick={() => onChange({ from, to })}
+          >
+            {name}
+          </Button>
+        );
+      })}
     </div>
   );
 }
 
 /** The values of COLUMNS. */
-const cellsOf = (group: Group): string[] => [
-  formatCount(group.executions),
-  ...(['paid', 'refunded', 'returned'] as const).map((name) => formatAmount(total([group], name))),
+const cellsOf = (groups: readonly Group[]): string[] => [
+  formatCount(groups.reduce((sum, { executions }) => sum + executions, 0)),
+  ...(['paid', 'refunded', 'returned'] as const).map((name) => formatAmount(total(groups, name))),
 ];
+
+/** The sums of each agent or key, and of all. A key with what it may still spend in all, once that is read. */
+function ByGroup({ by, groups }: { by: Grouping; groups: readonly Group[] }) {
+  const grants = useGrants(by === 'key');
+  const isByKey = by === 'key';
+  const columns = isByKey ? [...COLUMNS, ...OF_KEYS] : COLUMNS;
+  const limitsOf = ({ id }: Group): string[] => {
+    if (!isByKey) return [];
+    const found = grants?.of(id);
+    return found ? [found.limit, found.left] : OF_KEYS.map(() => (grants || id === '' ? '–' : '…'));
+  };
+  const row = (name: ReactNode, cells: readonly string[]) => (
+    <>
+      {name}
+      {cells.map((cell, index) => (
+        <Cell key={columns[index]} of={columns[index]!} className="whitespace-nowrap tabular-nums sm:text-right">
+          <span>{cell}</span>
+        </Cell>
+      ))}
+    </>
+  );
+  return (
+    <Table
+      label={BY[by]}
+      hasCards
+      head={[isByKey ? 'API key' : 'Agent', ...columns.map((name) => <AtRight key={name}>{name}</AtRight>)]}
+    >
+      {groups.map((group) => (
+        <tr key={group.id}>
+          {row(
+            <td className="min-w-36 font-medium" title={group.id}>
+              {group.name}
+            </td>,
+            [...cellsOf([group]), ...limitsOf(group)],
+          )}
+        </tr>
+      ))}
+      {groups.length > 1 && (
+        <tr className="font-semibold">{row(<td>Total</td>, [...cellsOf(groups), ...(isByKey ? ['', ''] : [])])}</tr>
+      )}
+    </Table>
+  );
+}
+
+/** The limits of the wallet's keys in all; undefined until they are read. */
+function useGrants(isWanted: boolean) {
+  const { wallet } = useSession();
+  const { money } = useWalletKeys(wallet ?? '', isWanted && Boolean(wallet));
+  if (!money) return undefined;
+  return {
+    of(keyId: string) {
+      const grant = money.grants.get(keyId);
+      if (!isLive(grant, money.now)) return undefined;
+      const show = (amount: bigint) => formatAmount(toUsdc(amount));
+      return { limit: show(grant.totalMax), left: show(leftOf(grant, money.now).total) };
+    },
+  };
+}
 
 function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
   const { wallet } = useSession();
@@ -142,26 +242,9 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
         unit="USDC"
         series={seriesOf(groups, days)}
       />
-      <Table
-        label={BY[by]}
-        hasCards
-        head={[by === 'agent' ? 'Agent' : 'API key', ...COLUMNS.map((name) => <AtRight key={name}>{name}</AtRight>)]}
-      >
-        {groups.map((group) => (
-          <tr key={group.id}>
-            <td className="min-w-36 font-medium" title={group.id}>
-              {group.name}
-            </td>
-            {cellsOf(group).map((cell, index) => (
-              <Cell key={COLUMNS[index]} of={COLUMNS[index]!} className="whitespace-nowrap tabular-nums sm:text-right">
-                <span>{cell}</span>
-              </Cell>
-            ))}
-          </tr>
-        ))}
-      </Table>
+      <ByGroup by={by} groups={groups} />
       <p className="text-sm text-faint">
-        Not in these sums: network fees, deposits and bonds, which are in SOL, and the service fee of x402 calls.
+        Not in these sums: network fees and what is held in SOL, and the service fee of x402 calls.
       </p>
     </>
   );

@@ -20,6 +20,7 @@ import {
 } from '../program/program.ts';
 import { formatUuid } from '../receipt/receipt.ts';
 import { DECISION_SECONDS } from '../wire/choices.ts';
+import type { EvidenceType } from '../wire/disputeProcedures.ts';
 import { formatUsdc } from '../wire/usdc.ts';
 import type { FindArchive, ProvenLeaf } from './archive.ts';
 import { readAccount, readClock } from './connection.ts';
@@ -134,6 +135,19 @@ export async function showDispute({ connection }: MarketplaceChain, executionId:
 }
 
 /**
+ * Stores the evidence of a dispute at the service, where creator and admin read it. Only for the execution's caller; a
+ * dispute that is open already must name its hash.
+ */
+export async function uploadEvidence(
+  service: Service,
+  { wallet, executionId, content, mediaType }: ByWallet & { /** Base64. */ content: string; mediaType: EvidenceType },
+): Promise<void> {
+  const session = await openSession(service, wallet);
+  const posted = { execution_id: formatUuid(executionId), content, media_type: mediaType };
+  await onceKnown(service, () => session.call('disputes.putEvidence', posted));
+}
+
+/**
  * Stores the reason of a decision at the service, where caller and creator read it once the dispute has its hash. Only
  * for the admin. Returns the hash, SHA-256, for `decideDispute`.
  */
@@ -143,9 +157,16 @@ export async function publishReason(
 ): Promise<Uint8Array> {
   const session = await openSession(service, wallet);
   const hash = sha256(utf8ToBytes(reason));
-  const put = () => session.call('disputes.putReason', { execution_id: formatUuid(executionId), reason });
+  const posted = { execution_id: formatUuid(executionId), reason };
+  const kept = await onceKnown(service, () => session.call('disputes.putReason', posted));
+  if (kept.reason_hash === bytesToHex(hash)) return hash;
+  throw new Refusal('The marketplace stored another text as the reason, so nothing was signed.');
+}
+
+/** Asks again for a while, until the service knows the execution or its dispute. */
+function onceKnown<T>(service: Service, put: () => Promise<T>): Promise<T> {
   const end = performance.now() + KNOWN_WITHIN_MS;
-  const kept = await ask(service, async () => {
+  return ask(service, async () => {
     for (;;) {
       try {
         return await put();
@@ -156,8 +177,6 @@ export async function publishReason(
       }
     }
   });
-  if (kept.reason_hash === bytesToHex(hash)) return hash;
-  throw new Refusal('The marketplace stored another text as the reason, so nothing was signed.');
 }
 
 export type Verdict = { upheld: false } | { upheld: true; amount: bigint };

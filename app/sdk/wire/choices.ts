@@ -79,3 +79,6 @@ export const isEnd = ({ type }: { type: string }): boolean =>
  * counts as behind the chain.
  */
 export const MAX_LAG_SECONDS = 30;
+
+/** Largest evidence file of a dispute, bytes. */
+export const MAX_EVIDENCE_BYTES = 256 * 1024;

@@ -1,14 +1,13 @@
 /** Procedures of disputes: evidence, replies and reasons, and lists of disputes. */
 import * as z from 'zod';
-import { DISPUTE_OUTCOMES, type DisputeOutcome } from './choices.ts';
+import { DISPUTE_OUTCOMES, type DisputeOutcome, MAX_EVIDENCE_BYTES } from './choices.ts';
 import { Count, ExecutionId, Lamports, type ProcedureEntry, page, Time, Usdc } from './fields.ts';
 import { Receipt } from './receipt.ts';
 import { ExecutionFull } from './wire.ts';
 
-export { DISPUTE_OUTCOMES, type DisputeOutcome };
+export { DISPUTE_OUTCOMES, type DisputeOutcome, MAX_EVIDENCE_BYTES };
 
-/** Largest evidence file, bytes, and the request body that carries it in base64. */
-export const MAX_EVIDENCE_BYTES = 256 * 1024;
+/** The request body that carries the largest evidence in base64. */
 const MAX_EVIDENCE_BODY_BYTES = 384 * 1024;
 const MAX_EVIDENCE_TEXT = Math.ceil(MAX_EVIDENCE_BYTES / 3) * 4;
 const EVIDENCE_RULE = `must be base64 of 1 to ${MAX_EVIDENCE_BYTES} bytes`;

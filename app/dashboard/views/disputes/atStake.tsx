@@ -54,7 +54,7 @@ function Stakes({ dispute, reader }: AtStakeProps) {
         isNarrow={reader === 'admin'}
         lapse={
           <>
-            Anybody can end it from <Time at={dispute.lapses_at} /> on, if there is no decision by then.
+            Anybody can end it here from <Time at={dispute.lapses_at} /> on, if there is no decision by then.
           </>
         }
       />

@@ -5,6 +5,7 @@ import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { Card, Facts } from '../../parts/ui.tsx';
 import { formatAmount, Id, Time } from '../../parts/values.tsx';
+import { DepositState } from './depositState.tsx';
 import { endingQuery } from './ending.ts';
 import type { Reader } from './outcomes.tsx';
 
@@ -17,7 +18,14 @@ export function Decision({ dispute, reader }: { dispute: DisputeSummary; reader:
   return (
     <Card className="grid gap-4">
       <h2 className="font-semibold">The decision</h2>
-      <p className="max-w-3xl text-sm">{outcomeWords(dispute, { caller, creator, bond })}</p>
+      <p className="max-w-3xl text-sm">
+        {outcomeWords(dispute, { caller, creator, bond })} {reader === 'caller' && <DepositState dispute={dispute} />}
+      </p>
+      {isWithoutEvidence(dispute) && (
+        <p className="max-w-3xl text-sm text-warn">
+          Decided without {reader === 'caller' ? 'your' : 'the caller’s'} evidence: it was not uploaded.
+        </p>
+      )}
       <Facts
         rows={[
           isUpheld && [
@@ -38,6 +46,10 @@ export function Decision({ dispute, reader }: { dispute: DisputeSummary; reader:
   );
 }
 
+/** True if the admin decided and could not read the evidence. */
+export const isWithoutEvidence = ({ outcome, has_evidence, evidence_uri }: DisputeSummary): boolean =>
+  (outcome === 'upheld' || outcome === 'rejected') && !has_evidence && !evidence_uri;
+
 interface Words {
   caller: string;
   creator: string;
@@ -50,7 +62,7 @@ function outcomeWords({ outcome, price_usdc }: DisputeSummary, { caller, creator
   }
   const paid = `The ${formatAmount(price_usdc)} stay paid, and the collateral stays whole.`;
   return outcome === 'rejected'
-    ? `The admin rejected it. The caller’s ${bond} went to ${creator}. ${paid}`
+    ? `The admin rejected it. ${caller === 'You' ? 'Your' : 'The caller’s'} ${bond} went to ${creator}. ${paid}`
     : `Nobody decided it in time. ${caller} got the ${bond} back. ${paid}`;
 }
 

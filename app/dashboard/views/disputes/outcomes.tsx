@@ -2,8 +2,9 @@
 import type { ReactNode } from 'react';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { cx } from '../../parts/ui.tsx';
-import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
+import { formatAmount, formatLamports } from '../../parts/values.tsx';
 import { EXCESS } from './excess.ts';
+import { awardPayment, depositReturn } from './payouts.ts';
 import { isPausedBy, mostSlashed, mostToCaller, type Stakes, slashedOf } from './stakes.ts';
 
 export type Reader = 'caller' | 'creator' | 'admin';
@@ -25,39 +26,101 @@ export function Outcomes({ stakes, price, reader, lapse, isNarrow = false }: Out
   const caller = reader === 'caller' ? 'You' : 'The caller';
   const creator = reader === 'creator' ? 'You' : 'The creator';
   const verb = (who: string, base: string) => (who === 'You' ? `${who} ${base}` : `${who} ${base}s`);
+  const isCallerFirst = isNarrow && reader === 'caller';
   const loses = (who: string) => (who === 'You' ? 'You lose' : `${who} loses`);
   const most = mostSlashed(stakes, price);
+  const bond = formatLamports(stakes.bond);
+  const ending = <Side who="How it ends">{lapse} The marketplace does not do it by itself.</Side>;
+  const cases: Case[] = [
+    {
+      title: 'If it is upheld',
+      ofCaller: (
+        <Side who={verb(caller, 'get')} amount={`${bond} back and up to ${usdc(mostToCaller(stakes, price))}`}>
+          The bond, and at most the price. Both are paid with the decision.
+        </Side>
+      ),
+      ofOthers: (
+        <>
+          <Side who={loses(creator)} amount={`up to ${usdc(most)}`}>
+            Of its collateral of {usdc(stakes.left)}. The admin sets the amount. {EXCESS} {creator}{' '}
+            {creator === 'You' ? 'keep what you' : 'keeps what it'} earned for the call.
+          </Side>
+          <Side who="The agent">{upheldWords(stakes, price)}</Side>
+        </>
+      ),
+    },
+    {
+      title: 'If it is rejected',
+      ofCaller: (
+        <Side who={loses(caller)} amount={bond}>
+          The bond. The {usdc(price)} stay paid.
+        </Side>
+      ),
+      ofOthers: (
+        <>
+          <Side who={verb(creator, 'get')} amount={bond}>
+            {caller === 'You' ? 'Your' : 'The caller’s'} bond. The collateral stays whole.
+          </Side>
+          <Side who="The agent">{stakes.status === 'active' ? 'Stays as it is.' : `Stays ${stakes.status}.`}</Side>
+        </>
+      ),
+    },
+    {
+      title: 'If nobody decides',
+      ofCaller: (
+        <>
+          <Side who={`${verb(caller, 'get')} back`} amount={bond}>
+            The bond. The {usdc(price)} stay paid.
+          </Side>
+          {isCallerFirst && ending}
+        </>
+      ),
+      ofOthers: (
+        <>
+          <Side who={loses(creator)} amount="nothing" />
+          {!isCallerFirst && ending}
+        </>
+      ),
+    },
+  ];
+  if (isCallerFirst) {
+    return (
+      <>
+        <Cases cases={cases} shown={({ ofCaller }) => ofCaller} isNarrow />
+        <h4 className="text-sm font-medium">For the creator and the agent</h4>
+        <Cases cases={cases} shown={({ ofOthers }) => ofOthers} isNarrow />
+      </>
+    );
+  }
+  return (
+    <Cases
+      cases={cases}
+      shown={({ ofCaller, ofOthers }) => (
+        <>
+          {ofCaller}
+          {ofOthers}
+        </>
+      )}
+      isNarrow={isNarrow}
+    />
+  );
+}
+
+/** One possible outcome, for each side. */
+interface Case {
+  title: string;
+  ofCaller: ReactNode;
+  ofOthers: ReactNode;
+}
+
+function Cases({ cases, shown, isNarrow }: { cases: Case[]; shown(one: Case): ReactNode; isNarrow: boolean }) {
   return (
     <div className={cx('grid overflow-hidden rounded-lg border border-line text-sm', !isNarrow && 'md:grid-cols-3')}>
-      <Outcome title="If it is upheld" isNarrow={isNarrow}>
-        <Side
-          who={verb(caller, 'get')}
-          amount={`${formatLamports(stakes.bond)} back and up to ${usdc(mostToCaller(stakes, price))}`}
-        >
-          The bond, and at most the price.
-        </Side>
-        <Side who={loses(creator)} amount={`up to ${usdc(most)}`}>
-          Of its collateral of {usdc(stakes.left)}. The admin sets the amount. {EXCESS} {creator}{' '}
-          {creator === 'You' ? 'keep what you' : 'keeps what it'} earned for the call.
-        </Side>
-        <Side who="The agent">{upheldWords(stakes, price)}</Side>
-      </Outcome>
-      <Outcome title="If it is rejected" isNarrow={isNarrow}>
-        <Side who={loses(caller)} amount={formatLamports(stakes.bond)}>
-          The bond. The {usdc(price)} stay paid.
-        </Side>
-        <Side who={verb(creator, 'get')} amount={formatLamports(stakes.bond)}>
-          {reader === 'caller' ? 'Your' : 'The caller’s'} bond. The collateral stays whole.
-        </Side>
-        <Side who="The agent">{stakes.status === 'active' ? 'Stays as it is.' : `Stays ${stakes.status}.`}</Side>
-      </Outcome>
-      <Outcome title="If nobody decides" isNarrow={isNarrow}>
-        <Side who={`${verb(caller, 'get')} back`} amount={formatLamports(stakes.bond)}>
-          The bond. The {usdc(price)} stay paid.
-        </Side>
-        <Side who={loses(creator)} amount="nothing" />
-        <Side who="How it ends">{lapse}</Side>
-      </Outcome>
+      {cases.map((one) => (
+        <Outcome key={one.title} title={one.title} isNarrow={isNarrow}>
+          {shown(one)}
+        </Outcome>
+      ))}
     </div>
   );
 }
@@ -114,5 +177,7 @@ export const meanwhile = ({ status }: Stakes): string =>
     : `Until then the agent stays ${status}. Its page counts the dispute, and its collateral cannot be withdrawn.`;
 
 /** The deposit is never at stake. */
-export const depositWords = ({ deposit, depositSeconds }: Stakes, reader: Reader): string =>
-  `${reader === 'caller' ? 'Your' : 'The caller’s'} refundable deposit of ${formatLamports(deposit)} comes back ${formatSpan(depositSeconds)} after the end, with every outcome; if there is an award, only after that has been paid to ${reader === 'caller' ? 'you' : 'the caller'}.`;
+export function depositWords({ deposit, depositSeconds }: Stakes, reader: Reader): string {
+  const isCaller = reader === 'caller';
+  return `${awardPayment(isCaller)} ${depositReturn(deposit, depositSeconds, isCaller ? 'Your' : 'The caller’s')}`;
+}

@@ -3,13 +3,15 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Button, Note } from '../../parts/ui.tsx';
+import { Time } from '../../parts/values.tsx';
 import { call, explain } from '../../service.ts';
 import { type Evidence, MAX_KIB, readAnyFile, toBase64 } from '../executions/evidence.ts';
 import { EvidenceFields, useEvidence } from '../executions/evidenceFields.tsx';
 
 const HINT = `At most ${MAX_KIB} KiB. The admin and the creator can read it.`;
 
-export function UploadEvidence({ dispute: { execution_id, evidence_hash } }: { dispute: DisputeSummary }) {
+export function UploadEvidence({ dispute }: { dispute: DisputeSummary }) {
+  const { execution_id, evidence_hash, answer_due_at } = dispute;
   const queries = useQueryClient();
   const notify = useNotify();
   const entered = useEvidence(readAnyFile);
@@ -35,8 +37,8 @@ export function UploadEvidence({ dispute: { execution_id, evidence_hash } }: { d
       }}
     >
       <Note tone="warn" title="The admin cannot read your evidence">
-        Paste exactly the text you wrote, or choose the same file. It is accepted only if it is unchanged. Otherwise the
-        decision is made without it.
+        Upload it before the decision, which is due by <Time at={answer_due_at} />. Otherwise the decision is made
+        without it. Paste exactly the text you wrote, or choose the same file: it is accepted only if it is unchanged.
       </Note>
       <EvidenceFields entered={entered} label="Your text" textHint={HINT} fileHint={HINT} refusal={refusal} />
       <Button

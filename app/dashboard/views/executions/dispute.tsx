@@ -7,8 +7,11 @@ import { formatSol } from '../../../sdk/wire/sol.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { SignButton } from '../../parts/sign.tsx';
 import { Badge, buttonStyle, Card, Facts } from '../../parts/ui.tsx';
-import { formatAmount, formatSpan, Id, shorten, Time } from '../../parts/values.tsx';
-import { stakesQuery } from '../disputes/stakes.ts';
+import { formatAmount, formatLamports, formatSpan, Id, shorten, Time } from '../../parts/values.tsx';
+import { isWithoutEvidence } from '../disputes/decision.tsx';
+import { depositQuery } from '../disputes/deposit.ts';
+import { DepositState } from '../disputes/depositState.tsx';
+import { endingQuery } from '../disputes/ending.ts';
 import { outcomeOfDispute } from './outcome.ts';
 import { idBytes } from './record.ts';
 import { TaskLine } from './rows.tsx';
@@ -39,10 +42,8 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
   const lacksEvidence = isOpen && isCaller && !dispute.has_evidence;
   const mustReply = isOpen && !isCaller && dispute.reply === null;
   // The caller's deposit, as the dispute's account holds it.
-  const { data: stakes, error: unread } = useQuery({
-    ...stakesQuery(dispute.agent_id, dispute.execution_id),
-    enabled: isOpen && isCaller,
-  });
+  const { data: held, error: unread } = useQuery({ ...depositQuery(dispute), enabled: isOpen && isCaller });
+  const { data: ending } = useQuery({ ...endingQuery(dispute.execution_id), enabled: !isOpen });
   const title = useId();
   const Heading = listed ? 'h3' : 'h2';
   return (
@@ -75,7 +76,7 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
                   key={label}
                   to="/disputes/$executionId"
                   params={{ executionId: dispute.execution_id }}
-                  className={buttonStyle('plain', true)}
+                  className={buttonStyle(label === 'Upload evidence' ? 'primary' : 'plain', true)}
                 >
                   {label}
                 </Link>
@@ -84,12 +85,27 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
         </div>
       </div>
       {lacksEvidence && (
-        <p className="mb-2 text-sm text-warn">The admin cannot read your evidence: only its hash is on the chain.</p>
+        <p className="mb-2 text-sm text-warn">
+          The admin cannot read your evidence: only its hash is on the chain. Upload it before the decision
+          {now !== undefined && now < Date.parse(dispute.answer_due_at) && (
+            <>
+              , by <Time at={dispute.answer_due_at} /> at the latest
+            </>
+          )}
+          .
+        </p>
       )}
       {isOpen ? (
         <Due dispute={dispute} now={now} />
       ) : (
-        <p className="mb-4 text-sm tabular-nums">{moneyWords(dispute, isCaller)}</p>
+        <p className="mb-4 text-sm tabular-nums">
+          {moneyWords(dispute, isCaller, ending?.bond)} {isCaller && <DepositState dispute={dispute} />}
+        </p>
+      )}
+      {isWithoutEvidence(dispute) && (
+        <p className="mb-4 text-sm text-warn">
+          Decided without {isCaller ? 'your' : 'the caller’s'} evidence: it was not uploaded.
+        </p>
       )}
       {dispute.reason !== null && (
         <blockquote className="mb-4 rounded-lg bg-sunken px-4 py-3 text-sm whitespace-pre-wrap">
@@ -99,11 +115,17 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
       )}
       <Facts
         rows={[
-          dispute.outcome === 'upheld' && ['Awarded to the caller', formatAmount(dispute.amount_to_caller_usdc)],
+          dispute.outcome === 'upheld' && [
+            isCaller ? 'Awarded to you' : 'Awarded to the caller',
+            formatAmount(dispute.amount_to_caller_usdc),
+          ],
           dispute.outcome === 'upheld' && ['Taken from the creator', formatAmount(dispute.amount_slashed_usdc)],
-          dispute.owed_usdc > 0 && ['Still owed to the caller', formatAmount(dispute.owed_usdc)],
+          dispute.owed_usdc > 0 && [
+            isCaller ? 'Still owed to you' : 'Still owed to the caller',
+            formatAmount(dispute.owed_usdc),
+          ],
           dispute.bond_lamports > 0 && ['Bond held', `${formatSol(BigInt(dispute.bond_lamports))} SOL`],
-          isOpen && isCaller && !unread && ['Deposit held', stakes ? `${formatSol(stakes.deposit)} SOL` : '…'],
+          isOpen && isCaller && !unread && ['Deposit held', held ? formatLamports(held.deposit) : '…'],
           dispute.resolved_at !== null && ['Ended', <Time key="resolved" at={dispute.resolved_at} />],
         ]}
       />
@@ -111,15 +133,16 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
   );
 }
 
-/** Who got the bond and the price of a dispute that has ended. The award is among the facts. */
-function moneyWords({ outcome, price_usdc }: DisputeSummary, isCaller: boolean): string {
+/** Who got the bond and the price of a dispute that has ended. The award is among the facts. `lamports`: the bond, once known. */
+function moneyWords({ outcome, price_usdc }: DisputeSummary, isCaller: boolean, lamports: bigint | undefined): string {
   const price = formatAmount(price_usdc);
   const caller = isCaller ? 'You' : 'The caller';
-  if (outcome === 'upheld') return `${caller} got the bond back. The award comes from the collateral of the agent.`;
-  if (outcome === 'lapsed') return `${caller} got the bond back. The ${price} stay paid.`;
+  const bond = lamports === undefined ? 'bond' : `bond of ${formatLamports(lamports)}`;
+  if (outcome === 'upheld') return `${caller} got the ${bond} back. The award comes from the collateral of the agent.`;
+  if (outcome === 'lapsed') return `${caller} got the ${bond} back. The ${price} stay paid.`;
   return isCaller
-    ? `You lost the bond, which the creator got. The ${price} stay paid.`
-    : `You got the caller’s bond. The ${price} stay paid.`;
+    ? `You lost the ${bond}, which the creator got. The ${price} stay paid.`
+    : `You got the caller’s ${bond}. The ${price} stay paid.`;
 }
 
 /** The time until the promised decision, or the time since it was due. */
@@ -141,7 +164,8 @@ function Due({ dispute, now }: { dispute: DisputeSummary; now: number | undefine
       {due !== null && due <= 0 && (
         <span className="text-warn">
           The admin should have decided by <Time at={dispute.answer_due_at} />, {formatSpan(-due)} ago. From{' '}
-          <Time at={dispute.lapses_at} /> on, anybody can end the dispute; the bond is then returned.
+          <Time at={dispute.lapses_at} /> on, anybody can end it here, which returns the bond. The marketplace does not
+          do it by itself.
         </span>
       )}
     </p>

@@ -1,6 +1,7 @@
 /** What a dispute costs and brings its caller, before it is opened. */
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
-import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
+import { formatAmount, formatLamports } from '../../parts/values.tsx';
+import { awardPayment, depositReturn } from '../disputes/payouts.ts';
 
 interface DisputeTermsProps {
   /** Lamports. */
@@ -15,10 +16,13 @@ interface DisputeTermsProps {
 
 export function DisputeTerms({ bond, deposit, depositSeconds, most }: DisputeTermsProps) {
   return (
-    <>
-      You pay a bond of {formatLamports(bond)}, which you lose if the dispute is rejected, and a deposit of{' '}
-      {formatLamports(deposit)}, which comes back {formatSpan(depositSeconds)} after it ends. If it is upheld, you get
-      up to {formatAmount(toUsdc(most))} from the creator's collateral, and the bond back.
-    </>
+    <ul className="mt-2 grid list-disc gap-1.5 pl-4">
+      <li>You pay a bond of {formatLamports(bond)}, which you lose if the dispute is rejected, and a deposit.</li>
+      <li>
+        If it is upheld, you get up to {formatAmount(toUsdc(most))} from the creator's collateral, and the bond back.{' '}
+        {awardPayment(true)}
+      </li>
+      <li>{depositReturn(deposit, depositSeconds)}</li>
+    </ul>
   );
 }

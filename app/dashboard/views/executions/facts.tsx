@@ -6,8 +6,9 @@ import type { RouteAnswer } from '../../../sdk/client/client.ts';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Card, Facts, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatDuration, Id, Time } from '../../parts/values.tsx';
+import { formatAmount, formatCount, formatDuration, formatLamports, Id, Time } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
+import { depositsQuery } from '../../wallet/deposits.ts';
 import { lessUsdc } from '../listing/own.ts';
 import { payerOf } from './outcome.ts';
 import { archivedQuery, type ShownRecord } from './record.ts';
@@ -79,6 +80,7 @@ export function Amounts({ execution, dispute, record }: AmountsProps) {
       )}
       <dl className="mt-4 grid gap-2 border-t border-line pt-4 text-sm tabular-nums">
         <Line name="Called with" value={<Payer execution={execution} />} />
+        <NetworkFees execution={execution} record={record} />
         {execution_time_ms !== null && <Line name="Duration" value={formatDuration(execution_time_ms)} />}
         {tokens_used !== null && <Line name="Tokens, reported by the agent" value={formatCount(tokens_used)} />}
       </dl>
@@ -94,6 +96,29 @@ function Payer({ execution }: { execution: Execution }) {
     <Link to="/keys" className="underline underline-offset-2 hover:text-accent">
       {name}
     </Link>
+  );
+}
+
+/** Who pays the call's network fees, and the deposit of a call that the wallet opened itself. Only what is known. */
+function NetworkFees({ execution, record }: Pick<AmountsProps, 'execution' | 'record'>) {
+  const isByWallet = execution.key_id === null && execution.deposit === null;
+  const { data: deposits } = useQuery({ ...depositsQuery, enabled: isByWallet });
+  if (execution.deposit !== null) return <Line name="Network fees" value="paid by the marketplace" />;
+  if (!isByWallet) {
+    // A key's call whose record names no gas is paid by the marketplace.
+    if (!record) return null;
+    return (
+      <Line name="Network fees" value={record.gas_lamports > 0 ? 'from your gas balance' : 'paid by the marketplace'} />
+    );
+  }
+  const isBack = execution.archive !== null || record?.source === 'leaf';
+  const held = deposits && record && deposits.record + (record.status === 'open' ? deposits.token : 0n);
+  return (
+    <>
+      <Line name="Network fees" value="paid by your wallet" />
+      {isBack && <Line name="Deposit" value="has come back" />}
+      {!isBack && held && <Line name="Deposit held" value={`${formatLamports(held)}, comes back with archiving`} />}
+    </>
   );
 }
 

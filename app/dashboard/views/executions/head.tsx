@@ -35,7 +35,13 @@ export function Head({ execution }: { execution: Execution }) {
       <PageHead
         title={
           <>
-            <span className={cx(execution.task !== null && 'max-sm:block')}>{agent_name ?? shorten(agent_id)}</span>{' '}
+            <Link
+              to="/agents/$agentId"
+              params={{ agentId: agent_id }}
+              className={cx('underline-offset-4 hover:underline', execution.task !== null && 'max-sm:block')}
+            >
+              {agent_name ?? shorten(agent_id)}
+            </Link>{' '}
             {execution.task !== null && (
               <span className="ml-3 text-lg font-normal text-faint max-sm:ml-0">{shortTask(execution.task)}</span>
             )}
@@ -44,12 +50,6 @@ export function Head({ execution }: { execution: Execution }) {
         about={
           <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
             <OutcomeBadge call={execution} />
-            <Link to="/agents/$agentId" params={{ agentId: agent_id }} className="underline hover:text-ink">
-              The agent
-            </Link>
-            <span aria-hidden="true" className="max-sm:hidden">
-              ·
-            </span>
             <Time at={execution.initiated_at} hasSeconds />
             <span aria-hidden="true" className="max-sm:hidden">
               ·

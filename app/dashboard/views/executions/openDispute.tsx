@@ -1,6 +1,8 @@
 /** Opens a dispute: the evidence is hashed here and stored by the marketplace, and its hash is signed on the chain. */
 import { useQuery } from '@tanstack/react-query';
+import { SIGNATURE_FEE } from '../../../sdk/wallet/usualAmounts.ts';
 import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
+import { formatSol } from '../../../sdk/wire/sol.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
@@ -38,17 +40,12 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
       {open && (
         <SignDialog
           title="Open a dispute"
-          about={
-            <>
-              {/* As high as what it will say, so that nothing moves. */}
-              <span className="block min-h-20 font-medium text-ink sm:min-h-10">{costWords(stakes, unread)}</span>
-              Describe what is wrong. The admin compares it with the result and should decide within{' '}
-              {DECISION_SECONDS / 3_600} hours.
-            </>
-          }
-          spends={stakes && { lamports: stakes.bond + stakes.deposit }}
+          about={`Describe what is wrong. The admin compares it with the result and should decide within ${DECISION_SECONDS / 3_600} hours.`}
+          rows={costRows(stakes, unread)}
+          spends={stakes && { lamports: costOf(stakes) }}
+          {...(stakes && { pays: paysWords(stakes) })}
           doing="Opening the dispute"
-          confirm={stakes ? `Pay ${formatLamports(stakes.bond + stakes.deposit)} and open` : 'Pay and open'}
+          confirm="Pay and open"
           danger
           disabled={!evidence || !stakes}
           whyNot={stakes ? 'Describe what is wrong first.' : null}
@@ -91,10 +88,20 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
   );
 }
 
-/** What is paid now, and what is lost if the dispute is rejected. */
-function costWords(stakes: Stakes | undefined, unread: Error | null): string {
-  if (!stakes) return unread ? 'The bond could not be read.' : 'Reading the bond …';
-  return `You pay ${formatLamports(stakes.bond)} as a bond and ${formatLamports(stakes.deposit)} as a refundable deposit now. If the dispute is rejected, you lose the bond.`;
+const costOf = ({ bond, deposit }: Stakes): bigint => bond + deposit + SIGNATURE_FEE;
+
+const paysWords = (stakes: Stakes): string =>
+  `about ${formatLamports(costOf(stakes))}, bond ${formatSol(stakes.bond)}, deposit ${formatSol(stakes.deposit)}`;
+
+/** Everything that leaves the wallet now. The rows are there from the beginning, so that nothing moves. */
+function costRows(stakes: Stakes | undefined, unread: Error | null) {
+  const unknown = unread ? 'Could not be read' : 'Reading …';
+  const back = stakes && `, comes back ${formatSpan(stakes.depositSeconds)} after the end`;
+  return [
+    ['Bond', stakes ? `${formatLamports(stakes.bond)}, lost if the dispute is rejected` : unknown],
+    ['Deposit', stakes ? `${formatLamports(stakes.deposit)}${back}` : unknown],
+    ['Network fee', `about ${formatLamports(SIGNATURE_FEE)}`],
+  ] as const;
 }
 
 /** Sends the evidence first: otherwise a dispute could be decided without it. */

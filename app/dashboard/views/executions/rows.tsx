@@ -4,7 +4,7 @@ import type { ExecutionSummary } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
 import { AtRight, Table } from '../../parts/table.tsx';
 import { Badge, cx } from '../../parts/ui.tsx';
-import { Ago, Copy, formatAmount, formatDuration, shorten, zoneAt } from '../../parts/values.tsx';
+import { agoText, formatAmount, formatDuration, Id, shorten, zoneAt } from '../../parts/values.tsx';
 import { lessUsdc } from '../listing/own.ts';
 import { outcomeOf, payerOf } from './outcome.ts';
 
@@ -15,9 +15,7 @@ const headOf = () => [
   <AtRight key="duration">Duration</AtRight>,
   'Called with',
   `When (${zoneAt(Date.now())})`,
-  <span key="copy" className="sr-only">
-    Copy the id
-  </span>,
+  'ID',
 ];
 
 /** What the call cost in the end, after a refund or an award. Before the escrow is open, the price is unknown. */
@@ -47,10 +45,10 @@ export function Rows({ executions }: { executions: ExecutionSummary[] }) {
               <td className="text-right whitespace-nowrap text-faint tabular-nums">{durationOf(call) ?? '–'}</td>
               <td className="max-w-40 truncate text-faint">{payerOf(call)}</td>
               <td className="text-faint">
-                <Ago at={call.initiated_at} />
+                <Exact at={call.initiated_at} />
               </td>
-              <td className="relative z-1 pl-0!">
-                <Copy text={call.execution_id} what={`the id ${call.execution_id}`} bare />
+              <td className="relative z-1 whitespace-nowrap text-faint">
+                <Id value={call.execution_id} />
               </td>
             </tr>
           ))}
@@ -70,14 +68,31 @@ export function Rows({ executions }: { executions: ExecutionSummary[] }) {
               </p>
               <RefundReason call={call} />
             </div>
-            <p className="flex min-w-0 flex-wrap items-baseline justify-between gap-x-3 gap-y-1 text-faint">
-              <span className="min-w-0 truncate">{[payerOf(call), durationOf(call)].filter(Boolean).join(' · ')}</span>
-              <Ago at={call.initiated_at} hasZone />
+            <p className="truncate text-faint">{[payerOf(call), durationOf(call)].filter(Boolean).join(' · ')}</p>
+            <p className="-mt-2 flex flex-wrap items-center justify-between gap-x-3 text-faint">
+              <Exact at={call.initiated_at} hasZone />
+              <span className="relative z-1">
+                <Id value={call.execution_id} />
+              </span>
             </p>
           </li>
         ))}
       </ul>
     </>
+  );
+}
+
+/** To the second, because a program may make many alike calls in a minute; its age and zone on hover. */
+function Exact({ at, hasZone = false }: { at: string; hasZone?: boolean }) {
+  const time = new Date(at);
+  const day = time.toLocaleDateString(undefined, { dateStyle: 'medium' });
+  return (
+    <time dateTime={at} title={`${agoText(at)} ${zoneAt(time)}`} className="whitespace-nowrap tabular-nums lg:grid">
+      <span>{day}</span>{' '}
+      <span>
+        {time.toLocaleTimeString(undefined, { timeStyle: 'medium' })} {hasZone && zoneAt(time)}
+      </span>
+    </time>
   );
 }
 

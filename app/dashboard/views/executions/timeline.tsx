@@ -65,10 +65,10 @@ function momentsOf({ execution, dispute, record }: TimelineProps, refunded: Show
     {
       title: 'Price put into escrow',
       at: execution.initiated_at,
-      about: 'A signed result releases it; otherwise it returns to the caller.',
+      about: 'A signed result releases it; otherwise it returns to you.',
       state: 'done',
     },
-    answered(execution),
+    ...answered(execution),
     ...(status === 'running' || status === 'pending' ? [] : [paid(execution, refunded)]),
     ...(dispute ? disputed(dispute) : []),
     ...(archive
@@ -83,16 +83,20 @@ function momentsOf({ execution, dispute, record }: TimelineProps, refunded: Show
   ];
 }
 
-function answered({ status, execution_time_ms: ms, refund }: Execution): Moment {
-  if (status === 'running') {
-    return refund === 'pending'
-      ? { title: 'The refund is on its way', state: 'now' }
-      : { title: 'The agent is working', about: 'Its result is verified, then paid for.', state: 'now' };
+/** Nothing for a paid call: when its result came is not kept, and the payment says how long it took. */
+function answered({ status, refund }: Execution): Moment[] {
+  switch (status) {
+    case 'running':
+      return refund === 'pending'
+        ? [{ title: 'The refund is on its way', state: 'now' }]
+        : [{ title: 'The agent is working', about: 'Its result is verified, then paid for.', state: 'now' }];
+    case 'pending':
+      return [{ title: 'Not started yet', state: 'now' }];
+    case 'failed':
+      return [{ title: 'No valid result', state: 'bad' }];
+    default:
+      return [];
   }
-  if (status === 'pending') return { title: 'Not started yet', state: 'now' };
-  if (status === 'failed') return { title: 'No valid result', state: 'bad' };
-  const took = ms === null ? null : `It took ${formatDuration(ms)}.`;
-  return { title: 'Result received and verified', about: took, state: 'done' };
 }
 
 /** A deposit from which no call was opened. */
@@ -108,9 +112,12 @@ function returning({ refund }: Execution): Moment {
 }
 
 function paid(execution: Execution, refunded: ShownRefund | null | undefined): Moment {
-  const { status, completed_at: at, refund, creator_amount_usdc: creator } = execution;
-  if (status !== 'failed')
-    return { title: 'Settled', at, about: `${formatAmount(creator)} to the creator.`, state: 'done' };
+  const { status, completed_at: at, refund, creator_amount_usdc: creator, execution_time_ms: ms } = execution;
+  if (status !== 'failed') {
+    const took = ms === null ? '' : ` It took ${formatDuration(ms)}.`;
+    const about = `The result is verified, and ${formatAmount(creator)} paid to the creator.${took}`;
+    return { title: 'Result verified and paid', at, about, state: 'done' };
+  }
   if (refund === null) return { title: 'Nothing was paid', at, about: 'No escrow was opened.', state: 'done' };
   if (refund === 'done')
     return {
@@ -147,6 +154,6 @@ function disputed(dispute: DisputeSummary): Moment[] {
   }
   const { outcome, amount_to_caller_usdc: amount } = dispute;
   const isKnown = outcome === 'upheld' && amount !== null;
-  const about = isKnown ? `${formatAmount(amount)} refunded to the caller.` : undefined;
+  const about = isKnown ? `${formatAmount(amount)} refunded to you.` : undefined;
   return [opened, { title: outcomeOfDispute(outcome, 'admin').words, at: dispute.resolved_at, about, state: 'done' }];
 }

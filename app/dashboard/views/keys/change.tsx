@@ -102,7 +102,6 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
   const { value: days } = readings.days;
   const grantEnd = days ? (money.now + days * DAY_SECONDS) * 1_000 : Number(grant.expiresAt) * 1_000;
   const ownEnd = ownEndOf(apiKey, grant);
-  const until = Math.min(grantEnd, ownEnd ? Date.parse(ownEnd) : grantEnd);
   const isSame = JSON.stringify(texts) === JSON.stringify(before);
   return (
     <SignDialog
@@ -134,7 +133,14 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
         readings={readings}
         onChange={setTexts}
         reach={
-          readings.days.value === undefined ? null : { agents: apiKey.allowed_agents, ips: apiKey.allowed_ips, until }
+          readings.days.value === undefined
+            ? null
+            : {
+                agents: apiKey.allowed_agents,
+                ips: apiKey.allowed_ips,
+                endsAt: ownEnd ? Date.parse(ownEnd) : null,
+                until: grantEnd,
+              }
         }
         end={{ label: 'Ends after, days from now', hint: 'Empty: unchanged' }}
       />

@@ -174,7 +174,7 @@ const reachOf = (
   days: number | null | undefined,
   agents: string[] | null,
   ips: string[] | null,
-) => (days ? { agents, ips, until: (now + days * DAY_SECONDS) * 1_000 } : null);
+) => (days ? { agents, ips, endsAt: null, until: (now + days * DAY_SECONDS) * 1_000 } : null);
 
 interface Missing {
   name: string;

@@ -7,7 +7,8 @@ import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { DAY_SECONDS } from '../../parts/days.ts';
 import { Checkbox, Input, Select, TextArea } from '../../parts/ui.tsx';
 import { formatSpan } from '../../parts/values.tsx';
-import { HOUR, type Reach, SCOPES, spendWords, WEEK } from './words.ts';
+import { SpendWords } from './spendWords.tsx';
+import { HOUR, type Reach, SCOPES, WEEK } from './words.ts';
 
 /** The value of a text, or its fault. */
 export type Reading<T> = { value: T; error: null } | { value: undefined; error: string };
@@ -118,21 +119,19 @@ export function SpendFields(props: SpendFieldsProps) {
         <Input label="Per call, USDC" inputMode="decimal" {...field('perExecution')} error={perExecution.error} />
         <Input label={end.label} hint={end.hint} inputMode="numeric" {...field('days')} error={readings.days.error} />
       </div>
-      <p className="text-sm" aria-live="polite">
+      <div className="grid gap-1 text-sm" aria-live="polite">
         {perPeriod.error === null && total.error === null && perExecution.error === null && reach && (
-          <strong className="font-medium">
-            {spendWords(
-              {
-                periodMax: perPeriod.value,
-                periodSeconds: Number(texts.periodSeconds),
-                totalMax: total.value,
-                perExecutionMax: perExecution.value,
-              },
-              reach,
-            )}
-          </strong>
+          <SpendWords
+            limits={{
+              periodMax: perPeriod.value,
+              periodSeconds: Number(texts.periodSeconds),
+              totalMax: total.value,
+              perExecutionMax: perExecution.value,
+            }}
+            reach={reach}
+          />
         )}
-      </p>
+      </div>
     </div>
   );
 }

@@ -5,10 +5,11 @@ import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { SpendStatement } from '../../../sdk/wire/wire.ts';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { Badge, Button, Card, cx, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatSpan, Id, Time } from '../../parts/values.tsx';
+import { formatAmount, formatCount, formatLamports, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { isLive, leftOf, renewalOf, type SpendLimit, spendableNow, type WalletMoney } from './money.ts';
+import { SpendWords } from './spendWords.tsx';
 import { KeyUse } from './use.tsx';
-import { SCOPES, spendWords } from './words.ts';
+import { SCOPES } from './words.ts';
 
 export type KeyAction = 'rotate' | 'restrict' | 'limits' | 'revoke' | 'revokeOnChain' | 'close';
 
@@ -79,17 +80,19 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
       </div>
       {usable && grant && money && (
         <div className="grid gap-1 text-sm">
-          <p className="font-medium">
-            {spendWords(grant, {
+          <SpendWords
+            limits={grant}
+            reach={{
               agents: apiKey.allowed_agents,
               ips: apiKey.allowed_ips,
-              until: endOf(apiKey, grant),
-            })}
-          </p>
+              endsAt: apiKey.expires_at ? Date.parse(apiKey.expires_at) : null,
+              until: Number(grant.expiresAt) * 1_000,
+            }}
+          />
           {now !== null && <p className="text-faint tabular-nums">{now}</p>}
         </div>
       )}
-      <div className="grid gap-5 text-sm sm:grid-cols-2 lg:grid-cols-4">
+      <div className="grid gap-5 text-sm sm:grid-cols-2 lg:auto-cols-fr lg:grid-flow-col lg:grid-cols-none">
         <Fact
           label="Calls, including refunded"
           about={
@@ -108,16 +111,22 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
         {!apiKey.revoked && (
           <Fact label="Ends">{apiKey.expires_at ? <Time at={apiKey.expires_at} /> : 'With its spending limits'}</Fact>
         )}
+        {grant && money && (
+          <Fact
+            label="Deposit held"
+            about={
+              isLive(grant, money.now)
+                ? 'You get it back once the key has ended'
+                : 'Get it back from the menu of the key'
+            }
+          >
+            {formatLamports(money.grantDeposit)}
+          </Fact>
+        )}
       </div>
       <KeyUse apiKey={apiKey} spend={spend} />
     </Card>
   );
-}
-
-/** When the key can spend nothing more, unix ms: the grant ends, or the marketplace refuses it earlier. */
-function endOf({ expires_at }: KeySummary, { expiresAt }: GrantFields): number {
-  const end = Number(expiresAt) * 1_000;
-  return expires_at ? Math.min(end, Date.parse(expires_at)) : end;
 }
 
 /** What limits the spend, if it is not the limits of the keys. */

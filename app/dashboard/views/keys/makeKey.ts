@@ -37,16 +37,14 @@ interface KeyWishes {
 /** Everything that leaves the wallet when a key is made, which is no USDC: `gas` is what the gas balance gets, lamports. */
 export function keyCost({ grantDeposit }: Pick<WalletMoney, 'grantDeposit'>, gas = 0n) {
   const lamports = grantDeposit + gas + SIGNATURE_FEE;
-  const parts = [
-    ...(gas > 0n ? [`${formatSol(gas)} SOL for network fees, which you can withdraw`] : []),
-    `${formatSol(grantDeposit)} SOL as a deposit, which you get back once the key has ended`,
-    `about ${formatSol(SIGNATURE_FEE)} SOL as a network fee`,
+  const total = `about ${formatSol(lamports)} SOL, of which ${formatSol(grantDeposit)} comes back`;
+  const rows: (readonly [string, string])[] = [
+    ['Deposit', `${formatSol(grantDeposit)} SOL, which you get back once the key has ended`],
+    ['Network fee', `about ${formatSol(SIGNATURE_FEE)} SOL`],
   ];
-  return {
-    lamports,
-    total: `${formatSol(lamports)} SOL, ${formatSol(grantDeposit)} SOL of it a deposit that you get back`,
-    rows: [['You pay now', `${parts.join('; ')}.`]] as const,
-  };
+  if (gas > 0n)
+    rows.unshift(['Gas balance', `${formatSol(gas)} SOL for network fees of calls, which you can withdraw`]);
+  return { lamports, total, rows };
 }
 
 export async function makeKey(

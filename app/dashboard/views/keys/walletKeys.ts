@@ -8,12 +8,12 @@ export const keysQuery = (wallet: string) =>
   queryOptions({ queryKey: ['keys', wallet], queryFn: async () => (await call('keys.list')).keys });
 
 /** A wallet's keys, and its money on the chain with theirs; undefined until both are known. */
-export function useWalletKeys(wallet: string) {
-  const listed = useQuery({ ...keysQuery(wallet), refetchInterval: 5_000 });
+export function useWalletKeys(wallet: string, enabled = true) {
+  const listed = useQuery({ ...keysQuery(wallet), enabled, refetchInterval: 5_000 });
   const ids = [...new Set(listed.data?.map(({ key_id }) => key_id))];
   const { data: money, ...chain } = useQuery({
     ...moneyQuery(wallet, ids),
-    enabled: listed.data !== undefined,
+    enabled: enabled && listed.data !== undefined,
     // The wallet's figures stay visible while a key is added.
     placeholderData: (before) => before,
   });

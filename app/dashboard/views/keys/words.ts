@@ -12,19 +12,23 @@ const EACH: Record<number, string> = { [HOUR]: 'an hour', [DAY_SECONDS]: 'a day'
 
 /** Where, from where and until when a key may spend. */
 export interface Reach {
-  /** The agents that it may call; null for any. */
+  /** The agents that it may call; null for any. The marketplace enforces it, as the next two. */
   agents: readonly string[] | null;
   /** The addresses that it may be used from; null for any. */
   ips: readonly string[] | null;
-  /** Unix ms. */
+  /** Unix ms; null if the key ends with its spending limits. */
+  endsAt: number | null;
+  /** When the spending limits end on the chain, unix ms. */
   until: number;
 }
 
-/** What a key may spend, in one sentence. */
+const dayOf = (ms: number): string => new Date(ms).toLocaleDateString(undefined, { dateStyle: 'medium' });
+
+/** What the chain lets a key spend, and what the marketplace lets it do, in one sentence each. */
 export function spendWords(
   limits: Pick<GrantFields, 'periodMax' | 'periodSeconds' | 'totalMax' | 'perExecutionMax'>,
-  { agents, ips, until }: Reach,
-): string {
+  { agents, ips, endsAt, until }: Reach,
+): [chain: string, service: string] {
   const { periodMax, periodSeconds, totalMax, perExecutionMax } = limits;
   const show = (amount: bigint) => formatAmount(toUsdc(amount));
   const each = EACH[periodSeconds] ?? `every ${formatSpan(periodSeconds)}`;
@@ -33,13 +37,17 @@ export function spendWords(
   const amounts = [
     periodMax < totalMax && `${show(periodMax)} ${each}`,
     `${show(totalMax)} in all`,
-    perCall < least(periodMax, totalMax) && `at most ${show(perCall)} a call`,
+    perCall < least(periodMax, totalMax) && `${show(perCall)} a call`,
   ].filter((text) => text !== false);
   const agentWords =
     agents === null ? 'any agent' : agents.length === 1 ? 'one agent only' : `${agents.length} agents only`;
   const ipWords = ips === null ? 'any IP address' : `${formatList(ips)} only`;
-  const end = new Date(until).toLocaleDateString(undefined, { dateStyle: 'medium' });
-  return `This key may spend ${amounts.join(', ')}, with ${agentWords}, from ${ipWords}, until ${end}.`;
+  const isEarlier = endsAt !== null && endsAt < until;
+  const end = isEarlier ? `, until ${dayOf(endsAt)}` : '';
+  return [
+    `The chain enforces: ${amounts.join(', ')}, until ${dayOf(until)}.`,
+    `This service enforces: ${agentWords}, ${ipWords}${end}.`,
+  ];
 }
 
 export const SCOPES: Record<KeyScope, { label: string; hint: string }> = {

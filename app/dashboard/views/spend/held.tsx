@@ -1,0 +1,147 @@
+/** The wallet's SOL that is held elsewhere now: how much, where, and when it comes back. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { AtRight, Cell, Table } from '../../parts/table.tsx';
+import { Trouble } from '../../parts/trouble.tsx';
+import { Skeleton } from '../../parts/ui.tsx';
+import { Day, formatLamports } from '../../parts/values.tsx';
+import { firstDisputesQuery } from '../../parts/waiting.tsx';
+import { isLive } from '../keys/money.ts';
+import { useWalletKeys } from '../keys/walletKeys.ts';
+import { type HeldInCalls, type HeldInDisputes, heldInCallsQuery, heldInDisputesQuery } from './heldSol.ts';
+
+type Place = '/disputes' | '/keys' | '/executions';
+
+interface Held {
+  what: string;
+  to: Place;
+  /** Lamports; undefined if it could not be read. */
+  amount: bigint | undefined;
+  /** When it comes back, or why not. */
+  back: ReactNode;
+}
+
+export function HeldSol({ wallet }: { wallet: string }) {
+  const listed = useQuery(firstDisputesQuery(wallet));
+  const disputes = useQuery(heldInDisputesQuery(wallet, listed.data?.disputes));
+  const calls = useQuery(heldInCallsQuery(wallet));
+  const { listed: keys, money, chain } = useWalletKeys(wallet);
+  const ofDisputes = listed.error ?? disputes.error;
+  const ofKeys = keys.error ?? chain.error;
+  const isKnown = (disputes.data || ofDisputes) && (calls.data || calls.error) && (money || ofKeys);
+  const failed = [
+    { name: 'disputes', error: disputes.data ? null : ofDisputes },
+    { name: 'calls', error: calls.data ? null : calls.error },
+    { name: 'API keys', error: money ? null : ofKeys },
+  ].filter(({ error }) => error);
+  const retry = () => void Promise.all([listed, disputes, calls, keys, chain].map(({ refetch }) => refetch()));
+  const rows: Held[] = [
+    ...rowsOfDisputes(disputes.data),
+    {
+      what: 'Deposits of API keys',
+      to: '/keys',
+      amount: money && BigInt(money.grants.size) * money.grantDeposit,
+      back: money && keysBack([...money.grants.values()].map((grant) => isLive(grant, money.now))),
+    },
+    {
+      what: 'Deposits of calls from the wallet',
+      to: '/executions',
+      amount: calls.data?.deposits,
+      back: callsBack(calls.data),
+    },
+    {
+      what: 'Gas balance',
+      to: '/keys',
+      amount: money?.gas,
+      back: 'Pays network fees of your keys’ calls. You can withdraw it at any time.',
+    },
+  ];
+  const total = rows.reduce((sum, { amount = 0n }) => sum + amount, 0n);
+  return (
+    <section aria-label="SOL held" className="grid gap-3">
+      <div>
+        <h2 className="font-semibold">SOL held</h2>
+        <p className="mt-0.5 text-sm text-faint">
+          Your bonds and refundable deposits now, whatever days are chosen above. Network fees are not in it.
+        </p>
+      </div>
+      {isKnown ? (
+        <Table
+          label="SOL held now"
+          hasCards
+          head={['Held in', <AtRight key="amount">Amount</AtRight>, 'When it comes back']}
+        >
+          {rows.map(({ what, to, amount, back }) => (
+            <tr key={what}>
+              <td className="font-medium">
+                <Link to={to} className="underline underline-offset-2 hover:text-accent">
+                  {what}
+                </Link>
+              </td>
+              <Cell of="Amount" className="whitespace-nowrap tabular-nums sm:text-right">
+                <span>{amount === undefined ? 'not known' : formatLamports(amount)}</span>
+              </Cell>
+              <Cell of="Comes back" className="text-faint">
+                <span>{amount === undefined ? 'Could not be read' : amount === 0n ? '–' : back}</span>
+              </Cell>
+            </tr>
+          ))}
+          <tr className="font-semibold">
+            <td>Total</td>
+            <Cell of="Amount" className="whitespace-nowrap tabular-nums sm:text-right">
+              <span>{formatLamports(total)}</span>
+            </Cell>
+            <Cell of="Comes back" className="font-normal text-faint max-sm:hidden">
+              <span>{failed.length > 0 && 'Without what could not be read'}</span>
+            </Cell>
+          </tr>
+        </Table>
+      ) : (
+        <Skeleton className="h-72" />
+      )}
+      {isKnown && failed[0]?.error && (
+        <Trouble
+          error={failed[0].error}
+          what={`The SOL held in ${failed.map(({ name }) => name).join(' and ')}`}
+          onRetry={retry}
+        />
+      )}
+    </section>
+  );
+}
+
+function rowsOfDisputes(held: HeldInDisputes | undefined): Held[] {
+  const to = '/disputes';
+  return [
+    {
+      what: 'Bonds of open disputes',
+      to,
+      amount: held?.bonds,
+      back: 'With the decision, unless the dispute is rejected',
+    },
+    { what: 'Deposits of disputes', to, amount: held?.deposits, back: held && disputesBack(held) },
+  ];
+}
+
+function disputesBack({ backAt, held }: HeldInDisputes): ReactNode {
+  const [first] = backAt;
+  if (!first) return '30 days after the dispute has ended';
+  const day = <Day at={first} />;
+  if (held === 1) return <>On {day}</>;
+  if (backAt.length === held) return <>From {day} on</>;
+  return (
+    <>
+      {backAt.length} of {held} from {day} on, the rest 30 days after its dispute has ended
+    </>
+  );
+}
+
+function keysBack(live: boolean[]): string {
+  const ended = live.filter((is) => !is).length;
+  if (ended === 0) return 'You get it back once the key has ended';
+  return `${ended} of ${live.length} have ended: get their deposits back from the menu of the key`;
+}
+
+const callsBack = (held: HeldInCalls | undefined): string =>
+  `When the call is archived, about an hour after its end${held?.isPartial ? '. Of your newest 100 calls' : ''}`;
