@@ -23,10 +23,10 @@ export function formatCents(usdc: number): string {
 export const formatLamports = (lamports: bigint): string => `${formatSol(lamports)} SOL`;
 
 /** A ten-thousandth of a SOL. */
-const SHOWN_LAMPORTS = 100_000;
+const SHOWN_LAMPORTS = 100_000n;
 
-/** A balance in SOL with four decimals, never more than it is; less than one is exact. Beside a payment, SOL is exact. */
-export function formatShortSol(lamports: number): string {
-  const shown = lamports < SHOWN_LAMPORTS ? lamports : Math.floor(lamports / SHOWN_LAMPORTS) * SHOWN_LAMPORTS;
-  return formatLamports(BigInt(shown));
+/** A balance in SOL with four decimals, never more than it is; less than one is exact. What is to be paid is always exact. */
+export function formatShortSol(balance: number | bigint): string {
+  const lamports = BigInt(balance);
+  return formatLamports(lamports < SHOWN_LAMPORTS ? lamports : lamports - (lamports % SHOWN_LAMPORTS));
 }

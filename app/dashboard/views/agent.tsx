@@ -6,11 +6,11 @@ import { lazy, type ReactNode, type Ref, Suspense, useRef, useState } from 'reac
 import { MarketplaceError } from '../../sdk/client/error.ts';
 import type { AgentFull } from '../../sdk/wire/wire.ts';
 import { Avatar } from '../parts/avatar.tsx';
-import { ForTests, Health, Verified } from '../parts/badges.tsx';
-import { isForTests } from '../parts/testTag.ts';
+import { ForTests, Health, TestMark, Verified } from '../parts/badges.tsx';
+import { isForTests, isShownTag, TEST_TAG } from '../parts/testTag.ts';
 import { Badge, Button, buttonStyle, Note, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, shorten } from '../parts/values.tsx';
-import { agentQuery, explain, queryClient } from '../service.ts';
+import { agentQuery, developmentWalletsPath, explain, queryClient } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Overview, Purpose } from './agent/overview.tsx';
 import { Paused } from './agent/paused.tsx';
@@ -55,11 +55,12 @@ export default function Agent() {
 function Loaded({ agent }: { agent: AgentFull }) {
   const { tab = 'about' } = route.useSearch();
   const navigate = route.useNavigate();
-  const { wallet } = useSession();
+  const { wallet, isKnown } = useSession();
   // Once opened, the Run tab stays mounted, so that its input survives a switch of tabs.
   const [hasRun, setHasRun] = useState(false);
   if (tab === 'run' && !hasRun) setHasRun(true);
   const runTab = useRef<HTMLButtonElement>(null);
+  const isOffered = tab !== 'run' && agent.status === 'active';
   const open = (next: Tab) =>
     void navigate({ search: next === 'about' ? {} : { tab: next }, replace: true, resetScroll: false });
   return (
@@ -80,19 +81,25 @@ function Loaded({ agent }: { agent: AgentFull }) {
               Manage
             </Link>
           )}
-          {tab !== 'run' && agent.status === 'active' && (
-            <Button
-              kind="primary"
-              onClick={() => {
-                open('run');
-                // This button disappears while it has the focus.
-                runTab.current?.focus();
-              }}
-            >
-              Run this agent
-            </Button>
+          {isOffered && (
+            <span className="flex items-center gap-2">
+              <Button
+                kind="primary"
+                onClick={() => {
+                  open('run');
+                  // This button disappears while it has the focus.
+                  runTab.current?.focus();
+                }}
+              >
+                Run this agent
+              </Button>
+              <TestMark />
+            </span>
           )}
         </div>
+        {isOffered && isKnown && !wallet && developmentWalletsPath() !== '' && (
+          <p className="basis-full text-sm text-faint sm:text-right">Free to try here: a test wallet pays.</p>
+        )}
       </PageHead>
       <ul aria-label="Tags" className="-mt-2 mb-6 flex flex-wrap gap-1.5">
         <li className="flex empty:hidden">
@@ -100,10 +107,12 @@ function Loaded({ agent }: { agent: AgentFull }) {
         </li>
         {isForTests(agent) && (
           <li className="flex">
-            <ForTests />
+            <Link to="/" search={{ tags: TEST_TAG }} className="flex">
+              <ForTests />
+            </Link>
           </li>
         )}
-        {agent.tags.map((tag) => (
+        {agent.tags.filter(isShownTag).map((tag) => (
           <li key={tag} className="flex">
             <Link to="/" search={{ tags: tag }} className="flex">
               <Badge className="hover:text-ink">{tag}</Badge>

@@ -2,15 +2,15 @@
 import { Link } from '@tanstack/react-router';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
-import { ForTests, Health, hasRate, isFailing, RATE_CALLS, Verified } from '../../parts/badges.tsx';
-import { isForTests } from '../../parts/testTag.ts';
+import { ForTests, Health, hasRate, isFailing, RATE_CALLS, successesOf, Verified } from '../../parts/badges.tsx';
+import { isForTests, isShownTag } from '../../parts/testTag.ts';
 import { Badge, cx, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, Status } from '../../parts/values.tsx';
 
 const SHAPE = 'flex h-full min-h-64 flex-col rounded-xl border border-line bg-raised p-5';
 
 export function AgentCard({ agent }: { agent: AgentSummary }) {
-  const { agent_id, name, tagline, tags, price_per_call_usdc, total_executions, status } = agent;
+  const { agent_id, name, tagline, tags, price_per_call_usdc, total_executions, open_disputes, status } = agent;
   const hasRun = total_executions > 0;
   return (
     <Link
@@ -38,7 +38,7 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
             <ForTests />
           </li>
         )}
-        {tags.map((tag) => (
+        {tags.filter(isShownTag).map((tag) => (
           <li key={tag}>
             <Badge>{tag}</Badge>
           </li>
@@ -50,9 +50,16 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
       <dl className="mt-3 grid grid-cols-3 gap-2 border-t border-line pt-3 text-sm tabular-nums">
         <Value
           label="Success"
-          value={hasRate(agent) ? formatRate(agent.success_rate) : hasRun ? countOf(agent) : '–'}
+          value={
+            hasRate(agent)
+              ? formatRate(agent.success_rate)
+              : hasRun
+                ? `${successesOf(agent)} of ${total_executions}`
+                : '–'
+          }
           title={hasRun && !hasRate(agent) ? `Fewer than ${RATE_CALLS} calls are too few for a rate` : undefined}
           isBad={hasRate(agent) && isFailing(agent)}
+          warning={open_disputes > 0 && `${formatCount(open_disputes)} in dispute`}
         />
         <Value
           label="Average time"
@@ -63,10 +70,6 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
     </Link>
   );
 }
-
-/** Such as `2 of 3`. The rate is the quotient of these two. */
-const countOf = ({ success_rate, total_executions }: AgentSummary): string =>
-  `${Math.round(success_rate * total_executions)} of ${total_executions}`;
 
 /** Anyone can choose a name: the agent's page has the address. */
 function CreatorName({ creator: { display_name, pubkey, verified } }: Pick<AgentSummary, 'creator'>) {
@@ -80,11 +83,12 @@ function CreatorName({ creator: { display_name, pubkey, verified } }: Pick<Agent
   );
 }
 
-function Value({ label, value, title, isBad = false }: ValueProps) {
+function Value({ label, value, title, isBad = false, warning }: ValueProps) {
   return (
     <div title={title}>
       <dt className="text-xs text-faint">{label}</dt>
       <dd className={cx('truncate font-medium', isBad && 'text-bad')}>{value}</dd>
+      {warning && <dd className="text-xs text-warn">{warning}</dd>}
     </div>
   );
 }
@@ -94,6 +98,7 @@ interface ValueProps {
   value: string;
   title?: string | undefined;
   isBad?: boolean;
+  warning?: string | false;
 }
 
 export function CardSkeleton() {
