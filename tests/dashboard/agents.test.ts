@@ -80,13 +80,16 @@ describe('agents', function () {
       const path = `/v1${pathOf('sandbox-echo')}/statistics`;
       await visitor.sendUntil(path, null, ({ body }) => body.total.completed > 0);
       let total_executions = 19;
+      const disputes = { dispute_count: 3, open_disputes: 1, upheld_disputes: 0, rejected_disputes: 1 };
       await page.route(`**/v1${pathOf('sandbox-echo')}`, async (route) => {
         const response = await route.fetch();
-        return route.fulfill({ response, json: { ...(await response.json()), total_executions } });
+        return route.fulfill({ response, json: { ...(await response.json()), total_executions, ...disputes } });
       });
       await page.goto(pathOf('sandbox-echo'));
       await page.getByText(/^\d+ calls?: .*\d+ completed/).waitFor();
-      await page.getByText(/^\d+ of 19 delivered.* Too few for a rate\.$/).waitFor();
+      await page.getByText(/^\d+ of 19 delivered; 1 of them is in an open dispute .* Too few for a rate\.$/).waitFor();
+      await page.getByText('3: 1 open, 1 rejected, 1 ended undecided, 0 upheld').waitFor();
+      await page.getByRole('banner').locator('a[aria-current="true"]').filter({ hasText: 'Agents' }).waitFor();
       expect(await page.getByRole('main').textContent()).to.not.match(/Success rate|last 30 days|\d %/);
       const trust = page.getByRole('main').locator('section').filter({ hasText: 'Can I trust it?' }).last();
       for (const fact of ['Disputes', 'Collateral', 'Listed since', 'Creator'])
@@ -115,7 +118,13 @@ describe('agents', function () {
   it('are called failing after twenty failures, in the list and on their own page', () =>
     site.visit({}, async (page) => {
       const { agent_id } = site.visitor.agent('sandbox-fails');
-      const failing = { total_executions: 20, successful_executions: 0, success_rate: 0, avg_execution_time_ms: 0 };
+      const failing = {
+        total_executions: 20,
+        successful_executions: 0,
+        success_rate: 0,
+        avg_execution_time_ms: 0,
+        open_disputes: 2,
+      };
       await page.route('**/v1/agents?**', async (route) => {
         const response = await route.fetch();
         const list = await response.json();
@@ -133,6 +142,7 @@ describe('agents', function () {
       await card.getByText('Failing', { exact: true }).waitFor();
       expect(await card.textContent())
         .to.include('Success0 %')
+        .and.include('2 in dispute')
         .and.not.match(/(?<!\d)0 ms|degraded/i);
       await card.click();
       await page.getByRole('list', { name: 'Tags' }).getByText('Failing', { exact: true }).waitFor();

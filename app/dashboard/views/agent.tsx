@@ -69,37 +69,39 @@ function Loaded({ agent }: { agent: AgentFull }) {
         title={<Title picture={<Avatar address={agent.agent_id} picture={agent.picture_path} />} name={agent.name} />}
         about={<About agent={agent} />}
       >
-        <div className="flex min-h-10 flex-wrap items-center gap-4">
-          <p className="text-sm text-faint">
-            <span className="text-xl font-semibold text-ink tabular-nums">
-              {formatAmount(agent.price_per_call_usdc)}
-            </span>{' '}
-            a call
-          </p>
-          {wallet === agent.creator.pubkey && (
-            <Link to="/creator/$agentId" params={{ agentId: agent.agent_id }} className={buttonStyle()}>
-              Manage
-            </Link>
-          )}
-          {isOffered && (
-            <span className="flex items-center gap-2">
-              <Button
-                kind="primary"
-                onClick={() => {
-                  open('run');
-                  // This button disappears while it has the focus.
-                  runTab.current?.focus();
-                }}
-              >
-                Run this agent
-              </Button>
-              <TestMark />
-            </span>
+        <div className="grid gap-1">
+          <div className="flex min-h-10 flex-wrap items-center gap-4">
+            <p className="text-sm text-faint">
+              <span className="text-xl font-semibold text-ink tabular-nums">
+                {formatAmount(agent.price_per_call_usdc)}
+              </span>{' '}
+              a call
+            </p>
+            {wallet === agent.creator.pubkey && (
+              <Link to="/creator/$agentId" params={{ agentId: agent.agent_id }} className={buttonStyle()}>
+                Manage
+              </Link>
+            )}
+            {isOffered && (
+              <span className="flex items-center gap-2">
+                <Button
+                  kind="primary"
+                  onClick={() => {
+                    open('run');
+                    // This button disappears while it has the focus.
+                    runTab.current?.focus();
+                  }}
+                >
+                  Run this agent
+                </Button>
+                <TestMark />
+              </span>
+            )}
+          </div>
+          {isOffered && isKnown && !wallet && developmentWalletsPath() !== '' && (
+            <p className="text-sm text-faint sm:text-right">Free to try here: a test wallet pays.</p>
           )}
         </div>
-        {isOffered && isKnown && !wallet && developmentWalletsPath() !== '' && (
-          <p className="basis-full text-sm text-faint sm:text-right">Free to try here: a test wallet pays.</p>
-        )}
       </PageHead>
       <ul aria-label="Tags" className="-mt-2 mb-6 flex flex-wrap gap-1.5">
         <li className="flex empty:hidden">

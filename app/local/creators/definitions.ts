@@ -137,6 +137,7 @@ const useful: DemoAgent[] = [
       properties: {
         statistics: {
           type: 'object',
+          description: 'Counts of the text.',
           properties: {
             characters: INTEGER,
             words: INTEGER,
@@ -150,13 +151,15 @@ const useful: DemoAgent[] = [
         },
         reading: {
           type: 'object',
+          description: 'How long it takes to read, and how easy that is.',
           properties: { seconds: INTEGER, flesch_reading_ease: NUMBER, flesch_kincaid_grade: NUMBER, method: TEXT },
         },
         key_sentences: {
           type: 'object',
+          description: 'The most central sentences, in the order of the text.',
           properties: { method: TEXT, sentences: { type: 'array', items: { type: 'object' } } },
         },
-        outline: { type: 'array', items: { type: 'object' } },
+        outline: { type: 'array', items: { type: 'object' }, description: 'Headings and paragraphs.' },
       },
       required: ['statistics', 'reading', 'key_sentences', 'outline'],
     },

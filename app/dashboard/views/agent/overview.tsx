@@ -74,9 +74,7 @@ export function Overview({ agent }: { agent: AgentFull }) {
           </Purpose>
         </Suspense>
         {/* In one column the terms come before the long parts. */}
-        <div className="lg:hidden">
-          <Terms agent={agent} />
-        </div>
+        <Terms agent={agent} className="lg:hidden" />
         {agent.status === 'paused' && <Others agent={agent} />}
         <Example agentId={agent.agent_id} />
         <Record agent={agent} />
@@ -92,7 +90,10 @@ export function Overview({ agent }: { agent: AgentFull }) {
           none="An object. Its creator does not describe the fields."
         />
       </div>
-      <aside className="grid min-w-0 content-start gap-8" aria-label="Facts">
+      <aside
+        className="grid min-w-0 content-start gap-8 lg:[&_dl]:grid-cols-[5.75rem_1fr] lg:[&_dl]:gap-x-4"
+        aria-label="Facts"
+      >
         <Aside title="Creator">
           <Facts
             rows={[
@@ -101,9 +102,7 @@ export function Overview({ agent }: { agent: AgentFull }) {
             ]}
           />
         </Aside>
-        <div className="max-lg:hidden">
-          <Terms agent={agent} />
-        </div>
+        <Terms agent={agent} className="max-lg:hidden" />
         <Aside title="On the chain">
           <Facts
             rows={[
@@ -159,21 +158,26 @@ function disputeWords(agent: AgentFull): string {
   return `${formatCount(all)}: ${parts.filter(Boolean).join(', ')}`;
 }
 
-function Aside({ title, children }: { title: string; children: ReactNode }) {
+function Aside({ title, className, children }: { title: string; className?: string; children: ReactNode }) {
   return (
-    <section className="grid gap-3 border-t border-line pt-5 first:border-0 first:pt-0 max-lg:first:border-t max-lg:first:pt-5">
-      <h2 className="font-semibold">{title}</h2>
+    <section
+      className={cx(
+        'grid gap-3 border-t border-line pt-5 first:border-0 first:pt-0 max-lg:first:border-t max-lg:first:pt-5',
+        className,
+      )}
+    >
+      <h2 className="font-semibold max-lg:text-lg">{title}</h2>
       {children}
     </section>
   );
 }
 
-function Terms({ agent }: { agent: AgentFull }) {
+function Terms({ agent, className }: { agent: AgentFull; className: string }) {
   const { data: config } = useQuery(configQuery);
   const { data: deposits } = useQuery(depositsQuery);
   const price = formatAmount(agent.price_per_call_usdc);
   return (
-    <Aside title="Terms">
+    <Aside title="Terms" className={className}>
       <Facts
         rows={[
           ['Price', `${price} a call`],

@@ -44,8 +44,16 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
           </li>
         ))}
       </ul>
-      <p className="mt-auto pt-4 text-sm text-faint">
-        <span className="text-lg font-semibold text-ink tabular-nums">{formatAmount(price_per_call_usdc)}</span> a call
+      <p className="mt-auto flex flex-wrap items-baseline justify-between gap-x-3 pt-4 text-sm text-faint">
+        <span>
+          <span className="text-lg font-semibold text-ink tabular-nums">{formatAmount(price_per_call_usdc)}</span> a
+          call
+        </span>
+        {open_disputes > 0 && (
+          <span className="text-warn" title="A call in an open dispute counts as success until the dispute is upheld">
+            {formatCount(open_disputes)} in dispute
+          </span>
+        )}
       </p>
       <dl className="mt-3 grid grid-cols-3 gap-2 border-t border-line pt-3 text-sm tabular-nums">
         <Value
@@ -59,7 +67,6 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
           }
           title={hasRun && !hasRate(agent) ? `Fewer than ${RATE_CALLS} calls are too few for a rate` : undefined}
           isBad={hasRate(agent) && isFailing(agent)}
-          warning={open_disputes > 0 && `${formatCount(open_disputes)} in dispute`}
         />
         <Value
           label="Average time"
@@ -83,12 +90,11 @@ function CreatorName({ creator: { display_name, pubkey, verified } }: Pick<Agent
   );
 }
 
-function Value({ label, value, title, isBad = false, warning }: ValueProps) {
+function Value({ label, value, title, isBad = false }: ValueProps) {
   return (
     <div title={title}>
       <dt className="text-xs text-faint">{label}</dt>
       <dd className={cx('truncate font-medium', isBad && 'text-bad')}>{value}</dd>
-      {warning && <dd className="text-xs text-warn">{warning}</dd>}
     </div>
   );
 }
@@ -98,7 +104,6 @@ interface ValueProps {
   value: string;
   title?: string | undefined;
   isBad?: boolean;
-  warning?: string | false;
 }
 
 export function CardSkeleton() {
