@@ -89,7 +89,8 @@ describe('agents', function () {
       await page.getByText(/^\d+ calls?: .*\d+ completed/).waitFor();
       await page.getByText(/^\d+ of 19 delivered; 1 of them is in an open dispute .* Too few for a rate\.$/).waitFor();
       await page.getByText('3: 1 open, 1 rejected, 1 ended undecided, 0 upheld').waitFor();
-      await page.getByRole('banner').locator('a[aria-current="true"]').filter({ hasText: 'Agents' }).waitFor();
+      const place = page.getByRole('banner').getByRole('link', { name: 'Agents', exact: true });
+      expect(await place.getAttribute('aria-current')).to.equal('true');
       expect(await page.getByRole('main').textContent()).to.not.match(/Success rate|last 30 days|\d %/);
       const trust = page.getByRole('main').locator('section').filter({ hasText: 'Can I trust it?' }).last();
       for (const fact of ['Disputes', 'Collateral', 'Listed since', 'Creator'])
