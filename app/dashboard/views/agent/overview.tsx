@@ -74,7 +74,7 @@ export function Overview({ agent }: { agent: AgentFull }) {
           </Purpose>
         </Suspense>
         {/* In one column the terms come before the long parts. */}
-        <Terms agent={agent} className="lg:hidden" />
+        <Terms agent={agent} className="border-t-0! pt-0! lg:hidden" />
         {agent.status === 'paused' && <Others agent={agent} />}
         <Example agentId={agent.agent_id} />
         <Record agent={agent} />
