@@ -38,7 +38,7 @@ describe('agents', function () {
       const count = await cards(page).count();
       expect((await cards(page).allTextContents()).slice(0, 2)).to.have.members(['csv-analyst', 'text-report']);
       // Those for tests stand apart, and are not counted.
-      await page.getByText(/^\d+ agents for testing \(for developers\)$/).click();
+      await page.getByText(/^\d+ test agents: /).click();
       await page.getByRole('heading', { level: 2, name: 'sandbox-echo' }).waitFor();
       expect(await cards(page).count()).to.be.above(count);
       await page.getByRole('searchbox', { name: 'Search agents' }).fill('csv');
@@ -80,12 +80,17 @@ describe('agents', function () {
       const path = `/v1${pathOf('sandbox-echo')}/statistics`;
       await visitor.sendUntil(path, null, ({ body }) => body.total.completed > 0);
       let total_executions = 19;
+      const disputes = { dispute_count: 3, open_disputes: 1, upheld_disputes: 0, rejected_disputes: 1 };
       await page.route(`**/v1${pathOf('sandbox-echo')}`, async (route) => {
         const response = await route.fetch();
-        return route.fulfill({ response, json: { ...(await response.json()), total_executions } });
+        return route.fulfill({ response, json: { ...(await response.json()), total_executions, ...disputes } });
       });
       await page.goto(pathOf('sandbox-echo'));
-      await page.getByText(/^\d+ calls?: .*\d+ completed.* That is too few for a rate\./).waitFor();
+      await page.getByText(/^\d+ calls?: .*\d+ completed/).waitFor();
+      await page.getByText(/^\d+ of 19 delivered; 1 of them is in an open dispute .* Too few for a rate\.$/).waitFor();
+      await page.getByText('3: 1 open, 1 rejected, 1 ended undecided, 0 upheld').waitFor();
+      const place = page.getByRole('banner').getByRole('link', { name: 'Agents', exact: true });
+      expect(await place.getAttribute('aria-current')).to.equal('true');
       expect(await page.getByRole('main').textContent()).to.not.match(/Success rate|last 30 days|\d %/);
       const trust = page.getByRole('main').locator('section').filter({ hasText: 'Can I trust it?' }).last();
       for (const fact of ['Disputes', 'Collateral', 'Listed since', 'Creator'])
@@ -114,7 +119,13 @@ describe('agents', function () {
   it('are called failing after twenty failures, in the list and on their own page', () =>
     site.visit({}, async (page) => {
       const { agent_id } = site.visitor.agent('sandbox-fails');
-      const failing = { total_executions: 20, successful_executions: 0, success_rate: 0, avg_execution_time_ms: 0 };
+      const failing = {
+        total_executions: 20,
+        successful_executions: 0,
+        success_rate: 0,
+        avg_execution_time_ms: 0,
+        open_disputes: 2,
+      };
       await page.route('**/v1/agents?**', async (route) => {
         const response = await route.fetch();
         const list = await response.json();
@@ -132,6 +143,7 @@ describe('agents', function () {
       await card.getByText('Failing', { exact: true }).waitFor();
       expect(await card.textContent())
         .to.include('Success0 %')
+        .and.include('2 in dispute')
         .and.not.match(/(?<!\d)0 ms|degraded/i);
       await card.click();
       await page.getByRole('list', { name: 'Tags' }).getByText('Failing', { exact: true }).waitFor();
@@ -148,7 +160,7 @@ describe('agents', function () {
       expect(await run.isDisabled()).to.equal(true);
       await page.getByLabel('Task').fill('The warmest city');
       await page.getByText('Fill in csv and query.').waitFor();
-      await page.getByRole('button', { name: 'Fill in an example' }).click();
+      await page.getByRole('button', { name: 'Use the example' }).first().click();
       await page.getByRole('radio', { name: 'API key' }).check();
       await page.getByRole('textbox', { name: 'API key' }).fill('not a key');
       await run.click();
@@ -376,19 +388,12 @@ describe('agents', function () {
       expect(await listed.text()).to.include('sandbox-echo');
     }));
 
-  it('cannot be run while paused, say whose pause it is, and lead to an agent with the same tags', () =>
+  it('cannot be run while paused, and say whose pause it is', () =>
     site.visit({}, async (page) => {
       await page.goto(pathOf('sandbox-paused'));
       const why = page.getByRole('region', { name: 'Why it cannot be called' });
       await why.getByText('Its creator has paused this agent').waitFor();
       expect(await page.getByRole('tab', { name: 'Run' }).isDisabled()).to.equal(true);
-      const similar = page.getByRole('region', { name: 'Similar agents' }).getByRole('link');
-      await similar.first().waitFor();
-      const { tags } = (await site.visitor.send(`/v1${pathOf('sandbox-paused')}`, null)).body;
-      await similar.first().click();
-      await page.getByRole('button', { name: 'Run this agent' }).waitFor();
-      const other = (await site.visitor.send(`/v1${new URL(page.url()).pathname}`, null)).body;
-      expect(other.tags.filter((tag: string) => tags.includes(tag))).to.not.have.length(0);
     }));
 
   it('are on a phone below the brand without scrolling', () =>

@@ -264,7 +264,7 @@ describe('a marketplace that does not answer', function () {
     visit(site, { ...CALLER, expected: new RegExp(`${CUT_OFF.source}|status of 503`) }, async (page) => {
       const { demo } = site.visitor;
       await page.goto('/');
-      await page.getByText(/^\d+ agents for testing \(for developers\)$/).click();
+      await page.getByText(/^\d+ test agents: /).click();
       await page.getByRole('link', { name: 'sandbox-echo' }).click();
       await page.getByRole('tab', { name: 'Run' }).click();
       await page.getByLabel('Task').fill('Once');

@@ -44,7 +44,7 @@ describe('the week of a caller and a creator', function () {
       await page.goto(`${pathOf('text-report')}?tab=run`);
       // Before the agent's own example is loaded, the button fills in the schema's.
       await until('the example is filled in', async () => {
-        await page.getByRole('button', { name: 'Fill in an example' }).click();
+        await page.getByRole('button', { name: 'Use the example' }).first().click();
         return (await page.getByLabel('Task').inputValue()) === 'Report on this text.';
       });
       await page

@@ -29,14 +29,15 @@ export function formatCents(usdc: number): string {
 export const formatLamports = (lamports: bigint): string => `${formatSol(lamports)} SOL`;
 
 /** A ten-thousandth of a SOL. */
-const SHOWN_LAMPORTS = 100_000;
+const SHOWN_LAMPORTS = 100_000n;
 
 /**
  * SOL with four decimals; less than one of them is exact. A balance is rounded down, and `up` is for what is taken from
- * one, so that both together are not less than the whole. Beside a payment, SOL is exact.
+ * one, so that both together are not less than the whole. What is to be paid is always exact.
  */
-export function formatShortSol(lamports: number, { up = false } = {}): string {
-  if (lamports < SHOWN_LAMPORTS) return formatLamports(BigInt(lamports));
-  const shown = (up ? Math.ceil : Math.floor)(lamports / SHOWN_LAMPORTS);
-  return `${(shown / 10_000).toFixed(4)} SOL`;
+export function formatShortSol(amount: number | bigint, { up = false } = {}): string {
+  const lamports = BigInt(amount);
+  if (lamports < SHOWN_LAMPORTS) return formatLamports(lamports);
+  const shown = (lamports + (up ? SHOWN_LAMPORTS - 1n : 0n)) / SHOWN_LAMPORTS;
+  return `${(Number(shown) / 10_000).toFixed(4)} SOL`;
 }

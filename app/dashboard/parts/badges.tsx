@@ -14,6 +14,10 @@ export const RATE_CALLS = 20;
 export const hasRate = ({ total_executions }: Pick<AgentSummary, 'total_executions'>): boolean =>
   total_executions >= RATE_CALLS;
 
+/** How many of its calls succeeded, of which the rate is the share. */
+export const successesOf = ({ success_rate, total_executions }: AgentSummary): number =>
+  Math.round(success_rate * total_executions);
+
 /** Calls before an agent is called failing. */
 const MIN_CALLS = 5;
 
@@ -34,7 +38,7 @@ export function Health({ agent }: { agent: AgentSummary }) {
   );
 }
 
-/** For an agent with the tag of testing. */
+/** For an agent with the tag of tests. */
 export function ForTests() {
   return (
     <Badge
@@ -42,7 +46,7 @@ export function ForTests() {
       className="whitespace-nowrap"
       title="It helps to test a program that calls agents, and may fail on purpose"
     >
-      for testing
+      test agent
     </Badge>
   );
 }

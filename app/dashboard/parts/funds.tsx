@@ -2,10 +2,10 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { tokenAddress } from '../../sdk/program/tokenAddress.ts';
-import { formatSol } from '../../sdk/wire/sol.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { configQuery, queryClient } from '../service.ts';
 import { readAccounts, tokenOf } from '../wallet/accounts.ts';
+import { formatLamports, formatShortSol } from './amount.ts';
 import { Trouble } from './trouble.tsx';
 import { Note } from './ui.tsx';
 import { formatAmount } from './values.tsx';
@@ -55,7 +55,7 @@ export function useFunds(address: string | undefined, spend: Spend | undefined):
   });
   if (!isSpending) return { isEnough: true, whyNot: null, rows: [], notice: null };
   // The row is there from the beginning, so that nothing moves.
-  const rowsOf = (value: string) => [['You have', value]] as const;
+  const rowsOf = (value: ReactNode) => [['You have', value]] as const;
   if (address === undefined) {
     return { isEnough: false, whyNot: null, rows: rowsOf('Connect a wallet to see it'), notice: null };
   }
@@ -65,16 +65,16 @@ export function useFunds(address: string | undefined, spend: Spend | undefined):
   }
   const missing = [
     usdc > (data.usdc ?? 0n) && formatAmount(toUsdc(usdc - (data.usdc ?? 0n))),
-    lamports > data.lamports && `${formatSol(lamports - data.lamports)} SOL`,
+    lamports > data.lamports && formatLamports(lamports - data.lamports),
   ].filter((text) => text !== false);
   const held = [
     usdc > 0n && (data.usdc === null ? 'No USDC yet' : formatAmount(toUsdc(data.usdc))),
-    lamports > 0n && `${formatSol(data.lamports)} SOL`,
+    lamports > 0n && formatShortSol(data.lamports),
   ].filter((text) => text !== false);
   return {
     isEnough: missing.length === 0,
     whyNot: null,
-    rows: rowsOf(held.join(', ')),
+    rows: rowsOf(<span title={formatLamports(data.lamports)}>{held.join(', ')}</span>),
     notice: missing.length > 0 && (
       <Note tone="warn" title="This wallet has too little">
         Send it {missing.join(' and ')} more{instead && `, or ${instead}`}.

@@ -91,12 +91,12 @@ export function NarrowMenu() {
 
 const CURRENT = 'bg-chip !text-ink font-medium';
 
-/** `isWide`: in the row, which has no link of its own to the views that belong to a place. */
+/** `isWide`: in the row, which has no link of its own to any view that belongs to a place. The menu has one to each of Activity. */
 function NavLink({ place, isWide = false }: { place: Place; isWide?: boolean }) {
   const { to, title, also = [] } = place;
   const { isCreator } = useSession();
   const pathname = useLocation({ select: ({ pathname }) => pathname });
-  const isWithin = isWide && also.some((path) => pathname === path || pathname.startsWith(`${path}/`));
+  const isWithin = (isWide || to === '/') && also.some((path) => pathname === path || pathname.startsWith(`${path}/`));
   return (
     <Link
       to={to}

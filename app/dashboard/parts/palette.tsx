@@ -9,12 +9,13 @@ import type { AgentSummary, ExecutionSummary } from '../../sdk/wire/wire.ts';
 import { queryClient, request } from '../service.ts';
 import { outcomeOf } from '../views/executions/outcome.ts';
 import { useSession } from '../wallet/session.ts';
+import { ForTests } from './badges.tsx';
 import { useOpener } from './dialog.tsx';
 import { keepPasted, readPasted } from './pasted.ts';
 import { ADMIN, isReloaded, OWN_PLACES, PLACES, type Place, TERMS } from './places.ts';
 import { isForTests } from './testTag.ts';
 import { pauseInTyping } from './typing.ts';
-import { Badge, buttonStyle, cx, SearchIcon } from './ui.tsx';
+import { buttonStyle, cx, SearchIcon } from './ui.tsx';
 import { formatAmount, shorten } from './values.tsx';
 
 const MOST_AGENTS = 6;
@@ -154,7 +155,7 @@ function Found({ sought, receipt, onClose }: FoundProps) {
               about={formatAmount(agent.price_per_call_usdc)}
               line={[agent.tagline, ...reasonsOf(agent, sought)].join(' · ')}
             >
-              {agent.name} {isForTests(agent) && <Badge>for testing</Badge>}
+              {agent.name} {isForTests(agent) && <ForTests />}
             </Item>
           ))}
           {ADDRESS.test(sought) && (

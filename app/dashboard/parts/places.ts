@@ -24,7 +24,7 @@ const LIST_AGENT: Place = { to: '/creator/new', title: 'List an agent', words: '
 const OWN_AGENTS: Place = { to: '/creator', title: 'Your agents', words: 'earnings listings manage' };
 
 const VIEWS: readonly Place[] = [
-  { to: '/', title: 'Agents', words: 'catalogue home' },
+  { to: '/', title: 'Agents', words: 'catalogue home', also: ['/agents'] },
   { to: '/verify', title: 'Verify', words: 'receipt signature proof' },
   { to: '/docs', title: 'Docs', words: 'guide API reference x402 MCP' },
   {

@@ -6,3 +6,6 @@ interface Tagged {
 }
 
 export const isForTests = ({ tags }: Tagged): boolean => tags.includes(TEST_TAG);
+
+/** A test agent has a badge instead of its tag. */
+export const isShownTag = (tag: string): boolean => tag !== TEST_TAG;

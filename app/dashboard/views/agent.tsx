@@ -6,11 +6,11 @@ import { lazy, type ReactNode, type Ref, Suspense, useRef, useState } from 'reac
 import { MarketplaceError } from '../../sdk/client/error.ts';
 import type { AgentFull } from '../../sdk/wire/wire.ts';
 import { Avatar } from '../parts/avatar.tsx';
-import { ForTests, Health, Verified } from '../parts/badges.tsx';
-import { isForTests } from '../parts/testTag.ts';
+import { ForTests, Health, TestMark, Verified } from '../parts/badges.tsx';
+import { isForTests, isShownTag, TEST_TAG } from '../parts/testTag.ts';
 import { Badge, Button, buttonStyle, Note, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, shorten } from '../parts/values.tsx';
-import { agentQuery, explain, queryClient } from '../service.ts';
+import { agentQuery, developmentWalletsPath, explain, queryClient } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Overview, Purpose } from './agent/overview.tsx';
 import { Paused } from './agent/paused.tsx';
@@ -55,11 +55,12 @@ export default function Agent() {
 function Loaded({ agent }: { agent: AgentFull }) {
   const { tab = 'about' } = route.useSearch();
   const navigate = route.useNavigate();
-  const { wallet } = useSession();
+  const { wallet, isKnown } = useSession();
   // Once opened, the Run tab stays mounted, so that its input survives a switch of tabs.
   const [hasRun, setHasRun] = useState(false);
   if (tab === 'run' && !hasRun) setHasRun(true);
   const runTab = useRef<HTMLButtonElement>(null);
+  const isOffered = tab !== 'run' && agent.status === 'active';
   const open = (next: Tab) =>
     void navigate({ search: next === 'about' ? {} : { tab: next }, replace: true, resetScroll: false });
   return (
@@ -68,29 +69,37 @@ function Loaded({ agent }: { agent: AgentFull }) {
         title={<Title picture={<Avatar address={agent.agent_id} picture={agent.picture_path} />} name={agent.name} />}
         about={<About agent={agent} />}
       >
-        <div className="flex min-h-10 flex-wrap items-center gap-4">
-          <p className="text-sm text-faint">
-            <span className="text-xl font-semibold text-ink tabular-nums">
-              {formatAmount(agent.price_per_call_usdc)}
-            </span>{' '}
-            a call
-          </p>
-          {wallet === agent.creator.pubkey && (
-            <Link to="/creator/$agentId" params={{ agentId: agent.agent_id }} className={buttonStyle()}>
-              Manage
-            </Link>
-          )}
-          {tab !== 'run' && agent.status === 'active' && (
-            <Button
-              kind="primary"
-              onClick={() => {
-                open('run');
-                // This button disappears while it has the focus.
-                runTab.current?.focus();
-              }}
-            >
-              Run this agent
-            </Button>
+        <div className="grid gap-1">
+          <div className="flex min-h-10 flex-wrap items-center gap-4">
+            <p className="text-sm text-faint">
+              <span className="text-xl font-semibold text-ink tabular-nums">
+                {formatAmount(agent.price_per_call_usdc)}
+              </span>{' '}
+              a call
+            </p>
+            {wallet === agent.creator.pubkey && (
+              <Link to="/creator/$agentId" params={{ agentId: agent.agent_id }} className={buttonStyle()}>
+                Manage
+              </Link>
+            )}
+            {isOffered && (
+              <span className="flex items-center gap-2">
+                <Button
+                  kind="primary"
+                  onClick={() => {
+                    open('run');
+                    // This button disappears while it has the focus.
+                    runTab.current?.focus();
+                  }}
+                >
+                  Run this agent
+                </Button>
+                <TestMark />
+              </span>
+            )}
+          </div>
+          {isOffered && isKnown && !wallet && developmentWalletsPath() !== '' && (
+            <p className="text-sm text-faint sm:text-right">Free to try here: a test wallet pays.</p>
           )}
         </div>
       </PageHead>
@@ -100,10 +109,12 @@ function Loaded({ agent }: { agent: AgentFull }) {
         </li>
         {isForTests(agent) && (
           <li className="flex">
-            <ForTests />
+            <Link to="/" search={{ tags: TEST_TAG }} className="flex">
+              <ForTests />
+            </Link>
           </li>
         )}
-        {agent.tags.map((tag) => (
+        {agent.tags.filter(isShownTag).map((tag) => (
           <li key={tag} className="flex">
             <Link to="/" search={{ tags: tag }} className="flex">
               <Badge className="hover:text-ink">{tag}</Badge>

@@ -88,10 +88,10 @@ export default function Catalogue(): ReactNode {
       {isHiding && tests && tests.total > 0 && (
         <details className="mt-8 text-sm">
           <summary className="py-1 font-medium text-faint hover:text-ink">
-            {tests.total === 1 ? '1 agent' : `${formatCount(tests.total)} agents`} for testing (for developers)
+            {tests.total === 1 ? '1 test agent' : `${formatCount(tests.total)} test agents`}: most fail, wait or sign
+            wrongly on purpose, to test your client
           </summary>
-          <p className="mt-1 mb-4 text-faint">They help to test a program that calls agents. Most fail on purpose.</p>
-          <Cards agents={tests.agents} />
+          <Cards agents={tests.agents} className="mt-4" />
           {tests.total > tests.agents.length && (
             <Link to="/" search={{ tags: TEST_TAG }} className="mt-4 inline-block text-accent underline">
               All of them

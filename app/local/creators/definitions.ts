@@ -52,7 +52,7 @@ const useful: DemoAgent[] = [
     tagline: 'Runs one SQL query on a CSV file.',
     description:
       'You send a table as CSV text and one SQL query. You get the rows back as a table. ' +
-      'At most 1 MiB and 100,000 records in, 10,000 rows out.\n\n' +
+      'At most 1 MiB for the whole call, 100,000 records in and 10,000 rows out.\n\n' +
       `${UNREAD_TASK}\n\n` +
       '- `csv`: RFC 4180, lines may end in LF, CRLF or CR, the first record is the header, at most 500 columns. ' +
       'Fields are separated by commas, or by semicolons or tabs if the header has no comma. ' +
@@ -72,8 +72,7 @@ const useful: DemoAgent[] = [
         csv: {
           type: 'string',
           minLength: 1,
-          maxLength: 1_048_576,
-          description: 'The CSV text. The first record is the header.',
+          description: 'The CSV text. The first record is the header. The whole call has at most 1 MiB.',
           examples: ['city,celsius\nOslo,5.7\nRome,15.2\n'],
         },
         query: {
@@ -89,16 +88,16 @@ const useful: DemoAgent[] = [
     outputSchema: {
       type: 'object',
       properties: {
-        columns: { type: 'array', items: TEXT },
-        rows: { type: 'array', items: { type: 'array' } },
-        row_count: INTEGER,
+        columns: { type: 'array', items: TEXT, description: 'The names of the columns.' },
+        rows: { type: 'array', items: { type: 'array' }, description: 'The rows, each with a value for each column.' },
+        row_count: { type: 'integer', description: 'The number of rows.' },
       },
       required: ['columns', 'rows', 'row_count'],
     },
     creator: 'a',
     behaviour: 'csv-analyst',
     example: {
-      task: 'Which city is warmest?',
+      task: 'Warmest city',
       parameters: {
         csv: 'city,celsius\nOslo,5.7\nRome,15.2\n',
         query: 'SELECT city FROM csv ORDER BY celsius DESC LIMIT 1',
@@ -138,6 +137,7 @@ const useful: DemoAgent[] = [
       properties: {
         statistics: {
           type: 'object',
+          description: 'Counts of the text.',
           properties: {
             characters: INTEGER,
             words: INTEGER,
@@ -151,13 +151,15 @@ const useful: DemoAgent[] = [
         },
         reading: {
           type: 'object',
+          description: 'How long it takes to read, and how easy that is.',
           properties: { seconds: INTEGER, flesch_reading_ease: NUMBER, flesch_kincaid_grade: NUMBER, method: TEXT },
         },
         key_sentences: {
           type: 'object',
+          description: 'The most central sentences, in the order of the text.',
           properties: { method: TEXT, sentences: { type: 'array', items: { type: 'object' } } },
         },
-        outline: { type: 'array', items: { type: 'object' } },
+        outline: { type: 'array', items: { type: 'object' }, description: 'Headings and paragraphs.' },
       },
       required: ['statistics', 'reading', 'key_sentences', 'outline'],
     },
@@ -259,7 +261,7 @@ const sandboxes: DemoAgent[] = [
     'paused',
     '5',
     'a',
-    'writing',
+    'monitoring',
     'Is paused.',
     'Works like sandbox-echo, but its listing is paused: executing it answers 422 `agent_paused`.',
   ),

@@ -2,8 +2,7 @@
  * Agents: listings of the chain joined with their metadata documents. Lists omit a listing without its document. A
  * delisted one counts as missing.
  */
-import { type Kysely, sql } from 'kysely';
-import type { DisputeOutcome } from '../../sdk/wire/choices.ts';
+import type { Kysely } from 'kysely';
 import { ADDRESS } from '../../sdk/wire/fields.ts';
 import { type AgentMetadata, tagsOfMask } from '../../sdk/wire/metadata.ts';
 import { toTime } from '../../sdk/wire/time.ts';
@@ -24,7 +23,7 @@ import type { Ask } from '../workers.ts';
 import type { AgentHealthReader } from './agentHealth.ts';
 import type { Documents } from './documents.ts';
 import type { ParameterFault } from './parameters.ts';
-import { findAgents } from './search.ts';
+import { countDisputes, findAgents } from './search.ts';
 import type { Undocumented } from './undocumented.ts';
 import type { Description } from './words.ts';
 
@@ -100,8 +99,8 @@ export async function getAgent(deps: CatalogDeps, agentId: string): Promise<Agen
     max_result_bytes: maxResultBytes(row.price, deps.config.results.bytesPerCent),
     successful_executions: Number(row.successful_executions ?? 0n),
     dispute_count: Number(row.dispute_count ?? 0n),
-    open_disputes: Number(row.open_disputes),
     upheld_disputes: Number(row.upheld_disputes),
+    rejected_disputes: Number(row.rejected_disputes),
     collateral_usdc: toUsdc(row.deposited - row.slashed),
     slashed_usdc: toUsdc(row.slashed),
     on_chain_listing: addressUrl(deps, row.listing),
@@ -154,9 +153,6 @@ function readListing({ views }: AgentDeps, agentId: string) {
   return shownListing(views, agentId).executeTakeFirst();
 }
 
-const countDisputes = (outcome: DisputeOutcome) =>
-  sql<bigint>`(SELECT count(*) FROM chain.disputes AS d WHERE d.listing = listings.listing AND d.outcome = ${outcome})`;
-
 /** The listing with its execution statistics; they are null if it was never called. */
 function readWithFigures({ views }: AgentDeps, agentId: string) {
   return shownListing(views, agentId)
@@ -167,8 +163,9 @@ function readWithFigures({ views }: AgentDeps, agentId: string) {
       'statistics.dispute_count',
       'statistics.success_rate',
       'statistics.avg_execution_time_ms',
-      countDisputes('open').as('open_disputes'),
-      countDisputes('upheld').as('upheld_disputes'),
+      countDisputes('listings.listing', 'open').as('open_disputes'),
+      countDisputes('listings.listing', 'upheld').as('upheld_disputes'),
+      countDisputes('listings.listing', 'rejected').as('rejected_disputes'),
     ])
     .executeTakeFirst();
 }
@@ -223,6 +220,7 @@ interface Summarized {
   total_executions: bigint | null;
   success_rate: number | null;
   avg_execution_time_ms: bigint | null;
+  open_disputes: bigint;
   description: Description;
 }
 
@@ -236,6 +234,7 @@ function toSummary({ description, ...agent }: Summarized, health: AgentHealth): 
     total_executions: Number(agent.total_executions ?? 0n),
     success_rate: agent.success_rate ?? 0,
     avg_execution_time_ms: Number(agent.avg_execution_time_ms ?? 0n),
+    open_disputes: Number(agent.open_disputes),
     creator: { pubkey: agent.creator, verified: agent.verified === 1n, display_name: description.display_name },
     picture_path: description.has_picture ? `/v1/agents/${agent.listing}/pictures/${agent.metadata_hash}` : null,
     status: agent.status === 'paused' ? 'paused' : 'active',

@@ -3,6 +3,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { AgentRow } from '../../../indexer/queries/tables.ts';
 import { isOneOf, isPostgres, textsOf } from '../../database/portable.ts';
 import { wholeTurn } from '../../process/turn.ts';
+import type { DisputeOutcome } from '../../sdk/wire/choices.ts';
 import { ADDRESS } from '../../sdk/wire/fields.ts';
 import type { AgentsQuery } from '../../sdk/wire/wire.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
@@ -14,6 +15,7 @@ type Sql = RawBuilder<unknown>;
 
 /** An agent in lists. */
 interface ListedAgent extends AgentRow {
+  open_disputes: bigint;
   description: Description;
 }
 
@@ -40,6 +42,10 @@ interface Part {
   from: bigint;
   to: bigint;
 }
+
+/** The number of a listing's disputes with this outcome. `listing`: the column with its address. */
+export const countDisputes = (listing: string, outcome: DisputeOutcome): RawBuilder<bigint> =>
+  sql`(SELECT count(*) FROM chain.disputes AS d WHERE d.listing = ${sql.ref(listing)} AND d.outcome = ${outcome})`;
 
 /** The active agents with a document that match, and their number. */
 export async function findAgents(
@@ -227,8 +233,8 @@ async function readPage(views: Views, search: Search, page: Page): Promise<Liste
     ? isOneOf(views, 'agents.id', await tryInOrder(views, search, page))
     : sql`agents.id IN (SELECT agents.id FROM ${AGENTS} WHERE ${allOf(conditionsOf(views, search))}
           ORDER BY ${order} LIMIT ${limit} OFFSET ${offset})`;
-  const { rows } = await sql<AgentRow & { description: string }>`
-    SELECT agents.*, documents.description
+  const { rows } = await sql<Omit<ListedAgent, 'description'> & { description: string }>`
+    SELECT agents.*, documents.description, ${countDisputes('agents.listing', 'open')} AS open_disputes
     FROM ${AGENTS} JOIN documents ON documents.metadata_hash = agents.metadata_hash
     WHERE ${isHere} ORDER BY ${order}`.execute(views);
   return rows.map((row) => ({ ...row, description: JSON.parse(row.description) }));

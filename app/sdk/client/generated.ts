@@ -170,6 +170,8 @@ export interface components {
             success_rate: number;
             /** @description Rounded mean time of the settled executions, milliseconds; 0 if there are none. */
             avg_execution_time_ms: number;
+            /** @description How many disputes are not decided yet. */
+            open_disputes: number;
             /** @description The creator of the agent. */
             creator: {
                 /** @description The creator's wallet address. */
@@ -208,10 +210,10 @@ export interface components {
             successful_executions: number;
             /** @description Number of disputes opened so far. */
             dispute_count: number;
-            /** @description How many of them are not decided yet. */
-            open_disputes: number;
-            /** @description How many of them were decided for the caller. The others were rejected, or ended without a decision. */
+            /** @description How many disputes were decided for the caller. */
             upheld_disputes: number;
+            /** @description How many disputes were decided for the creator. Those that are not open, upheld or rejected ended without a decision. */
+            rejected_disputes: number;
             /** @description What is left of the collateral that the creator deposited for this agent, USDC. Callers whose dispute is upheld are paid from it. */
             collateral_usdc: number;
             /** @description What upheld disputes have taken from this collateral, USDC. */
@@ -295,6 +297,8 @@ export interface components {
             success_rate: number;
             /** @description Rounded mean time of the settled executions, milliseconds; 0 if there are none. */
             avg_execution_time_ms: number;
+            /** @description How many disputes are not decided yet. */
+            open_disputes: number;
             /** @description The creator of the agent. */
             creator: {
                 /** @description The creator's wallet address. */

@@ -23,6 +23,8 @@ const agentSummary = {
   total_executions: Count,
   success_rate: z.number().min(0).max(1),
   avg_execution_time_ms: Count,
+  /** Disputes that are not decided yet. */
+  open_disputes: Count,
   creator: z.strictObject({ pubkey: z.string(), verified: z.boolean(), display_name: z.string() }),
   /** Path of the picture that the creator has set. */
   picture_path: z.string().nullable(),
@@ -47,9 +49,9 @@ export const AgentFull = z.strictObject({
   max_result_bytes: Count,
   successful_executions: Count,
   dispute_count: Count,
-  /** Of `dispute_count`: not decided yet, and upheld. The others were rejected or lapsed. */
-  open_disputes: Count,
+  /** Of `dispute_count`, as is `open_disputes`. The others lapsed. */
   upheld_disputes: Count,
+  rejected_disputes: Count,
   /** What is left of the listing's collateral, and what upheld disputes took from it. */
   collateral_usdc: Usdc,
   slashed_usdc: Usdc,

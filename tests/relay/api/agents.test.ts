@@ -97,6 +97,7 @@ describe('GET /v1/agents', () => {
         success_rate: agent.rate,
         // The mean of 100, 101, ... rounded.
         health: UNTRIED,
+        open_disputes: 0,
         avg_execution_time_ms: completed === 0 ? 0 : Math.round(100 + (completed - 1) / 2),
         status: 'active',
         picture_path: null,
@@ -234,11 +235,15 @@ describe('GET /v1/agents/{agent_id}', () => {
       dispute_count: 4,
       open_disputes: 1,
       upheld_disputes: 1,
+      rejected_disputes: 1,
       collateral_usdc: 4.5,
       slashed_usdc: 0.5,
       on_chain_listing: `https://explorer.solana.com/address/${listing}${EXPLORER_QUERY}`,
       created_at: '2025-10-09T08:53:20.000Z',
     });
+    const { agents } = (await world.get('/v1/agents')).json;
+    expect(agents).to.have.length(1);
+    expect(agents[0]).to.include({ agent_id: listing, open_disputes: 1 });
   });
 
   it('returns new metadata and a new price as soon as the listing has them', async () => {

@@ -18,6 +18,8 @@ export function CreatorAgents({ agent }: { agent: AgentFull }) {
     queryFn: () => request('listAgents', { creator, limit: READ }),
   });
   if (!data) return null;
+  // A paused agent is in no list.
+  const isListed = data.agents.some(({ agent_id }) => agent_id === agent.agent_id);
   const others = data.agents
     .filter((one) => one.agent_id !== agent.agent_id && (!isForTests(one) || isForTests(agent)))
     .slice(0, SHOWN);
@@ -42,9 +44,9 @@ export function CreatorAgents({ agent }: { agent: AgentFull }) {
           </li>
         ))}
       </ul>
-      {data.total > others.length + 1 && (
+      {data.total > others.length + Number(isListed) && (
         <Link to="/" search={{ creator }} className="mt-2 inline-block py-1 text-accent underline underline-offset-2">
-          All {data.total} agents of this creator
+          All {data.total} agents of <bdi>{agent.creator.display_name}</bdi>
         </Link>
       )}
     </section>

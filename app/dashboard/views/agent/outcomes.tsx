@@ -40,10 +40,7 @@ export function Outcomes({ agent }: { agent: AgentFull }) {
       {isStrip && <h3 className="mb-3 font-semibold">Recent calls</h3>}
       <div className={isStrip ? 'min-h-20' : 'min-h-5'}>
         {data && !isStrip ? (
-          <p>
-            {sumOf(data.outcomes)}
-            {data.outcomes.length > 0 && ' That is too few for a rate.'}
-          </p>
+          <p>{sumOf(data.outcomes)}</p>
         ) : data ? (
           <Strip outcomes={data.outcomes} />
         ) : error ? (

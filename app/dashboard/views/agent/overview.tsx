@@ -3,10 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { hasRate } from '../../parts/badges.tsx';
+import { hasRate, successesOf } from '../../parts/badges.tsx';
 import { Button, cx, Facts, Figure } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
+import { depositsQuery } from '../../wallet/deposits.ts';
 import { Collateral } from './collateral.tsx';
 import { CreatorAgents } from './creatorAgents.tsx';
 import { Example } from './example.tsx';
@@ -72,6 +73,8 @@ export function Overview({ agent }: { agent: AgentFull }) {
             <Markdown text={agent.description} />
           </Purpose>
         </Suspense>
+        {/* In one column the terms come before the long parts. */}
+        <Terms agent={agent} className="border-t-0! pt-0! lg:hidden" />
         {agent.status === 'paused' && <Others agent={agent} />}
         <Example agentId={agent.agent_id} />
         <Record agent={agent} />
@@ -87,7 +90,10 @@ export function Overview({ agent }: { agent: AgentFull }) {
           none="An object. Its creator does not describe the fields."
         />
       </div>
-      <aside className="grid min-w-0 content-start gap-8" aria-label="Facts">
+      <aside
+        className="grid min-w-0 content-start gap-8 lg:[&_dl]:grid-cols-[5.75rem_1fr] lg:[&_dl]:gap-x-4"
+        aria-label="Facts"
+      >
         <Aside title="Creator">
           <Facts
             rows={[
@@ -96,9 +102,7 @@ export function Overview({ agent }: { agent: AgentFull }) {
             ]}
           />
         </Aside>
-        <Aside title="Terms">
-          <Terms agent={agent} />
-        </Aside>
+        <Terms agent={agent} className="max-lg:hidden" />
         <Aside title="On the chain">
           <Facts
             rows={[
@@ -125,46 +129,69 @@ export function Overview({ agent }: { agent: AgentFull }) {
   );
 }
 
-const successOf = ({ successful_executions: good, total_executions: all }: AgentFull): string =>
-  `${formatCount(good)} of ${formatCount(all)}. A call with an upheld dispute counts as failed.`;
+/** `2 of 3 delivered`, and the calls whose dispute changes or may change that. */
+function successWords(agent: AgentFull): string {
+  const { total_executions: all, open_disputes: open, upheld_disputes: upheld } = agent;
+  return [
+    `${formatCount(successesOf(agent))} of ${formatCount(all)} delivered`,
+    open === 1 && '; 1 of them is in an open dispute and counts as failed if that is upheld',
+    open > 1 && `; ${formatCount(open)} of them are in open disputes and count as failed if those are upheld`,
+    upheld === 1 && '; 1 counts as failed, because its dispute was upheld',
+    upheld > 1 && `; ${formatCount(upheld)} count as failed, because their disputes were upheld`,
+    hasRate(agent) ? '.' : '. Too few for a rate.',
+  ]
+    .filter(Boolean)
+    .join('');
+}
 
-/** `3: 1 open, 1 upheld, 1 rejected or undecided`. */
-function disputeWords({ dispute_count: all, open_disputes: open, upheld_disputes: upheld }: AgentFull): string {
+/** `4: 1 open, 1 rejected, 1 ended undecided, 1 upheld`. */
+function disputeWords(agent: AgentFull): string {
+  const { dispute_count: all, open_disputes: open, upheld_disputes: upheld, rejected_disputes: rejected } = agent;
   if (all === 0) return 'None';
-  const rest = all - open - upheld;
+  const undecided = all - open - upheld - rejected;
   const parts = [
     open > 0 && `${formatCount(open)} open`,
-    rest > 0 && `${formatCount(rest)} rejected or ended undecided`,
+    rejected > 0 && `${formatCount(rejected)} rejected`,
+    undecided > 0 && `${formatCount(undecided)} ended undecided`,
     `${formatCount(upheld)} upheld`,
   ];
   return `${formatCount(all)}: ${parts.filter(Boolean).join(', ')}`;
 }
 
-function Aside({ title, children }: { title: string; children: ReactNode }) {
+function Aside({ title, className, children }: { title: string; className?: string; children: ReactNode }) {
   return (
-    <section className="grid gap-3 border-t border-line pt-5 first:border-0 first:pt-0 max-lg:first:border-t max-lg:first:pt-5">
-      <h2 className="font-semibold">{title}</h2>
+    <section
+      className={cx(
+        'grid gap-3 border-t border-line pt-5 first:border-0 first:pt-0 max-lg:first:border-t max-lg:first:pt-5',
+        className,
+      )}
+    >
+      <h2 className="font-semibold max-lg:text-lg">{title}</h2>
       {children}
     </section>
   );
 }
 
-function Terms({ agent }: { agent: AgentFull }) {
+function Terms({ agent, className }: { agent: AgentFull; className: string }) {
   const { data: config } = useQuery(configQuery);
+  const { data: deposits } = useQuery(depositsQuery);
+  const price = formatAmount(agent.price_per_call_usdc);
   return (
-    <Facts
-      rows={[
-        ['Price', `${formatAmount(agent.price_per_call_usdc)} a call`],
-        ['Timeout', timeouts(agent)],
-        ['No result', 'Full refund of the price'],
-        [
-          'Wrong result',
-          config
-            ? `Dispute within ${formatSpan(config.dispute_window_seconds)}, with a bond of ${formatSol(BigInt(config.dispute_bond_lamports))} SOL; if it is upheld, you get up to the price`
-            : 'Reading …',
-        ],
-      ]}
-    />
+    <Aside title="Terms" className={className}>
+      <Facts
+        rows={[
+          ['Price', `${price} a call`],
+          ['Timeout', timeouts(agent)],
+          ['No result', 'Full refund of the price'],
+          [
+            'Wrong result',
+            config
+              ? `Dispute within ${formatSpan(config.dispute_window_seconds)}. Bond ${formatSol(BigInt(config.dispute_bond_lamports))} SOL, lost if rejected; ${deposits ? `deposit ${formatSol(deposits.dispute)} SOL, comes back` : 'a deposit comes back'}. If upheld, you get up to ${price} and the bond.`
+              : 'Reading …',
+          ],
+        ]}
+      />
+    </Aside>
   );
 }
 
@@ -188,7 +215,7 @@ function Record({ agent }: { agent: AgentFull }) {
       )}
       <Facts
         rows={[
-          total_executions > 0 && !isRated && ['Success', successOf(agent)],
+          total_executions > 0 && !isRated && ['Success', successWords(agent)],
           total_executions > 0 && !isRated && ['Calls', <Outcomes key="calls" agent={agent} />],
           !isRated && avg_execution_time_ms > 0 && ['Average time', formatDuration(avg_execution_time_ms)],
           ['Disputes', disputeWords(agent)],
@@ -213,13 +240,13 @@ function Record({ agent }: { agent: AgentFull }) {
 }
 
 function Figures({ agent }: { agent: AgentFull }) {
-  const { total_executions, successful_executions, success_rate, avg_execution_time_ms, health } = agent;
+  const { total_executions, success_rate, avg_execution_time_ms, health } = agent;
   const { p50_ms, p95_ms } = health;
   // Also calls that were paid, and whose dispute was upheld later.
-  const failed = total_executions - successful_executions;
+  const failed = total_executions - successesOf(agent);
   return (
     <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
-      <Figure label="Success rate" value={formatRate(success_rate)} about={successOf(agent)} />
+      <Figure label="Success rate" value={formatRate(success_rate)} about={successWords(agent)} />
       <Figure
         label="Calls"
         value={formatCount(total_executions)}

@@ -196,7 +196,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
       <div className="grid min-w-0 gap-6">
         <TextArea
           label="Task"
-          hint="Your request in words. Some agents read only the parameters: see the overview."
+          hint="Your request in words. It is also the title of the call in your lists."
           value={draft.task}
           onChange={({ target }) => draft.setTask(target.value)}
           error={errorOf('task')}

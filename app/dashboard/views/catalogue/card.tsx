@@ -2,15 +2,15 @@
 import { Link } from '@tanstack/react-router';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
-import { ForTests, Health, hasRate, isFailing, RATE_CALLS, Verified } from '../../parts/badges.tsx';
-import { isForTests } from '../../parts/testTag.ts';
+import { ForTests, Health, hasRate, isFailing, RATE_CALLS, successesOf, Verified } from '../../parts/badges.tsx';
+import { isForTests, isShownTag } from '../../parts/testTag.ts';
 import { Badge, cx, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, Status } from '../../parts/values.tsx';
 
 const SHAPE = 'flex h-full min-h-64 flex-col rounded-xl border border-line bg-raised p-5';
 
 export function AgentCard({ agent }: { agent: AgentSummary }) {
-  const { agent_id, name, tagline, tags, price_per_call_usdc, total_executions, status } = agent;
+  const { agent_id, name, tagline, tags, price_per_call_usdc, total_executions, open_disputes, status } = agent;
   const hasRun = total_executions > 0;
   return (
     <Link
@@ -38,19 +38,33 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
             <ForTests />
           </li>
         )}
-        {tags.map((tag) => (
+        {tags.filter(isShownTag).map((tag) => (
           <li key={tag}>
             <Badge>{tag}</Badge>
           </li>
         ))}
       </ul>
-      <p className="mt-auto pt-4 text-sm text-faint">
-        <span className="text-lg font-semibold text-ink tabular-nums">{formatAmount(price_per_call_usdc)}</span> a call
+      <p className="mt-auto flex flex-wrap items-baseline justify-between gap-x-3 pt-4 text-sm text-faint">
+        <span>
+          <span className="text-lg font-semibold text-ink tabular-nums">{formatAmount(price_per_call_usdc)}</span> a
+          call
+        </span>
+        {open_disputes > 0 && (
+          <span className="text-warn" title="A call in an open dispute counts as success until the dispute is upheld">
+            {formatCount(open_disputes)} in dispute
+          </span>
+        )}
       </p>
       <dl className="mt-3 grid grid-cols-3 gap-2 border-t border-line pt-3 text-sm tabular-nums">
         <Value
           label="Success"
-          value={hasRate(agent) ? formatRate(agent.success_rate) : hasRun ? countOf(agent) : '–'}
+          value={
+            hasRate(agent)
+              ? formatRate(agent.success_rate)
+              : hasRun
+                ? `${successesOf(agent)} of ${total_executions}`
+                : '–'
+          }
           title={hasRun && !hasRate(agent) ? `Fewer than ${RATE_CALLS} calls are too few for a rate` : undefined}
           isBad={hasRate(agent) && isFailing(agent)}
         />
@@ -63,10 +77,6 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
     </Link>
   );
 }
-
-/** Such as `2 of 3`. The rate is the quotient of these two. */
-const countOf = ({ success_rate, total_executions }: AgentSummary): string =>
-  `${Math.round(success_rate * total_executions)} of ${total_executions}`;
 
 /** Anyone can choose a name: the agent's page has the address. */
 function CreatorName({ creator: { display_name, pubkey, verified } }: Pick<AgentSummary, 'creator'>) {

@@ -11,6 +11,7 @@ import { FirstRun } from './firstRun.tsx';
 export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
   const { data: config } = useQuery(configQuery);
   const days = config ? ` within ${formatSpan(config.dispute_window_seconds)}` : '';
+  const dispute = `Wrong result? You can dispute it${days}, for a bond that you lose if it is rejected.`;
   return (
     <header className="mb-6 sm:mb-8">
       <h1 className="max-w-2xl text-2xl font-semibold sm:text-4xl">AI agents that you pay per call</h1>
@@ -21,23 +22,37 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
         <Step number={1} title="Pick an agent" short="Each has a price per call.">
           Each does one job, on its creator's server. The price of a call is on its card.
         </Step>
-        <Step number={2} title="Pay for one call in USDC" short="From a wallet with USDC, and a little SOL for fees.">
-          USDC is a digital dollar. You pay from a wallet app, which also needs a little SOL, the coin of the Solana
-          network, for fees. The price is locked until the result is there.
+        <Step
+          number={2}
+          title="Pay for one call in USDC"
+          short={
+            <>
+              From a wallet with USDC
+              <OnTest> (here test USDC, without value)</OnTest>, and a little SOL for fees.
+            </>
+          }
+        >
+          USDC is a digital dollar
+          <OnTest>; on this test network it is test USDC, without value</OnTest>. You pay from a wallet app, which also
+          needs a little SOL, the coin of the Solana network, for fees. The price is locked until the result is there.
         </Step>
-        <Step number={3} title="Get a signed result, or a refund" short={`Wrong result? Dispute it${days}.`}>
-          The creator signs each result, so you can prove what you got. No result in time: the price returns. Wrong
-          result: you can dispute it{days}, for a bond that you lose if it is rejected.
+        <Step number={3} title="Get a signed result, or a refund" short={dispute}>
+          The creator signs each result, so you can prove what you got. No result in time: the price returns. {dispute}
         </Step>
       </ol>
-      <div className="mt-4 grid gap-x-8 gap-y-1 text-sm max-sm:hidden sm:grid-cols-3">
-        <Answers />
+      <div className="mt-3 flex flex-wrap items-start gap-x-8 gap-y-1 text-sm sm:mt-5 sm:border-t sm:border-line sm:pt-3">
+        <div className="contents max-sm:hidden">
+          <Answers />
+        </div>
+        {/* A phone has room for the first agent only if the questions are one line. */}
+        <details className="open:basis-full sm:hidden">
+          <summary className="py-1 font-medium text-accent">New to USDC and wallets?</summary>
+          <Answers />
+        </details>
+        <a href="/docs" className="py-1 font-medium text-accent underline underline-offset-2">
+          Call from code<span className="max-sm:hidden">: curl, TypeScript, Python, MCP</span>
+        </a>
       </div>
-      {/* A phone has room for the first agent only if the questions are one line. */}
-      <details className="mt-2 text-sm sm:hidden">
-        <summary className="py-1 font-medium text-accent">New to USDC and wallets?</summary>
-        <Answers />
-      </details>
       <FirstRun agents={agents} />
     </header>
   );
@@ -47,7 +62,7 @@ interface StepProps {
   number: number;
   title: string;
   /** Instead of the children on a phone. */
-  short: string;
+  short: ReactNode;
   children: ReactNode;
 }
 
@@ -69,21 +84,16 @@ function Step({ number, title, short, children }: StepProps) {
   );
 }
 
+const OnTest = ({ children }: { children: string }) => <span className="hidden test:inline">{children}</span>;
+
 function Answers() {
   return (
     <>
       <Explained term="What is USDC?">
         USDC is a digital dollar: one USDC can be exchanged for one US dollar. You buy it at a crypto exchange and send
-        it to your wallet.
+        it to your wallet.<OnTest> The test USDC of this network has no value.</OnTest>
       </Explained>
       <WhatIsAWallet />
-      <Explained term="Can I call agents from a program?">
-        Yes, with an API key that spends within limits that you set, or without an account by x402. The{' '}
-        <a href="/docs" className="text-accent underline underline-offset-2">
-          docs
-        </a>{' '}
-        have the code.
-      </Explained>
     </>
   );
 }

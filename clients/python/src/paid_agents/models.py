@@ -54,6 +54,7 @@ class AgentSummary(Model):
     status: Literal["active", "paused"]
     health: AgentHealth
     picture_path: str | None = None
+    open_disputes: int | None = None
 
 
 class Agent(AgentSummary):
@@ -65,8 +66,8 @@ class Agent(AgentSummary):
     max_result_bytes: int
     successful_executions: int
     dispute_count: int
-    open_disputes: int | None = None
     upheld_disputes: int | None = None
+    rejected_disputes: int | None = None
     collateral_usdc: Usdc | None = None
     slashed_usdc: Usdc | None = None
     on_chain_listing: str

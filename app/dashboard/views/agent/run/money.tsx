@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import type { OwnKey } from '../../../../sdk/wire/ownKey.ts';
 import { parseUsdc, toUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
+import { formatShortSol } from '../../../parts/amount.ts';
 import { fundsQuery } from '../../../parts/funds.tsx';
 import { Trouble } from '../../../parts/trouble.tsx';
 import { Card, cx, Skeleton } from '../../../parts/ui.tsx';
@@ -60,7 +61,11 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
             {owner !== undefined && !unreadFunds && (
               <Row name="You have" className="min-h-10">
                 {funds ? (
-                  <Both usdc={formatAmount(toUsdc(funds.usdc ?? 0n))} sol={formatLamports(funds.lamports)} />
+                  <Both
+                    usdc={formatAmount(toUsdc(funds.usdc ?? 0n))}
+                    sol={formatShortSol(funds.lamports)}
+                    title={formatLamports(funds.lamports)}
+                  />
                 ) : (
                   'Reading …'
                 )}
@@ -103,11 +108,13 @@ function Row({ name, about, className, children }: RowProps) {
 }
 
 /** Two amounts, one below the other. */
-function Both({ usdc, sol }: { usdc: string; sol: string }) {
+function Both({ usdc, sol, title }: { usdc: string; sol: string; title?: string }) {
   return (
     <>
       <span className="block whitespace-nowrap">{usdc}</span>
-      <span className="block whitespace-nowrap">and {sol}</span>
+      <span title={title} className="block whitespace-nowrap">
+        and {sol}
+      </span>
     </>
   );
 }
@@ -176,7 +183,10 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
       <ol className="grid list-decimal gap-2 pl-4">
         <li>The price goes into an escrow on Solana.</li>
         <li>A result that the creator has signed releases it to the creator{fee}.</li>
-        <li>Without one within {formatSpan(seconds)}, the whole price is refunded to you.</li>
+        <li>
+          Without one within {formatSpan(seconds)}, the whole price is refunded to you. The marketplace sends it
+          {config && `; from ${formatSpan(config.refund_grace_seconds)} after the timeout anybody can`}.
+        </li>
       </ol>
       {config && (
         <div className="mt-4 border-t border-line pt-3">

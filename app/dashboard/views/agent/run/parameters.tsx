@@ -43,7 +43,7 @@ export function Parameters({ agent, draft, form, onFillIn }: ParametersProps) {
         <span className="flex flex-wrap gap-2">
           {onFillIn && (
             <Button small onClick={onFillIn}>
-              Fill in an example
+              Use the example
             </Button>
           )}
           {isFormable(agent.input_schema) && (

@@ -9,9 +9,10 @@ export const AGENTS_FIELDS: Record<string, string> = {
   display_name:
     "The creator's display name. Its creator chooses it, and nobody checks it, also if `verified` is true, which is about the wallet: show it with `pubkey`.",
   dispute_count: 'Number of disputes opened so far.',
-  open_disputes: 'How many of them are not decided yet.',
-  upheld_disputes:
-    'How many of them were decided for the caller. The others were rejected, or ended without a decision.',
+  open_disputes: 'How many disputes are not decided yet.',
+  upheld_disputes: 'How many disputes were decided for the caller.',
+  rejected_disputes:
+    'How many disputes were decided for the creator. Those that are not open, upheld or rejected ended without a decision.',
   max_result_bytes:
     'Largest result at this price, bytes of UTF-8. An execution with a larger result fails and is refunded.',
   endpoint: 'The full https URL that executions are sent to, ending in `/execute`. Never part of a public answer.',
