@@ -4,10 +4,10 @@ import { signOut, useBalance, useLamports, useSession } from '../wallet/session.
 import type { Connected } from '../wallet/wallets.ts';
 import { formatShortSol } from './amount.ts';
 import { Menu, MenuGroup, MenuItem, MenuLine, MenuLink } from './menu.tsx';
-import { ADMIN, CALLER_PLACES, CALLS, CREATOR_PLACES, type Place, SHARED_PLACES, TERMS } from './places.ts';
+import { ADMIN, CALLER_PLACES, CALLS, creatorPlaceOf, type Place, SHARED_PLACES, TERMS } from './places.ts';
 import { Badge, cx } from './ui.tsx';
 import { formatAmount, formatCents, shorten } from './values.tsx';
-import { useOpenDisputes } from './waiting.tsx';
+import { useOpenDisputes, useUnanswered } from './waiting.tsx';
 
 const StatementDialog = lazy(() => import('./statement.tsx').then((module) => ({ default: module.StatementDialog })));
 
@@ -25,9 +25,10 @@ interface AccountMenuProps {
 }
 
 export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
-  const { isAdmin } = useSession();
+  const { isAdmin, isCreator } = useSession();
   const balance = useBalance();
   const { own, queue } = useOpenDisputes();
+  const unanswered = useUnanswered();
   const [isStatement, setStatement] = useState(false);
   return (
     <>
@@ -46,7 +47,12 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
               </span>
             )}
             {own + queue > 0 && (
-              <Badge tone="warn" className="max-xl:px-1.5" title={own + queue === 1 ? 'Open dispute' : 'Open disputes'}>
+              <Badge
+                tone="warn"
+                // A wide window's header has the same number beside the wallet's agents.
+                className={cx('max-xl:px-1.5', own + queue === unanswered && 'lg:hidden')}
+                title={own + queue === 1 ? 'Open dispute' : 'Open disputes'}
+              >
                 {own + queue}
                 <span className="max-xl:sr-only">{own + queue === 1 ? 'dispute' : 'disputes'}</span>
                 <span className="sr-only"> open</span>
@@ -72,7 +78,7 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
         <MenuLine />
         <MenuGroup name="As a caller">{links([CALLS, ...CALLER_PLACES])}</MenuGroup>
         <MenuLine />
-        <MenuGroup name="As a creator">{links(CREATOR_PLACES)}</MenuGroup>
+        <MenuGroup name="As a creator">{links([creatorPlaceOf(isCreator)])}</MenuGroup>
         <MenuLine />
         {links(SHARED_PLACES)}
         <MenuItem onSelect={() => setStatement(true)}>Statement …</MenuItem>

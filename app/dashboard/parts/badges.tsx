@@ -1,6 +1,7 @@
 /** Badges with the same meaning everywhere. */
 import type { AgentSummary } from '../../sdk/wire/wire.ts';
 import { Badge } from './ui.tsx';
+import { formatRate } from './values.tsx';
 
 /** Below this share of completed calls an agent is failing. */
 const POOR_RATE = 0.5;
@@ -11,8 +12,18 @@ export const isFailing = ({ total_executions, success_rate }: AgentSummary): boo
 /** Calls from which on a rate says something. */
 export const RATE_CALLS = 20;
 
-export const hasRate = ({ total_executions }: Pick<AgentSummary, 'total_executions'>): boolean =>
+type Calls = Pick<AgentSummary, 'success_rate' | 'total_executions'>;
+
+export const hasRate = ({ total_executions }: Pick<Calls, 'total_executions'>): boolean =>
   total_executions >= RATE_CALLS;
+
+/** Such as `2 of 3`. The rate is the quotient of these two. */
+export const countOf = ({ success_rate, total_executions }: Calls): string =>
+  `${Math.round(success_rate * total_executions)} of ${total_executions}`;
+
+/** The share of completed calls; their number while they are too few for a rate. */
+export const successOf = (agent: Calls): string =>
+  hasRate(agent) ? formatRate(agent.success_rate) : agent.total_executions > 0 ? countOf(agent) : '–';
 
 /** Calls before an agent is called failing. */
 const MIN_CALLS = 5;

@@ -2,17 +2,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
+import { successOf } from '../parts/badges.tsx';
 import { SignedIn } from '../parts/connect.tsx';
 import { AskBeforeLeaving } from '../parts/leave.tsx';
 import { TabLine } from '../parts/tabs.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { buttonStyle, Card, Empty, Facts, Figure, Note, PageHead, Skeleton } from '../parts/ui.tsx';
-import { formatAmount, formatCount, formatRate, formatSpan, Id, Status, Time } from '../parts/values.tsx';
+import { Badge, buttonStyle, Card, Empty, Facts, Figure, Note, PageHead, Skeleton } from '../parts/ui.tsx';
+import { formatAmount, formatCount, formatSpan, Id, Status, Time } from '../parts/values.tsx';
 import { queryClient } from '../service.ts';
+import { useSession } from '../wallet/session.ts';
 import { exampleQuery } from './agent/example.tsx';
 import { outcomesQuery, outcomeWords } from './agent/outcomes.tsx';
+import { DisputeList } from './disputes.tsx';
 import { AtMinimum, CollateralCard, DelistCard, LowCollateral, PauseButton } from './listing/actions.tsx';
 import { type Draft, draftOf, isSame } from './listing/draft.ts';
 import { Edit } from './listing/edit.tsx';
@@ -63,11 +66,12 @@ function Found() {
 }
 
 /** The tabs of a delisted agent. */
-const ALWAYS: readonly Tab[] = ['overview', 'received', 'settings'];
+const ALWAYS: readonly Tab[] = ['overview', 'received', 'disputes', 'settings'];
 
 const LABELS: Record<Tab, string> = {
   overview: 'Overview',
   received: 'Calls',
+  disputes: 'Disputes',
   edit: 'Edit',
   test: 'Test',
   settings: 'Settings',
@@ -79,10 +83,18 @@ const UNSAVED = (
   </>
 );
 
-const labelOf = (tab: Tab, isChanged: boolean) => (tab === 'edit' && isChanged ? UNSAVED : LABELS[tab]);
+function labelOf(tab: Tab, isChanged: boolean, disputes: number): ReactNode {
+  if (tab === 'edit' && isChanged) return UNSAVED;
+  if (tab !== 'disputes' || disputes === 0) return LABELS[tab];
+  return (
+    <>
+      Disputes <Badge tone="warn">{disputes} open</Badge>
+    </>
+  );
+}
 
 function Manage({ listing }: { listing: OwnListing }) {
-  const { tab: asked = 'overview', failed = false } = route.useSearch();
+  const { tab: asked = 'overview', failed = false, call, page = 1 } = route.useSearch();
   const navigate = route.useNavigate();
   const show = (search: ListingSearch) => void navigate({ search, replace: true, resetScroll: false });
   const setTab = (next: Tab) => show(next === 'overview' ? {} : { tab: next });
@@ -122,19 +134,32 @@ function Manage({ listing }: { listing: OwnListing }) {
           </>
         )}
       </PageHead>
-      <div className="mb-6 empty:hidden">
-        <OpenDisputes agentId={listing.agent_id} />
-      </div>
+      {tab !== 'disputes' && (
+        <div className="mb-6 empty:hidden">
+          <OpenDisputes agentId={listing.agent_id} />
+        </div>
+      )}
       <Tabs.Root value={tab} onValueChange={(next) => setTab(next as Tab)}>
-        <TabLine label="About this agent" tabs={shown.map((name) => [name, labelOf(name, isChanged)])} />
+        <TabLine
+          label="About this agent"
+          tabs={shown.map((name) => [name, labelOf(name, isChanged, listing.open_disputes)])}
+        />
         <Tabs.Content value="overview">
           <Overview listing={listing} />
         </Tabs.Content>
         <Tabs.Content value="received">
           <Received
             agentId={listing.agent_id}
+            only={call}
             failed={failed}
             onFailed={(next) => show({ tab: 'received', ...(next && { failed: true }) })}
+          />
+        </Tabs.Content>
+        <Tabs.Content value="disputes">
+          <Disputes
+            listing={listing}
+            page={page}
+            onPage={(next) => show({ tab: 'disputes', ...(next > 1 && { page: next }) })}
           />
         </Tabs.Content>
         <Tabs.Content value="edit">
@@ -175,8 +200,34 @@ function Manage({ listing }: { listing: OwnListing }) {
   );
 }
 
+interface DisputesProps {
+  listing: OwnListing;
+  page: number;
+  onPage(page: number): void;
+}
+
+function Disputes({ listing, page, onPage }: DisputesProps) {
+  const { wallet } = useSession();
+  return (
+    wallet && (
+      <DisputeList
+        wallet={wallet}
+        agentId={listing.agent_id}
+        page={page}
+        onPage={onPage}
+        empty={
+          <Empty title="No disputes">
+            A caller can dispute a paid call while its dispute window is open. It then appears here.
+          </Empty>
+        }
+      />
+    )
+  );
+}
+
 function Overview({ listing }: { listing: OwnListing }) {
-  const { total_executions, success_rate, earned_usdc, open_disputes, collateral } = listing;
+  const { total_executions, earned_usdc, collateral } = listing;
+  const taken = takenText(collateral.slashed_usdc);
   return (
     <div className="grid gap-8">
       <LowCollateral listing={listing} />
@@ -189,16 +240,17 @@ function Overview({ listing }: { listing: OwnListing }) {
           )}
         </Note>
       )}
-      <div className="grid grid-cols-2 gap-3 *:last:max-lg:col-span-2 lg:grid-cols-5">
-        <Figure label="Earned" value={formatAmount(earned_usdc)} about={takenText(collateral.slashed_usdc)} />
-        <Figure label="Calls" value={formatCount(total_executions)} />
-        <Figure label="Success" value={total_executions > 0 ? formatRate(success_rate) : '–'} />
-        <Figure label="Open disputes" value={formatCount(open_disputes)} />
-        <Figure
-          label="Collateral"
-          value={formatAmount(heldCollateral(listing))}
-          about={<AtMinimum listing={listing} />}
-        />
+      <div className="grid gap-3">
+        <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+          <Figure label="Earned in all, after the fee" value={formatAmount(earned_usdc)} />
+          <Figure label="Calls" value={formatCount(total_executions)} />
+          <Figure label="Success" value={successOf(listing)} />
+          <Figure label="Collateral" value={formatAmount(heldCollateral(listing))} />
+        </div>
+        <p className="text-sm text-faint empty:hidden">
+          {taken && `${taken} `}
+          <AtMinimum listing={listing} />
+        </p>
       </div>
       <Statistics agentId={listing.agent_id} />
       <Terms listing={listing} />
@@ -247,8 +299,8 @@ function Waiting() {
       <Skeleton className="mb-4 h-5 w-24" />
       <Skeleton className="mb-8 h-16 w-80 max-w-full" />
       <Skeleton className="mb-6 h-10" />
-      <div className="grid grid-cols-2 gap-3 *:last:max-lg:col-span-2 lg:grid-cols-5">
-        {['earned', 'calls', 'success', 'disputes', 'collateral'].map((name) => (
+      <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+        {['earned', 'calls', 'success', 'collateral'].map((name) => (
           <Skeleton key={name} className="h-23" />
         ))}
       </div>

@@ -63,7 +63,7 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
             <span>
               {isCaller ? 'You opened it' : 'A caller opened it about your agent'}, <Time at={dispute.opened_at} />
             </span>
-            {listed && <CallOf dispute={dispute} isCaller={isCaller} />}
+            {listed && <CallOf dispute={dispute} reader={isCaller ? 'caller' : 'creator'} />}
           </p>
         </div>
         <div className="flex flex-wrap gap-2">
@@ -148,22 +148,28 @@ function Due({ dispute, now }: { dispute: DisputeSummary; now: number | undefine
   );
 }
 
-/** The call of a dispute, with a link for the caller. */
-export function CallOf({ dispute, isCaller }: { dispute: DisputeSummary; isCaller: boolean }) {
+/** The call of a dispute, with a link to what its caller or its creator may read of it. */
+export function CallOf({ dispute, reader }: { dispute: DisputeSummary; reader: 'caller' | 'creator' | 'admin' }) {
+  const { execution_id: executionId, agent_id: agentId } = dispute;
+  const style = 'text-accent underline';
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2 text-xs">
-      {/* Only the caller may read it. */}
-      {isCaller ? (
+      {reader === 'caller' && (
+        <Link to="/executions/$executionId" params={{ executionId }} className={style}>
+          Call
+        </Link>
+      )}
+      {reader === 'creator' && (
         <Link
-          to="/executions/$executionId"
-          params={{ executionId: dispute.execution_id }}
-          className="text-accent underline"
+          to="/creator/$agentId"
+          params={{ agentId }}
+          search={{ tab: 'received', call: executionId }}
+          className={style}
         >
           Call
         </Link>
-      ) : (
-        'Call'
       )}
+      {reader === 'admin' && 'Call'}
       <Id value={dispute.execution_id} />
     </span>
   );

@@ -78,7 +78,7 @@ export function AtMinimum({ listing }: ActionProps) {
   if (listing.status !== 'active' || !isAtMinimum(listing, config)) return null;
   return (
     <>
-      The minimum: any award pauses it.{' '}
+      It holds only the minimum collateral of its price: any award pauses it.{' '}
       <Link
         to="/creator/$agentId"
         params={{ agentId: listing.agent_id }}

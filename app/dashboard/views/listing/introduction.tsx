@@ -8,14 +8,16 @@ import { TierTable } from '../../parts/tiers.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Card, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan } from '../../parts/values.tsx';
-import { configQuery } from '../../service.ts';
+import { configQuery, developmentWalletsPath } from '../../service.ts';
 import { DISPUTE_LAPSE_SECONDS, MAX_FEE_BPS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
-import { EXCESS } from '../disputes/excess.ts';
+import { excessWords } from '../disputes/excess.ts';
+import { changesQuery } from '../terms/changes.tsx';
 import { AccountDeposits } from './costs.tsx';
-import { shareOf } from './own.ts';
+import { priceRange, shareOf } from './own.ts';
 
 export function Introduction() {
   const { data: config, error, refetch } = useQuery(configQuery);
+  const { data: pending } = useQuery({ ...changesQuery, refetchInterval: false });
   if (error && !config) return <Trouble error={error} what="The terms" onRetry={refetch} />;
   if (!config) return <Skeleton className="h-160" />;
   const percent = `${config.fee_bps / 100} %`;
@@ -27,8 +29,9 @@ export function Introduction() {
       <Answer title="What you need">
         <ul className="grid list-disc gap-1.5 pl-5">
           <li>
-            An HTTPS server with one route, <code className="font-mono text-[0.8125rem]">POST …/execute</code>. A
-            template in TypeScript or Python is in the{' '}
+            An HTTPS server{developmentWalletsPath() !== '' && ' (on this local network also http)'} with one route,{' '}
+            <code className="font-mono text-[0.8125rem]">POST …/execute</code>. A template in TypeScript or Python is in
+            the{' '}
             <a href="/docs#creators" className="text-accent underline underline-offset-2">
               guide
             </a>
@@ -51,10 +54,12 @@ export function Introduction() {
           </Link>
         </p>
       </Answer>
-      <Answer title="What you earn" className="sm:row-span-2">
+      <Answer title="What you earn">
         <p>
-          You set the price of a call, from {formatAmount(config.min_price_usdc)}. The marketplace keeps {percent}, the
-          rest is yours.
+          You set the price of a call, from {priceRange(config)}. The marketplace keeps {percent}, the rest is yours.{' '}
+          {config.fee_bps === MAX_FEE_BPS
+            ? 'The fee is at its limit and cannot rise.'
+            : `It can change its fee, to at most ${MAX_FEE_BPS / 100} %, the program’s limit; calls in progress keep theirs.`}
         </p>
         <p>Your wallet is paid the moment the program has your signature over the result: no payout day, no minimum.</p>
         <TierTable
@@ -86,26 +91,19 @@ export function Introduction() {
           can end that dispute.
         </p>
       </Answer>
-      <Answer title="What can go wrong">
-        <ul className="grid list-disc gap-1.5 pl-5">
+      <Answer title="What can go wrong" className="sm:col-span-2">
+        <ul className={POINTS}>
           <li>
             Your server fails, is late or answers without a valid signature: the caller gets the price back. You earn
             nothing, your collateral is not touched, and the call counts as failed.
           </li>
-          <li>
-            {config.fee_bps === MAX_FEE_BPS
-              ? `The fee is at its limit of ${percent} and cannot rise.`
-              : `The marketplace changes its fee: to at most ${MAX_FEE_BPS / 100} %, the program’s limit. Calls in progress keep the old one.`}
-          </li>
-          <li>
-            The marketplace changes the collateral by price, or the limits of prices. They count for your agent when you
-            change or resume it, or when a dispute takes from its collateral: a top-up may then be needed.{' '}
-            <Link to="/terms" className="text-accent underline underline-offset-2">
-              Fees and rules
-            </Link>{' '}
-            says how soon a change applies.
-          </li>
           <li>A caller disputes: the marketplace’s admin alone decides, and the decision is final.</li>
+          <li>
+            The marketplace can change collateral, price limits and the dispute bond
+            {pending && `, ${soonWords(pending.admin_delay_seconds)}`}. For a listed agent, new collateral and price
+            limits count only when you change or resume it, or when a dispute takes from its collateral. You may then
+            have to top up.
+          </li>
         </ul>
       </Answer>
       <Answer title="If a caller disputes" className="sm:col-span-2">
@@ -114,13 +112,14 @@ export function Introduction() {
           caller a bond of {formatSol(BigInt(config.dispute_bond_lamports))} SOL. You read the evidence and can reply
           until the marketplace’s admin decides, which should take at most {DECISION_SECONDS / 3_600} hours.
         </p>
-        <ul className="grid list-disc gap-1.5 pl-5">
+        <ul className={POINTS}>
           <li>Rejected: you keep everything, and get the caller’s bond.</li>
           <li>
             Upheld: the admin sets an amount, at most {SLASH_MULTIPLE} times the price of the call, and the agent’s
-            collateral pays it as far as it reaches. The caller gets at most the price. {EXCESS} You keep what you
-            earned, but the call counts as failed.
+            collateral pays it as far as it reaches. The caller gets at most the price. You keep what you earned, but
+            the call counts as failed.
           </li>
+          <li>{excessWords(config.longest_span_seconds)}</li>
           <li>
             After that, the agent is paused if its collateral is below the minimum of its price, until you top up. If it
             holds only that minimum, any award pauses it; you can top up at any time.
@@ -134,6 +133,13 @@ export function Introduction() {
     </ol>
   );
 }
+
+/** Points in two columns, so that no line is too long to read. */
+const POINTS = 'list-disc columns-1 gap-x-10 pl-5 *:mb-1.5 *:break-inside-avoid sm:columns-2';
+
+/** How soon a change applies. */
+const soonWords = (delay: number): string =>
+  delay === 0 ? 'at once and without notice' : `${formatSpan(delay)} after it is announced`;
 
 function Answer({ title, className, children }: { title: string; className?: string; children: ReactNode }) {
   return (

@@ -59,7 +59,7 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
         {draft.endpoint || '–'}
       </code>,
     ],
-    ['In addition', <AccountDeposits key="deposits" />],
+    ['In addition', <AccountDeposits key="deposits" isExact />],
   ] as const;
   const isMissingMoney = tier && facts && Number(facts.usdc ?? 0) < tier.deposit_usdc;
 
