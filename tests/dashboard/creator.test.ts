@@ -391,13 +391,13 @@ describe('the creator', function () {
       await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
       await page.getByLabel('Show it as the example').check();
       await page.getByRole('button', { name: 'Run the test' }).click();
-      await page.getByText("The agent's page shows an example").waitFor();
+      await page.getByText('The agent’s page shows an example').waitFor();
       expect((await exampleOf()).parameters).to.deep.equal({ text: 'hello' });
       await recordTexts(page);
       await page.getByRole('button', { name: 'Withdraw it' }).click();
       await untilShown(page, 'Example withdrawn');
       expect(await exampleOf()).to.equal(null);
-      await page.getByText("The agent's page shows an example").waitFor({ state: 'detached' });
+      await page.getByText('The agent’s page shows an example').waitFor({ state: 'detached' });
     }));
 
   it('changes the price of the agent and nothing else, pauses it and resumes it', () =>

@@ -76,7 +76,7 @@ export function Verified() {
     <Badge
       tone="accent"
       className="shrink-0 whitespace-nowrap"
-      title="The marketplace knows who the creator is. It has not checked this agent's answers."
+      title="The marketplace knows who the creator is. It has not checked this agent’s answers."
     >
       <svg viewBox="0 0 16 16" className="size-3" fill="none" stroke="currentColor" strokeWidth="2" aria-hidden="true">
         <path d="m3 8.5 3.2 3L13 5" strokeLinecap="round" strokeLinejoin="round" />

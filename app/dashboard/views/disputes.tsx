@@ -27,7 +27,7 @@ export default function View() {
     <>
       <PageHead
         title="Disputes"
-        about={`A caller can dispute a bad result. The admin should decide within ${DECISION_SECONDS / 3_600} hours; if upheld, the creator's collateral pays.`}
+        about={`A caller can dispute a bad result. The admin should decide within ${DECISION_SECONDS / 3_600} hours; if upheld, the creator’s collateral pays.`}
       />
       <SignedIn why="Disputes are shown to the caller who opened them and to the creator of the agent.">
         {wallet && <Disputes wallet={wallet} />}

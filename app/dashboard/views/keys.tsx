@@ -19,7 +19,7 @@ import { Warnings } from './keys/warnings.tsx';
 const Dialogs = lazy(() => import('./keys/dialogs.tsx'));
 
 const ABOUT =
-  "A key lets a program call agents with your wallet's USDC, within limits that the chain enforces. Its value is shown " +
+  'A key lets a program call agents with your wallet’s USDC, within limits that the chain enforces. Its value is shown ' +
   'once, when it is created. You can change its limits or revoke it here at any time.';
 
 export default function View() {

@@ -93,7 +93,7 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
       )}
       {dispute.reason !== null && (
         <blockquote className="mb-4 rounded-lg bg-sunken px-4 py-3 text-sm whitespace-pre-wrap">
-          <p className="mb-1 text-xs text-faint">The admin's reason</p>
+          <p className="mb-1 text-xs text-faint">The admin’s reason</p>
           {dispute.reason}
         </blockquote>
       )}
@@ -187,7 +187,7 @@ function Actions({ dispute, now }: { dispute: DisputeSummary; now: number | unde
           kind="primary"
           small
           title="Claim the award"
-          about="The caller's USDC account could not receive it when the dispute was decided. It is paid there now, no matter which wallet signs."
+          about="The caller’s USDC account could not receive it when the dispute was decided. It is paid there now, no matter which wallet signs."
           rows={[
             ['Amount', formatAmount(dispute.owed_usdc)],
             ['To the wallet', dispute.caller],

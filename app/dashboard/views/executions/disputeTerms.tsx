@@ -18,7 +18,7 @@ export function DisputeTerms({ bond, deposit, depositSeconds, most }: DisputeTer
     <>
       You pay a bond of {formatLamports(bond)}, which you lose if the dispute is rejected, and a deposit of{' '}
       {formatLamports(deposit)}, which comes back {formatSpan(depositSeconds)} after it ends. If it is upheld, you get
-      up to {formatAmount(toUsdc(most))} from the creator's collateral, and the bond back.
+      up to {formatAmount(toUsdc(most))} from the creator’s collateral, and the bond back.
     </>
   );
 }
