@@ -75,7 +75,7 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
                   key={label}
                   to="/disputes/$executionId"
                   params={{ executionId: dispute.execution_id }}
-                  className={buttonStyle('plain', true)}
+                  className={buttonStyle(mustReply ? 'primary' : 'plain', true)}
                 >
                   {label}
                 </Link>
