@@ -88,7 +88,10 @@ function labelOf(tab: Tab, isChanged: boolean, disputes: number): ReactNode {
   if (tab !== 'disputes' || disputes === 0) return LABELS[tab];
   return (
     <>
-      Disputes <Badge tone="warn">{disputes} open</Badge>
+      Disputes{' '}
+      <Badge tone="warn">
+        {disputes} <span className="max-sm:sr-only">open</span>
+      </Badge>
     </>
   );
 }
@@ -241,7 +244,7 @@ function Overview({ listing }: { listing: OwnListing }) {
         </Note>
       )}
       <div className="grid gap-3">
-        <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+        <div className="grid grid-cols-2 gap-3 *:first:max-lg:col-span-2 *:last:max-lg:col-span-2 lg:grid-cols-4">
           <Figure label="Earned in all, after the fee" value={formatAmount(earned_usdc)} />
           <Figure label="Calls" value={formatCount(total_executions)} />
           <Figure label="Success" value={successOf(listing)} />
@@ -299,7 +302,7 @@ function Waiting() {
       <Skeleton className="mb-4 h-5 w-24" />
       <Skeleton className="mb-8 h-16 w-80 max-w-full" />
       <Skeleton className="mb-6 h-10" />
-      <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+      <div className="grid grid-cols-2 gap-3 *:first:max-lg:col-span-2 *:last:max-lg:col-span-2 lg:grid-cols-4">
         {['earned', 'calls', 'success', 'collateral'].map((name) => (
           <Skeleton key={name} className="h-23" />
         ))}

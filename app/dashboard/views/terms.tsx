@@ -12,7 +12,7 @@ import { configQuery } from '../service.ts';
 import { depositsQuery } from '../wallet/deposits.ts';
 import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS, SLASH_MULTIPLE } from '../wallet/programTerms.ts';
 import { useSession } from '../wallet/session.ts';
-import { excessWords } from './disputes/excess.ts';
+import { EXCESS } from './disputes/excess.ts';
 import { CHANGE_EFFECTS, Changes, changesQuery } from './terms/changes.tsx';
 
 // It reads the chain, which needs large modules.
@@ -135,7 +135,7 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
                 The admin sets the amount: at most {SLASH_MULTIPLE} times the price, as far as the agent’s collateral
                 reaches. The caller gets at most the price, and the bond back.
               </span>
-              <span>{excessWords(config.longest_span_seconds)}</span>
+              <span>{EXCESS}</span>
               <span>
                 The call counts as failed, but its creator keeps what it earned. The agent is paused if its collateral
                 falls below the minimum for its price.

@@ -10,7 +10,7 @@ import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Button, cx, Input, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, shorten } from '../../parts/values.tsx';
 import { useCreatorName } from '../disputes/creatorName.ts';
-import { excessWords } from '../disputes/excess.ts';
+import { EXCESS } from '../disputes/excess.ts';
 import { depositWords } from '../disputes/outcomes.tsx';
 import { isPausedBy, mostTaken, type Stakes, slashedOf, stakesQuery } from '../disputes/stakes.ts';
 import { idBytes } from '../executions/record.ts';
@@ -191,7 +191,7 @@ function upholdWords(
   const slashed = slashedOf(stakes, amount);
   const pause = isPausedBy(stakes, amount) ? `, and the agent is paused: ${pauseReason(stakes, slashed)}` : '';
   const most = formatBaseUnits(mostTaken(stakes, parseUsdc(dispute.price_usdc)));
-  return `You set the amount: now ${formatBaseUnits(amount)}, at most ${most}. ${caller} gets at most the price, now ${formatBaseUnits(toCaller)}, and the bond of ${bondOf(dispute)} back. ${excessWords(stakes.keptSeconds)} ${creatorName} loses ${formatBaseUnits(slashed)} of ${formatBaseUnits(stakes.left)} collateral${pause}.`;
+  return `You set the amount: now ${formatBaseUnits(amount)}, at most ${most}. ${caller} gets at most the price, now ${formatBaseUnits(toCaller)}, and the bond of ${bondOf(dispute)} back. ${EXCESS} ${creatorName} loses ${formatBaseUnits(slashed)} of ${formatBaseUnits(stakes.left)} collateral${pause}.`;
 }
 
 /** Why an award pauses the agent. */
@@ -228,7 +228,7 @@ function consequences(
     ['Caller', `${shorten(caller)} gets ${formatBaseUnits(toCaller)}, and the bond of ${bond} back`],
     amount > slashed
       ? ['Earlier forfeits', `pay ${formatBaseUnits(amount - slashed)} of it`]
-      : ['Beyond the price', `${formatBaseUnits(amount - toCaller)}. ${excessWords(stakes.keptSeconds)}`],
+      : ['Beyond the price', `${formatBaseUnits(amount - toCaller)}. ${EXCESS}`],
     ['Collateral', `${formatBaseUnits(left)} → ${formatBaseUnits(left - slashed)} of ${shorten(creator)}`],
     [
       'Agent',

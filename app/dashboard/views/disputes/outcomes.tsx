@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { cx } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
-import { excessWords } from './excess.ts';
+import { EXCESS } from './excess.ts';
 import { isPausedBy, mostSlashed, mostToCaller, type Stakes, slashedOf } from './stakes.ts';
 
 export type Reader = 'caller' | 'creator' | 'admin';
@@ -37,8 +37,8 @@ export function Outcomes({ stakes, price, reader, lapse, isNarrow = false }: Out
           The bond, and at most the price.
         </Side>
         <Side who={loses(creator)} amount={`up to ${usdc(most)}`}>
-          Of its collateral of {usdc(stakes.left)}. The admin sets the amount. {excessWords(stakes.keptSeconds)}{' '}
-          {creator} {creator === 'You' ? 'keep what you' : 'keeps what it'} earned for the call.
+          Of its collateral of {usdc(stakes.left)}. The admin sets the amount. {EXCESS} {creator}{' '}
+          {creator === 'You' ? 'keep what you' : 'keeps what it'} earned for the call.
         </Side>
         <Side who="The agent">{upheldWords(stakes, price)}</Side>
       </Outcome>

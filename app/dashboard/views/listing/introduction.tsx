@@ -8,16 +8,16 @@ import { TierTable } from '../../parts/tiers.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Card, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan } from '../../parts/values.tsx';
-import { configQuery, developmentWalletsPath } from '../../service.ts';
+import { call, configQuery, developmentWalletsPath } from '../../service.ts';
 import { DISPUTE_LAPSE_SECONDS, MAX_FEE_BPS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
-import { excessWords } from '../disputes/excess.ts';
-import { changesQuery } from '../terms/changes.tsx';
+import { EXCESS, excessEnd } from '../disputes/excess.ts';
 import { AccountDeposits } from './costs.tsx';
 import { priceRange, shareOf } from './own.ts';
 
 export function Introduction() {
   const { data: config, error, refetch } = useQuery(configQuery);
-  const { data: pending } = useQuery({ ...changesQuery, refetchInterval: false });
+  // Read once: these words need no polling.
+  const { data: pending } = useQuery({ queryKey: ['config.changes'], queryFn: () => call('config.changes') });
   if (error && !config) return <Trouble error={error} what="The terms" onRetry={refetch} />;
   if (!config) return <Skeleton className="h-160" />;
   const percent = `${config.fee_bps / 100} %`;
@@ -129,7 +129,9 @@ export function Introduction() {
             collateral pays it as far as it reaches. The caller gets at most the price. You keep what you earned, but
             the call counts as failed.
           </li>
-          <li>{excessWords(config.longest_span_seconds)}</li>
+          <li>
+            {EXCESS} {excessEnd(config.longest_span_seconds)}
+          </li>
           <li>
             After that, the agent is paused if its collateral is below the minimum of its price, until you top up. If it
             holds only that minimum, any award pauses it; you can top up at any time.

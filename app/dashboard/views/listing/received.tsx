@@ -101,7 +101,8 @@ function Calls({ agentId, failed, onFailed }: Omit<ReceivedProps, 'only'>) {
 }
 
 /** One row: task, outcome, earned, answer and time. */
-const COLUMNS = 'grid gap-x-6 gap-y-2 px-4 lg:grid-cols-[minmax(0,1fr)_11rem_7rem_9rem_12.5rem]';
+const COLUMNS =
+  'grid grid-cols-[minmax(0,1fr)] gap-x-6 gap-y-2 px-4 lg:grid-cols-[minmax(0,1fr)_11rem_7rem_9rem_12.5rem]';
 
 function Table({ calls, isOpen }: { calls: ReceivedCall[]; isOpen?: boolean }) {
   return (
@@ -181,7 +182,7 @@ function Call({ received, isOpenFirst = false }: { received: ReceivedCall; isOpe
             {earned_usdc > 0 ? formatAmount(earned_usdc) : <span className="font-normal text-faint">–</span>}
           </span>
         </span>
-        <span className="flex justify-between gap-3 text-faint lg:contents">
+        <span className="flex flex-wrap justify-between gap-x-3 text-faint lg:contents">
           <span className="text-right whitespace-nowrap tabular-nums">{facts.filter(Boolean).join(' · ')}</span>
           <span className="text-right">
             <Ago at={received_at} />
