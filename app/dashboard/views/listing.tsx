@@ -4,28 +4,26 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
 import { type ReactNode, useMemo, useState } from 'react';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
-import { successOf } from '../parts/badges.tsx';
 import { SignedIn } from '../parts/connect.tsx';
 import { AskBeforeLeaving } from '../parts/leave.tsx';
 import { TabLine } from '../parts/tabs.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { Badge, buttonStyle, Card, Empty, Facts, Figure, Note, PageHead, Skeleton } from '../parts/ui.tsx';
-import { formatAmount, formatCount, formatSpan, Id, Status, Time } from '../parts/values.tsx';
+import { Badge, buttonStyle, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
+import { formatAmount, Id, Status } from '../parts/values.tsx';
 import { queryClient } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { exampleQuery } from './agent/example.tsx';
-import { outcomesQuery, outcomeWords } from './agent/outcomes.tsx';
 import { DisputeList } from './disputes.tsx';
-import { AtMinimum, CollateralCard, DelistCard, LowCollateral, PauseButton } from './listing/actions.tsx';
+import { CollateralCard, DelistCard, PauseButton } from './listing/actions.tsx';
 import { type Draft, draftOf, isSame } from './listing/draft.ts';
 import { Edit } from './listing/edit.tsx';
 import { OpenDisputes } from './listing/openDisputes.tsx';
-import { heldCollateral, ownListingsQuery, takenText } from './listing/own.ts';
+import { Overview } from './listing/overview.tsx';
+import { ownListingsQuery } from './listing/own.ts';
 import { Received } from './listing/received.tsx';
 import { RotateCard } from './listing/rotate.tsx';
 import { type ListingSearch, TABS, type Tab } from './listing/search.ts';
 import { ShownExample } from './listing/shownExample.tsx';
-import { Statistics } from './listing/statistics.tsx';
 import { type TestOutcome, TestPanel } from './listing/testPanel.tsx';
 
 const route = getRouteApi('/creator/$agentId');
@@ -225,74 +223,6 @@ function Disputes({ listing, page, onPage }: DisputesProps) {
         }
       />
     )
-  );
-}
-
-function Overview({ listing }: { listing: OwnListing }) {
-  const { total_executions, earned_usdc, collateral } = listing;
-  const taken = takenText(collateral.slashed_usdc);
-  return (
-    <div className="grid gap-8">
-      <LowCollateral listing={listing} />
-      {listing.status === 'delisted' && !collateral.returned && (
-        <Note tone="warn" title="Delisted">
-          {collateral.returnable_at && (
-            <>
-              Its collateral can be returned from <Time at={collateral.returnable_at} /> on, under Settings.
-            </>
-          )}
-        </Note>
-      )}
-      <div className="grid gap-3">
-        <div className="grid grid-cols-2 gap-3 *:first:max-lg:col-span-2 *:last:max-lg:col-span-2 lg:grid-cols-4">
-          <Figure label="Earned in all, after the fee" value={formatAmount(earned_usdc)} />
-          <Figure label="Calls" value={formatCount(total_executions)} />
-          <Figure label="Success" value={successOf(listing)} />
-          <Figure label="Collateral" value={formatAmount(heldCollateral(listing))} />
-        </div>
-        <p className="text-sm text-faint empty:hidden">
-          {taken && `${taken} `}
-          <AtMinimum listing={listing} />
-        </p>
-      </div>
-      <Statistics agentId={listing.agent_id} />
-      <Terms listing={listing} />
-    </div>
-  );
-}
-
-function Terms({ listing }: { listing: OwnListing }) {
-  // The marketplace shows the outcomes of offered agents only.
-  const isShown = listing.status !== 'delisted' && listing.metadata !== null;
-  const { data } = useQuery({ ...outcomesQuery(listing.agent_id), enabled: isShown });
-  const last = data?.outcomes[0];
-  const { endpoint } = draftOf(listing);
-  return (
-    <Card className="grid gap-4">
-      <h2 className="font-medium">Listing</h2>
-      <Facts
-        rows={[
-          endpoint !== '' && [
-            'Endpoint',
-            <code key="endpoint" className="font-mono text-[0.8125rem] break-all">
-              {endpoint}
-            </code>,
-          ],
-          last !== undefined && [
-            'Last call',
-            <span key="last" className="inline-block first-letter:uppercase">
-              {outcomeWords(last)}, <Time at={last.ended_at} />
-            </span>,
-          ],
-          ['Shortest timeout', formatSpan(listing.min_timeout_seconds)],
-          ['Longest timeout', formatSpan(listing.timeout_seconds)],
-          ['Listed', <Time key="listed" at={listing.listed_at} />],
-          ['Version', formatCount(listing.listing_version)],
-          ['Signing key', <Id key="key" value={listing.signing_key} />],
-          ['Description hash', <Id key="hash" value={listing.metadata_hash} />],
-        ]}
-      />
-    </Card>
   );
 }
 
