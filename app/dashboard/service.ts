@@ -72,6 +72,13 @@ export const agentsQuery = (filters: RouteInput<'listAgents'>) =>
 export const agentQuery = (agentId: string) =>
   queryOptions({ queryKey: ['agent', agentId], queryFn: () => request('getAgent', { agent_id: agentId }) });
 
+/** A dispute and its call, for its parties and the admin. */
+export const caseQuery = (executionId: string) =>
+  queryOptions({
+    queryKey: ['disputes.case', executionId],
+    queryFn: () => call('disputes.case', { execution_id: executionId }),
+  });
+
 /** The URL of an account or a transaction in the deployment's explorer. */
 export function explorerUrl(config: MarketplaceConfig, kind: 'address' | 'tx', id: string): string {
   return `https://explorer.solana.com/${kind}/${id}${config.explorer_query}`;

@@ -119,7 +119,7 @@ describe('the page, days after a call', function () {
     expect([status, body.error.code]).to.deep.equal([500, 'execution_failed']);
     await visit(site, CALLER, async (page) => {
       await page.goto(`/executions/${body.error.execution_id}`);
-      await page.getByText("The caller's USDC account is missing or frozen.").first().waitFor();
+      await page.getByText('The caller’s USDC account is missing or frozen.').first().waitFor();
       await page.getByRole('heading', { name: 'In escrow', exact: true }).waitFor();
       await freeze(false);
       await page.getByRole('list').getByText('Refunded 0.02 USDC').waitFor();

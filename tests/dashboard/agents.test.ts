@@ -254,7 +254,7 @@ describe('agents', function () {
       expect(await page.getByRole('main').textContent()).not.to.match(/is held|is with the creator|is working/i);
       json = { ...json, cost_usdc: 0.01 };
       await steps.getByText('0.01 USDC is held on Solana.').waitFor();
-      await steps.getByText("The task is with the creator's server.").waitFor();
+      await steps.getByText('The task is with the creator’s server.').waitFor();
     });
   });
 

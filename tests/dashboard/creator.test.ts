@@ -113,10 +113,14 @@ describe('the creator', function () {
 
   it('learns before any wallet what to bring, earn and deposit, by the terms of the service', () =>
     site.visit({}, async (page) => {
-      const { fee_bps, collateral_tiers, dispute_bond_lamports } = (await site.visitor.send('/trpc/config.get', null))
-        .body.result.data;
+      const { fee_bps, min_price_usdc, collateral_tiers, dispute_bond_lamports } = (
+        await site.visitor.send('/trpc/config.get', null)
+      ).body.result.data;
       await page.goto('/creator/new');
       await page.getByText(`The marketplace keeps ${fee_bps / 100} %`).waitFor();
+      const most = collateral_tiers.at(-1).max_price_usdc;
+      await page.getByText(`from ${min_price_usdc} to ${most.toFixed(2)} USDC`).waitFor();
+      await page.getByText('and the dispute bond, at once and without notice.').waitFor();
       await page.getByText(`a bond of ${dispute_bond_lamports / 1e9} SOL`).waitFor();
       // The figures of the program, and the deposits that a listing has on the chain.
       expect({ ...constants }).to.include({
@@ -142,8 +146,11 @@ describe('the creator', function () {
         [...made, listing, visitor.seeds('key', signingKey.toBytes())].map(visitor.lamports),
       );
       const stays = kept.reduce((sum, one) => sum + one);
-      await page.getByText(`${formatSol(stays)} SOL and the network fee do`).waitFor();
-      await page.getByText(`${formatSol(vault)} SOL comes back with the collateral`).waitFor();
+      // Rounded, with the exact sum on hover.
+      const rounded = (lamports: bigint) => (Number(lamports) / 1e9).toFixed(4);
+      await page.getByText(`${rounded(stays)} for the agent’s accounts on the chain`).waitFor();
+      await page.getByText(`${rounded(vault)} comes back with the collateral`).waitFor();
+      for (const sum of [stays, vault]) await page.getByTitle(`${formatSol(sum)} SOL`, { exact: true }).waitFor();
       const rows = page.getByRole('table', { name: 'Amounts in USDC' }).getByRole('row');
       const shown = await Promise.all(
         (await rows.all()).slice(1).map((row) => row.getByRole('cell').allTextContents()),
@@ -391,19 +398,19 @@ describe('the creator', function () {
       await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
       await page.getByLabel('Show it as the example').check();
       await page.getByRole('button', { name: 'Run the test' }).click();
-      await page.getByText("The agent's page shows an example").waitFor();
+      await page.getByText('The agent’s page shows an example').waitFor();
       expect((await exampleOf()).parameters).to.deep.equal({ text: 'hello' });
       await recordTexts(page);
       await page.getByRole('button', { name: 'Withdraw it' }).click();
       await untilShown(page, 'Example withdrawn');
       expect(await exampleOf()).to.equal(null);
-      await page.getByText("The agent's page shows an example").waitFor({ state: 'detached' });
+      await page.getByText('The agent’s page shows an example').waitFor({ state: 'detached' });
     }));
 
   it('changes the price of the agent and nothing else, pauses it and resumes it', () =>
     site.visit(CREATOR, async (page) => {
       await page.goto(`/creator/${agentId}`);
-      await figure(page, 'Earned', '0.0495 USDC').waitFor();
+      await figure(page, 'Earned in all, after the fee', '0.0495 USDC').waitFor();
       const before = await shownAgent();
       await page.getByRole('tab', { name: 'Edit' }).click();
       await page.getByLabel('Price of one call, USDC').fill('0.055');
@@ -471,6 +478,16 @@ describe('the creator', function () {
       await page.getByRole('link', { name: 'Read and reply' }).first().click();
       await page.waitForURL(`**/disputes/${executionId}`);
       await page.getByRole('region', { name: 'Evidence' }).getByText(complaint.trim()).waitFor();
+      // It belongs to the agent: the header, the way back and the call lead there.
+      expect(await own.getAttribute('aria-current')).to.equal('true');
+      await page.getByRole('link', { name: 'Call', exact: true }).click();
+      const call = page.getByRole('region', { name: 'Calls', exact: true });
+      await call.getByText(executionId, { exact: true }).waitFor();
+      await call.getByRole('region', { name: 'What was sent' }).waitFor();
+      await page.goBack();
+      await page.getByRole('link', { name: '← Shouter' }).click();
+      await page.getByRole('tab', { name: 'Disputes 1 open', selected: true }).waitFor();
+      await page.getByRole('link', { name: 'Read and reply' }).click();
       await page.getByRole('region', { name: 'Task' }).getByText('Shout').first().waitFor();
       await page.getByRole('region', { name: 'Parameters' }).getByText('"hello"').first().waitFor();
       await page.getByRole('main').getByText(`HELLO ${IMAGE}`).first().waitFor();

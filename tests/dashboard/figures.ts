@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import type { Visitor } from '../journey/visitor.ts';
 
-/** The card of a large number, with the text below it. */
+/** The card of a large number. */
 export const figure = (page: Page, name: string, value: string) =>
   page.locator('section').filter({ hasText: new RegExp(`^${name}${value}$`) });
 
@@ -16,12 +16,13 @@ export async function assertSameFigures(page: Page, visitor: Visitor, agentId: s
   expect(total).to.include({ completed: 0, failed: 2, refunded: 0 });
   await page.goto(`/creator/${agentId}`);
   await figure(page, 'Calls', '2').waitFor();
-  await figure(page, 'Success', '0 %').waitFor();
-  await figure(page, 'Earned', '0.0495 USDCDisputes took 0.05 USDC of the collateral').waitFor();
+  await figure(page, 'Success', '0 of 2').waitFor();
+  await figure(page, 'Earned in all, after the fee', '0.0495 USDC').waitFor();
+  await page.getByText('Disputes took 0.05 USDC of the collateral.').waitFor();
   // One sentence for each day: two if midnight passed between the calls.
   await page
     .getByText(/ calls? on /)
-    .filter({ hasText: ': 0 % completed, 0.0495 USDC earned' })
+    .filter({ hasText: /: 0 of \d completed, 0\.0495 USDC earned/ })
     .waitFor();
   const failures = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Why calls failed' }) });
   await failures.getByRole('paragraph').filter({ hasText: /^2$/ }).waitFor();
@@ -35,7 +36,7 @@ export async function assertSameFigures(page: Page, visitor: Visitor, agentId: s
   expect(await calls.getByText('Completed', { exact: true }).count()).to.equal(0);
   await page.goto('/creator');
   const row = page.locator('section').filter({ has: page.getByRole('link', { name: 'Shouter' }) });
-  await row.getByText('0 %', { exact: true }).waitFor();
+  await row.getByText('0 of 2', { exact: true }).waitFor();
   await page.goto(`/agents/${agentId}`);
   await page.getByText('2 calls: 1 failed and refunded, 1 refunded after a dispute.').waitFor();
 }

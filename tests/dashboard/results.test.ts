@@ -88,7 +88,7 @@ describe('results on the page', function () {
   it('a picture is drawn, and JSON is a tree', () =>
     openEcho(
       async (page) => {
-        const picture = page.getByRole('img', { name: "The agent's picture “chart”" });
+        const picture = page.getByRole('img', { name: 'The agent’s picture “chart”' });
         await picture.waitFor();
         await until('it is drawn', () =>
           picture.evaluate((img) => (img as unknown as { naturalWidth: number }).naturalWidth === 1),

@@ -131,6 +131,12 @@ export function scenesOf({ disputed, answered, plain, receipt, agentId, pausedId
     { name: 'spend', path: '/spend', ...caller },
     { name: 'disputes', path: '/disputes', ...caller },
     { name: 'dispute-open', path: `/disputes/${disputed}`, ...caller },
+    {
+      name: 'dispute-reply',
+      path: `/disputes/${disputed}`,
+      ...creator,
+      act: (page) => page.getByLabel('Your reply').waitFor(),
+    },
     { name: 'dispute-ended', path: `/disputes/${answered}`, ...caller },
     {
       name: 'dispute-dialog',
@@ -146,6 +152,7 @@ export function scenesOf({ disputed, answered, plain, receipt, agentId, pausedId
     { name: 'creator-new', path: '/creator/new', ...creator },
     { name: 'creator-listing', path: `/creator/${agentId}`, ...creator },
     { name: 'creator-received', path: `/creator/${agentId}?tab=received`, ...creator },
+    { name: 'creator-disputes', path: `/creator/${agentId}?tab=disputes`, ...creator },
     { name: 'admin', path: '/admin', ...admin },
     { name: 'admin-disputes', path: '/admin?tab=disputes', ...admin },
     { name: 'admin-dispute', path: `/admin/disputes/${disputed}`, ...admin },

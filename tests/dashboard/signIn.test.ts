@@ -21,14 +21,17 @@ describe('signing in', function () {
         'Your calls',
         'Spend',
         'API keys',
-        'Your agents',
+        'List an agent',
         'Disputes',
         'Webhooks',
         'Statement',
         'Fees and rules',
       ];
       for (const name of own) await page.getByRole('menuitem', { name }).waitFor();
-      await page.getByRole('group', { name: 'As a creator' }).getByRole('menuitem', { name: 'Your agents' }).waitFor();
+      await page
+        .getByRole('group', { name: 'As a creator' })
+        .getByRole('menuitem', { name: 'List an agent' })
+        .waitFor();
       expect(await page.getByRole('menuitem', { name: 'Admin' }).count()).to.equal(0);
       await page.getByRole('menuitem', { name: 'Copy address' }).click();
       expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(wallet);

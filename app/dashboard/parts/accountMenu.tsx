@@ -4,10 +4,10 @@ import { signOut, useBalance, useLamports, useSession } from '../wallet/session.
 import type { Connected } from '../wallet/wallets.ts';
 import { formatShortSol } from './amount.ts';
 import { Menu, MenuGroup, MenuItem, MenuLine, MenuLink } from './menu.tsx';
-import { ADMIN, CALLER_PLACES, CALLS, CREATOR_PLACES, type Place, SHARED_PLACES, TERMS } from './places.ts';
+import { ADMIN, CALLER_PLACES, CALLS, creatorPlaceOf, type Place, SHARED_PLACES, TERMS } from './places.ts';
 import { Badge, cx } from './ui.tsx';
 import { formatAmount, formatCents, shorten } from './values.tsx';
-import { useOpenDisputes } from './waiting.tsx';
+import { useOpenDisputes, useUnanswered } from './waiting.tsx';
 
 const StatementDialog = lazy(() => import('./statement.tsx').then((module) => ({ default: module.StatementDialog })));
 
@@ -25,9 +25,10 @@ interface AccountMenuProps {
 }
 
 export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
-  const { isAdmin } = useSession();
+  const { isAdmin, isCreator } = useSession();
   const balance = useBalance();
   const { own, queue } = useOpenDisputes();
+  const unanswered = useUnanswered();
   const [isStatement, setStatement] = useState(false);
   return (
     <>
@@ -46,10 +47,10 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
               </span>
             )}
             {own + queue > 0 && (
-              // A wide window has the admin's number in its row of links.
               <Badge
                 tone="warn"
-                className={cx('max-xl:px-1.5', own === 0 && 'lg:hidden')}
+                // A wide window's header has the admin's number, and what waits for a reply, beside its links.
+                className={cx('max-xl:px-1.5', own === unanswered && 'lg:hidden')}
                 title={own + queue === 1 ? 'Open dispute' : 'Open disputes'}
               >
                 {own + queue}
@@ -77,7 +78,7 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
         <MenuLine />
         <MenuGroup name="As a caller">{links([CALLS, ...CALLER_PLACES])}</MenuGroup>
         <MenuLine />
-        <MenuGroup name="As a creator">{links(CREATOR_PLACES)}</MenuGroup>
+        <MenuGroup name="As a creator">{links([creatorPlaceOf(isCreator)])}</MenuGroup>
         <MenuLine />
         {links(SHARED_PLACES)}
         <MenuItem onSelect={() => setStatement(true)}>Statement …</MenuItem>

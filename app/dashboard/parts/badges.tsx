@@ -1,6 +1,7 @@
 /** Badges with the same meaning everywhere. */
 import type { AgentSummary } from '../../sdk/wire/wire.ts';
 import { Badge } from './ui.tsx';
+import { formatRate } from './values.tsx';
 
 /** Below this share of completed calls an agent is failing. */
 const POOR_RATE = 0.5;
@@ -11,12 +12,22 @@ export const isFailing = ({ total_executions, success_rate }: AgentSummary): boo
 /** Calls from which on a rate says something. */
 export const RATE_CALLS = 20;
 
-export const hasRate = ({ total_executions }: Pick<AgentSummary, 'total_executions'>): boolean =>
+type Calls = Pick<AgentSummary, 'success_rate' | 'total_executions'>;
+
+export const hasRate = ({ total_executions }: Pick<Calls, 'total_executions'>): boolean =>
   total_executions >= RATE_CALLS;
 
 /** How many of its calls succeeded, of which the rate is the share. */
-export const successesOf = ({ success_rate, total_executions }: AgentSummary): number =>
+export const successesOf = ({ success_rate, total_executions }: Calls): number =>
   Math.round(success_rate * total_executions);
+
+/** The share of completed calls; their number, such as `2 of 3`, while they are too few for a rate. */
+export const successOf = (agent: Calls): string =>
+  hasRate(agent)
+    ? formatRate(agent.success_rate)
+    : agent.total_executions > 0
+      ? `${successesOf(agent)} of ${agent.total_executions}`
+      : '–';
 
 /** Calls before an agent is called failing. */
 const MIN_CALLS = 5;
@@ -69,7 +80,7 @@ export function Verified() {
     <Badge
       tone="accent"
       className="shrink-0 whitespace-nowrap"
-      title="The marketplace knows who the creator is. It has not checked this agent's answers."
+      title="The marketplace knows who the creator is. It has not checked this agent’s answers."
     >
       <svg viewBox="0 0 16 16" className="size-3" fill="none" stroke="currentColor" strokeWidth="2" aria-hidden="true">
         <path d="m3 8.5 3.2 3L13 5" strokeLinecap="round" strokeLinejoin="round" />

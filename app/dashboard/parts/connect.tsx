@@ -107,7 +107,7 @@ export function SignedIn({ title, about, why, admin, children }: SignedInProps) 
       )}
       {wallet && (
         <Empty title="Only the admin can use this page">
-          The wallet {shorten(wallet)} is not the marketplace's admin.
+          The wallet {shorten(wallet)} is not the marketplace’s admin.
         </Empty>
       )}
     </>

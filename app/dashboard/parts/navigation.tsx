@@ -1,6 +1,8 @@
 /** The links between the views: a row, or on a narrow window a menu that works before any script has loaded. */
+import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation } from '@tanstack/react-router';
 import { type FocusEvent, type ToggleEvent, useRef } from 'react';
+import { caseQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { ADMIN, isReloaded, OWN_PLACES, type Place, placesOf, TERMS } from './places.ts';
 import { ThemeButton } from './theme.tsx';
@@ -23,7 +25,7 @@ const MENU = 'menu';
 export function NarrowMenu() {
   const { wallet, isAdmin, isCreator } = useSession();
   const places = placesOf(isCreator);
-  const own = OWN_PLACES.filter((place) => !places.includes(place));
+  const own = OWN_PLACES.filter(({ to }) => to !== '/creator');
   const menu = useRef<HTMLDivElement>(null);
   const close = () => menu.current?.hidePopover();
   const closeBehind = ({ currentTarget, relatedTarget }: FocusEvent) => {
@@ -89,6 +91,17 @@ export function NarrowMenu() {
   );
 }
 
+const DISPUTE = /^\/disputes\/([^/]+)/;
+
+/** Where the shown dispute belongs: to its creator's agents, or to its caller's disputes. Null until its view knows. */
+function usePlaceOfDispute(pathname: string): Place['to'] | null | undefined {
+  const { wallet } = useSession();
+  const [, executionId] = DISPUTE.exec(pathname) ?? [];
+  const { data } = useQuery({ ...caseQuery(executionId ?? ''), enabled: false });
+  if (executionId === undefined) return undefined;
+  return data ? (data.dispute.creator === wallet ? '/creator' : '/disputes') : null;
+}
+
 const CURRENT = 'bg-chip !text-ink font-medium';
 
 /** `isWide`: in the row, which has no link of its own to any view that belongs to a place. The menu has one to each of Activity. */
@@ -96,13 +109,17 @@ function NavLink({ place, isWide = false }: { place: Place; isWide?: boolean }) 
   const { to, title, also = [] } = place;
   const { isCreator } = useSession();
   const pathname = useLocation({ select: ({ pathname }) => pathname });
-  const isWithin = (isWide || to === '/') && also.some((path) => pathname === path || pathname.startsWith(`${path}/`));
+  const disputeAt = usePlaceOfDispute(pathname);
+  const shown = disputeAt === undefined ? pathname : disputeAt;
+  const isWithin =
+    disputeAt === to ||
+    ((isWide || to === '/') && also.some((path) => shown === path || shown?.startsWith(`${path}/`)));
   return (
     <Link
       to={to}
       reloadDocument={isReloaded(place)}
       // Without agents, the way to list the first is a link of its own.
-      activeOptions={{ exact: to === '/' || (to === '/creator' && !isCreator) }}
+      activeOptions={{ exact: to === '/' || to === '/disputes' || (to === '/creator' && !isCreator) }}
       className={cx(
         'flex min-h-9 items-center gap-1.5 rounded-lg px-2.5 text-sm whitespace-nowrap text-faint -outline-offset-2 hover:bg-sunken hover:text-ink max-lg:min-h-11 max-lg:text-base',
         isWithin && CURRENT,

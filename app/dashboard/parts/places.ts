@@ -36,7 +36,10 @@ const VIEWS: readonly Place[] = [
 ];
 
 /** For everybody, in this order. A creator has the own agents, from which another is listed. */
-export const placesOf = (isCreator: boolean): readonly Place[] => [...VIEWS, isCreator ? OWN_AGENTS : LIST_AGENT];
+export const placesOf = (isCreator: boolean): readonly Place[] => [...VIEWS, creatorPlaceOf(isCreator)];
+
+/** Without agents, a wallet can list the first. */
+export const creatorPlaceOf = (isCreator: boolean): Place => (isCreator ? OWN_AGENTS : LIST_AGENT);
 
 /** All of them. */
 export const PLACES: readonly Place[] = placesOf(false);
@@ -49,12 +52,11 @@ export const CALLER_PLACES: readonly Place[] = [
   { to: '/spend', title: 'Spend', words: 'costs chart payments' },
   { to: '/keys', title: 'API keys', words: 'budget allowance gas' },
 ];
-export const CREATOR_PLACES: readonly Place[] = [OWN_AGENTS];
 export const SHARED_PLACES: readonly Place[] = [
   { to: '/disputes', title: 'Disputes', words: 'refund complaint' },
   { to: '/webhooks', title: 'Webhooks', words: 'events notifications' },
 ];
-export const OWN_PLACES: readonly Place[] = [...CALLER_PLACES, ...CREATOR_PLACES, ...SHARED_PLACES];
+export const OWN_PLACES: readonly Place[] = [...CALLER_PLACES, OWN_AGENTS, ...SHARED_PLACES];
 
 export const TERMS: Place = { to: '/terms', title: 'Fees and rules', words: 'network terms settings prices disputes' };
 export const ADMIN: Place = { to: '/admin', title: 'Admin', words: 'marketplace creators settings' };

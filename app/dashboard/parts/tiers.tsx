@@ -18,7 +18,7 @@ export function TierTable({ tiers, caption, columns }: TierTableProps) {
       <thead className="border-b border-line align-bottom text-xs text-faint">
         <tr>
           {columns.map(([head]) => (
-            <th key={head} scope="col" className="py-1.5 pl-3 text-right font-medium first:pl-0">
+            <th key={head} scope="col" className="py-1.5 pl-3 text-right font-medium first:pl-0 first:text-left">
               {head}
             </th>
           ))}
@@ -28,7 +28,7 @@ export function TierTable({ tiers, caption, columns }: TierTableProps) {
         {tiers.map((tier) => (
           <tr key={tier.max_price_usdc}>
             {columns.map(([head, amount]) => (
-              <td key={head} className="py-1.5">
+              <td key={head} className="py-1.5 first:text-left">
                 {formatNumber(amount(tier))}
               </td>
             ))}

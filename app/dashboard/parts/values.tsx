@@ -86,15 +86,16 @@ export function agoText(at: string, zone = ''): string {
   const seconds = Math.max(0, (Date.now() - Date.parse(at)) / 1_000);
   const time = new Date(at);
   if (seconds > AGO_SECONDS)
-    return `${time.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}${zone}`;
+    return `${time.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' })}${zone}`;
+  const clock = `${time.toLocaleTimeString(undefined, { timeStyle: 'medium' })}${zone}`;
   const [unit, size] = AGO_UNITS.find(([, size]) => seconds >= size) ?? [];
-  if (!unit) return 'just now';
+  if (!unit) return `just now, ${clock}`;
   const count = Math.floor(seconds / size);
   const ago = unit === 'day' && count === 1 ? 'yesterday' : `${count} ${unit}${count === 1 ? '' : 's'} ago`;
-  return `${ago}, ${time.toLocaleTimeString(undefined, { timeStyle: 'short' })}${zone}`;
+  return `${ago}, ${clock}`;
 }
 
-/** The age of a time with its clock time, such as `5 minutes ago, 14:32`; the exact time on hover. `hasZone`: where no head names it. */
+/** The age of a time with its clock time, such as `5 minutes ago, 14:32:05`; the exact time on hover. `hasZone`: where no head names it. */
 export function Ago({ at, hasZone = false }: { at: string; hasZone?: boolean }) {
   const zone = hasZone ? ` ${zoneAt(new Date(at))}` : '';
   const [text, setText] = useState(() => agoText(at, zone));

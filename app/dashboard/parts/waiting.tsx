@@ -71,18 +71,23 @@ function OpenAt({ to }: { to: '/disputes' | '/admin' }) {
   return count > 0 ? <Badge tone="warn">{count} open</Badge> : null;
 }
 
-/** Open disputes about the wallet's agents that have no reply. */
-function Unanswered() {
+/** The number of open disputes about the wallet's agents that have no reply, up to FIRST_DISPUTES. */
+export function useUnanswered(): number {
   const { wallet } = useSession();
   const { data } = useQuery(firstDisputesQuery(wallet));
-  const waits = (data?.disputes ?? []).filter(
+  const waits = data?.disputes.filter(
     ({ outcome, creator, reply }) => outcome === 'open' && creator === wallet && reply === null,
   );
-  if (waits.length === 0) return null;
+  return waits?.length ?? 0;
+}
+
+function Unanswered() {
+  const count = useUnanswered();
+  if (count === 0) return null;
   return (
     <Badge tone="warn" title="Open disputes without your reply">
-      {waits.length}
-      <span className="sr-only"> {waits.length === 1 ? 'dispute waits' : 'disputes wait'} for your reply</span>
+      {count}
+      <span className="sr-only"> {count === 1 ? 'dispute waits' : 'disputes wait'} for your reply</span>
     </Badge>
   );
 }

@@ -32,7 +32,7 @@ export default function Agent() {
   if (error instanceof MarketplaceError && error.code === 'agent_not_found') {
     return (
       <>
-        <PageHead title="Agent not found" about="The address may be wrong, or the agent's creator has removed it." />
+        <PageHead title="Agent not found" about="The address may be wrong, or the agent’s creator has removed it." />
         <Link to="/" className={buttonStyle('primary')}>
           Browse agents
         </Link>

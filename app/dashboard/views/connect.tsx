@@ -45,11 +45,11 @@ export default function View() {
     <>
       <PageHead title={TITLE} about={ABOUT} />
       {isRefused(error) && (
-        <Note tone="bad" title="The program's request is not valid, so nothing can be connected">
+        <Note tone="bad" title="The program’s request is not valid, so nothing can be connected">
           {explain(error)}
         </Note>
       )}
-      {error && !isRefused(error) && <Trouble error={error} what="The program's request" onRetry={refetch} />}
+      {error && !isRefused(error) && <Trouble error={error} what="The program’s request" onRetry={refetch} />}
       {!asked && !error && <Skeleton className="h-60" />}
       {asked && <Request asked={asked} query={query} />}
     </>

@@ -2,12 +2,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
+import { successOf } from '../parts/badges.tsx';
 import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { StatementButton } from '../parts/statement.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Badge, buttonStyle, Card, cx, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
-import { formatAmount, formatCount, formatRate, Status, Time } from '../parts/values.tsx';
+import { formatAmount, formatCount, Status, Time } from '../parts/values.tsx';
+import { useUnanswered } from '../parts/waiting.tsx';
 import { configQuery } from '../service.ts';
 import { Introduction } from './listing/introduction.tsx';
 import { isDraftKept } from './listing/kept.ts';
@@ -15,11 +17,13 @@ import { OpenDisputes } from './listing/openDisputes.tsx';
 import { heldCollateral, isAtMinimum, missingCollateral, ownListingsQuery, sumUsdc, takenText } from './listing/own.ts';
 
 export default function View() {
+  // A dispute that waits for a reply comes before another agent.
+  const unanswered = useUnanswered();
   return (
     <>
       <PageHead title="Your agents" about="Earnings, success and collateral of each of your agents.">
         <StatementButton as="creator" />
-        <Link to="/creator/new" className={buttonStyle('primary')}>
+        <Link to="/creator/new" className={buttonStyle(unanswered > 0 ? 'plain' : 'primary')}>
           List an agent
         </Link>
       </PageHead>
@@ -43,24 +47,24 @@ function Listings() {
     .filter(({ status }) => status !== 'delisted')
     .toSorted((one, other) => urgency(other) - urgency(one));
   const past = listings.filter(({ status }) => status === 'delisted');
-  const disputes = listings.reduce((sum, { open_disputes }) => sum + open_disputes, 0);
+  const notes = [
+    takenText(sumUsdc(listings.map(({ collateral }) => collateral.slashed_usdc))),
+    minimumText(listings.filter((one) => one.status === 'active' && isAtMinimum(one, config)).length),
+  ].filter(Boolean);
   return (
     <div className="grid gap-8">
-      <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
-        <Figure
-          label="Earned"
-          value={formatAmount(sumUsdc(listings.map(({ earned_usdc }) => earned_usdc)))}
-          about={takenText(sumUsdc(listings.map(({ collateral }) => collateral.slashed_usdc)))}
-        />
-        <Figure label="Calls" value={formatCount(listings.reduce((sum, one) => sum + one.total_executions, 0))} />
-        <Figure
-          label="Collateral held"
-          value={formatAmount(sumUsdc(listings.map(heldCollateral)))}
-          about={minimumText(listings.filter((one) => one.status === 'active' && isAtMinimum(one, config)).length)}
-        />
-        <Figure label="Open disputes" value={formatCount(disputes)} />
-      </div>
       <OpenDisputes />
+      <div className="grid gap-3">
+        <div className="grid grid-cols-2 gap-3 *:first:max-lg:col-span-2 lg:grid-cols-3">
+          <Figure
+            label="Earned in all, after the fee"
+            value={formatAmount(sumUsdc(listings.map(({ earned_usdc }) => earned_usdc)))}
+          />
+          <Figure label="Calls" value={formatCount(listings.reduce((sum, one) => sum + one.total_executions, 0))} />
+          <Figure label="Collateral held" value={formatAmount(sumUsdc(listings.map(heldCollateral)))} />
+        </div>
+        {notes.length > 0 && <p className="text-sm text-faint">{notes.join(' ')}</p>}
+      </div>
       {isDraftKept() && <Resume />}
       {active.length > 0 && <List listings={active} label="Your agents" />}
       {past.length > 0 && (
@@ -108,12 +112,12 @@ function List({ listings, label }: { listings: readonly OwnListing[]; label: str
 }
 
 function Row({ listing }: { listing: OwnListing }) {
-  const { agent_id, name, status, price_usdc, total_executions, success_rate, earned_usdc, open_disputes } = listing;
+  const { agent_id, name, status, price_usdc, total_executions, earned_usdc, open_disputes } = listing;
   // On a phone two rows; the wide ones share the second.
   const figures: readonly (readonly [term: string, value: string, isWide?: true])[] = [
     ['Price', formatAmount(price_usdc)],
     ['Calls', formatCount(total_executions)],
-    ['Success', total_executions > 0 ? formatRate(success_rate) : '–'],
+    ['Success', successOf(listing)],
     ['Earned', formatAmount(earned_usdc), true],
     ['Collateral', formatAmount(heldCollateral(listing)), true],
   ];
@@ -206,8 +210,8 @@ function Begin() {
 function Waiting() {
   return (
     <div className="grid gap-8" role="status" aria-label="Loading your agents">
-      <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
-        {['earned', 'calls', 'collateral', 'disputes'].map((name) => (
+      <div className="grid grid-cols-2 gap-3 *:first:max-lg:col-span-2 lg:grid-cols-3">
+        {['earned', 'calls', 'collateral'].map((name) => (
           <Skeleton key={name} className="h-23" />
         ))}
       </div>

@@ -12,7 +12,7 @@ import Result from '../parts/result/result.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Badge, Button, Card, cx, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
 import { Code, formatAmount, formatCount, Id, shorten, Time } from '../parts/values.tsx';
-import { call } from '../service.ts';
+import { caseQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Due } from './admin/due.tsx';
 import { Resolve } from './admin/resolve.tsx';
@@ -41,17 +41,7 @@ export default function View(): ReactNode {
   const isOfAdmin = useLocation({ select: ({ pathname }) => pathname.startsWith('/admin/') });
   return (
     <>
-      <p className="mb-3 text-sm">
-        {isOfAdmin ? (
-          <Link to="/admin" search={{ tab: 'disputes' }} className="text-faint hover:text-ink">
-            ← All disputes
-          </Link>
-        ) : (
-          <Link to="/disputes" className="text-faint hover:text-ink">
-            ← Your disputes
-          </Link>
-        )}
-      </p>
+      <Back executionId={executionId} isOfAdmin={isOfAdmin} />
       <SignedIn
         title="Dispute"
         admin={isOfAdmin}
@@ -63,11 +53,40 @@ export default function View(): ReactNode {
   );
 }
 
+/** To the list that has the dispute: the admin's, the agent's for its creator, else the wallet's. Hidden until that is known. */
+function Back({ executionId, isOfAdmin }: { executionId: string; isOfAdmin: boolean }) {
+  const { wallet } = useSession();
+  const { data, error } = useQuery({ ...caseQuery(executionId), enabled: false });
+  const isKnown = isOfAdmin || wallet === null || data !== undefined || error !== null;
+  const style = 'text-faint hover:text-ink';
+  return (
+    <p className={cx('mb-3 text-sm', !isKnown && 'invisible')}>
+      {isOfAdmin ? (
+        <Link to="/admin" search={{ tab: 'disputes' }} className={style}>
+          ← All disputes
+        </Link>
+      ) : data && data.dispute.creator === wallet ? (
+        <Link
+          to="/creator/$agentId"
+          params={{ agentId: data.dispute.agent_id }}
+          search={{ tab: 'disputes' }}
+          className={style}
+        >
+          ← {data.dispute.agent_name ?? shorten(data.dispute.agent_id)}
+        </Link>
+      ) : (
+        <Link to="/disputes" className={style}>
+          ← Your disputes
+        </Link>
+      )}
+    </p>
+  );
+}
+
 function Loaded({ executionId, isOfAdmin }: { executionId: string; isOfAdmin: boolean }) {
   const { wallet } = useSession();
   const { data, error, refetch } = useQuery({
-    queryKey: ['disputes.case', executionId],
-    queryFn: () => call('disputes.case', { execution_id: executionId }),
+    ...caseQuery(executionId),
     refetchInterval: ({ state }) => (state.data?.dispute.outcome === 'open' ? REFRESH_MS : false),
   });
   if (data) {
@@ -108,7 +127,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             <span>
               {reader === 'caller' ? 'You opened it' : 'Opened'} <Time at={dispute.opened_at} />
             </span>
-            <CallOf dispute={dispute} isCaller={reader === 'caller'} />
+            <CallOf dispute={dispute} reader={reader} />
             {task !== null && (
               <span className="w-full">
                 <TaskLine task={task} />

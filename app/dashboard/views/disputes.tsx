@@ -1,6 +1,7 @@
 /** A wallet's disputes: those that it opened, and those about its own agents. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
 import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
@@ -26,7 +27,7 @@ export default function View() {
     <>
       <PageHead
         title="Disputes"
-        about={`A caller can dispute a bad result. The admin should decide within ${DECISION_SECONDS / 3_600} hours; if upheld, the creator's collateral pays.`}
+        about={`A caller can dispute a bad result. The admin should decide within ${DECISION_SECONDS / 3_600} hours; if upheld, the creator’s collateral pays.`}
       />
       <SignedIn why="Disputes are shown to the caller who opened them and to the creator of the agent.">
         {wallet && <Disputes wallet={wallet} />}
@@ -38,27 +39,51 @@ export default function View() {
 function Disputes({ wallet }: { wallet: string }) {
   const { page = 1 } = route.useSearch();
   const navigate = route.useNavigate();
+  return (
+    <DisputeList
+      wallet={wallet}
+      page={page}
+      onPage={(next) => navigate({ search: next > 1 ? { page: next } : {} })}
+      empty={
+        <Empty title="No disputes">
+          <p className="mb-5">
+            You can dispute a call from its own page, for as long as its dispute window is open. Disputes about your
+            agents appear here, too.
+          </p>
+          <Link to="/executions" className={buttonStyle('primary')}>
+            Your calls
+          </Link>
+        </Empty>
+      }
+    />
+  );
+}
+
+interface DisputeListProps {
+  wallet: string;
+  /** Only about this agent of the wallet. */
+  agentId?: string;
+  page: number;
+  onPage(page: number): void;
+  /** Shown if there are none. */
+  empty: ReactNode;
+}
+
+export function DisputeList({ wallet, agentId, page, onPage, empty }: DisputeListProps) {
   const { data, error, refetch } = useQuery({
-    queryKey: ['disputes', wallet, page],
-    queryFn: () => call('disputes.mine', { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE }),
+    queryKey: ['disputes', wallet, agentId, page],
+    queryFn: () =>
+      call('disputes.mine', {
+        ...(agentId !== undefined && { agent_id: agentId }),
+        limit: PAGE_SIZE,
+        offset: (page - 1) * PAGE_SIZE,
+      }),
     refetchInterval: READ_AGAIN_MS,
     placeholderData: keepPreviousData,
   });
   if (!data)
     return error ? <Trouble error={error} what="The disputes" onRetry={refetch} /> : <Skeleton className="h-64" />;
-  if (data.disputes.length === 0) {
-    return (
-      <Empty title="No disputes">
-        <p className="mb-5">
-          You can dispute a call from its own page, for as long as its dispute window is open. Disputes about your
-          agents appear here, too.
-        </p>
-        <Link to="/executions" className={buttonStyle('primary')}>
-          Your calls
-        </Link>
-      </Empty>
-    );
-  }
+  if (data.disputes.length === 0) return empty;
   return (
     <>
       <div className="grid gap-8">
@@ -80,12 +105,7 @@ function Disputes({ wallet }: { wallet: string }) {
           );
         })}
       </div>
-      <Pages
-        page={page}
-        size={PAGE_SIZE}
-        total={data.total}
-        onPage={(next) => navigate({ search: next > 1 ? { page: next } : {} })}
-      />
+      <Pages page={page} size={PAGE_SIZE} total={data.total} onPage={onPage} />
     </>
   );
 }

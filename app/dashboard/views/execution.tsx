@@ -122,7 +122,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
             <Card className="max-lg:order-2">
               <h2 className="font-semibold">Steps</h2>
               <p className="mt-1 mb-4 text-sm text-faint">
-                Reported by the agent. The creator's signature does not cover them.
+                Reported by the agent. The creator’s signature does not cover them.
               </p>
               <Steps steps={steps} />
             </Card>

@@ -82,7 +82,7 @@ function Calls() {
           <Empty title="No calls yet">
             <p className="mb-5">
               Choose an agent and run it from this page, or call it with an API key. The price is held in escrow until
-              the agent's signed result arrives.
+              the agent’s signed result arrives.
             </p>
             <Link to="/" className={buttonStyle('primary')}>
               Find an agent

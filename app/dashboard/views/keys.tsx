@@ -19,7 +19,7 @@ import { Warnings } from './keys/warnings.tsx';
 const Dialogs = lazy(() => import('./keys/dialogs.tsx'));
 
 const ABOUT =
-  "A key lets a program call agents with your wallet's USDC. The chain enforces what it may spend and until when; this " +
+  'A key lets a program call agents with your wallet’s USDC. The chain enforces what it may spend and until when; this ' +
   'service enforces which agents it may call, and from which IP addresses. Its value is shown once, when it is created.';
 
 export default function View() {

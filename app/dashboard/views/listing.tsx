@@ -2,27 +2,28 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { AskBeforeLeaving } from '../parts/leave.tsx';
 import { TabLine } from '../parts/tabs.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { buttonStyle, Card, Empty, Facts, Figure, Note, PageHead, Skeleton } from '../parts/ui.tsx';
-import { formatAmount, formatCount, formatRate, formatSpan, Id, Status, Time } from '../parts/values.tsx';
+import { Badge, buttonStyle, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
+import { formatAmount, Id, Status } from '../parts/values.tsx';
 import { queryClient } from '../service.ts';
+import { useSession } from '../wallet/session.ts';
 import { exampleQuery } from './agent/example.tsx';
-import { outcomesQuery, outcomeWords } from './agent/outcomes.tsx';
-import { AtMinimum, CollateralCard, DelistCard, LowCollateral, PauseButton } from './listing/actions.tsx';
+import { DisputeList } from './disputes.tsx';
+import { CollateralCard, DelistCard, PauseButton } from './listing/actions.tsx';
 import { type Draft, draftOf, isSame } from './listing/draft.ts';
 import { Edit } from './listing/edit.tsx';
 import { OpenDisputes } from './listing/openDisputes.tsx';
-import { heldCollateral, ownListingsQuery, takenText } from './listing/own.ts';
+import { Overview } from './listing/overview.tsx';
+import { ownListingsQuery } from './listing/own.ts';
 import { Received } from './listing/received.tsx';
 import { RotateCard } from './listing/rotate.tsx';
 import { type ListingSearch, TABS, type Tab } from './listing/search.ts';
 import { ShownExample } from './listing/shownExample.tsx';
-import { Statistics } from './listing/statistics.tsx';
 import { type TestOutcome, TestPanel } from './listing/testPanel.tsx';
 
 const route = getRouteApi('/creator/$agentId');
@@ -63,11 +64,12 @@ function Found() {
 }
 
 /** The tabs of a delisted agent. */
-const ALWAYS: readonly Tab[] = ['overview', 'received', 'settings'];
+const ALWAYS: readonly Tab[] = ['overview', 'received', 'disputes', 'settings'];
 
 const LABELS: Record<Tab, string> = {
   overview: 'Overview',
   received: 'Calls',
+  disputes: 'Disputes',
   edit: 'Edit',
   test: 'Test',
   settings: 'Settings',
@@ -79,10 +81,21 @@ const UNSAVED = (
   </>
 );
 
-const labelOf = (tab: Tab, isChanged: boolean) => (tab === 'edit' && isChanged ? UNSAVED : LABELS[tab]);
+function labelOf(tab: Tab, isChanged: boolean, disputes: number): ReactNode {
+  if (tab === 'edit' && isChanged) return UNSAVED;
+  if (tab !== 'disputes' || disputes === 0) return LABELS[tab];
+  return (
+    <>
+      Disputes{' '}
+      <Badge tone="warn">
+        {disputes} <span className="max-sm:sr-only">open</span>
+      </Badge>
+    </>
+  );
+}
 
 function Manage({ listing }: { listing: OwnListing }) {
-  const { tab: asked = 'overview', failed = false } = route.useSearch();
+  const { tab: asked = 'overview', failed = false, call, page = 1 } = route.useSearch();
   const navigate = route.useNavigate();
   const show = (search: ListingSearch) => void navigate({ search, replace: true, resetScroll: false });
   const setTab = (next: Tab) => show(next === 'overview' ? {} : { tab: next });
@@ -122,19 +135,32 @@ function Manage({ listing }: { listing: OwnListing }) {
           </>
         )}
       </PageHead>
-      <div className="mb-6 empty:hidden">
-        <OpenDisputes agentId={listing.agent_id} />
-      </div>
+      {tab !== 'disputes' && (
+        <div className="mb-6 empty:hidden">
+          <OpenDisputes agentId={listing.agent_id} />
+        </div>
+      )}
       <Tabs.Root value={tab} onValueChange={(next) => setTab(next as Tab)}>
-        <TabLine label="About this agent" tabs={shown.map((name) => [name, labelOf(name, isChanged)])} />
+        <TabLine
+          label="About this agent"
+          tabs={shown.map((name) => [name, labelOf(name, isChanged, listing.open_disputes)])}
+        />
         <Tabs.Content value="overview">
           <Overview listing={listing} />
         </Tabs.Content>
         <Tabs.Content value="received">
           <Received
             agentId={listing.agent_id}
+            only={call}
             failed={failed}
             onFailed={(next) => show({ tab: 'received', ...(next && { failed: true }) })}
+          />
+        </Tabs.Content>
+        <Tabs.Content value="disputes">
+          <Disputes
+            listing={listing}
+            page={page}
+            onPage={(next) => show({ tab: 'disputes', ...(next > 1 && { page: next }) })}
           />
         </Tabs.Content>
         <Tabs.Content value="edit">
@@ -175,69 +201,28 @@ function Manage({ listing }: { listing: OwnListing }) {
   );
 }
 
-function Overview({ listing }: { listing: OwnListing }) {
-  const { total_executions, success_rate, earned_usdc, open_disputes, collateral } = listing;
-  return (
-    <div className="grid gap-8">
-      <LowCollateral listing={listing} />
-      {listing.status === 'delisted' && !collateral.returned && (
-        <Note tone="warn" title="Delisted">
-          {collateral.returnable_at && (
-            <>
-              Its collateral can be returned from <Time at={collateral.returnable_at} /> on, under Settings.
-            </>
-          )}
-        </Note>
-      )}
-      <div className="grid grid-cols-2 gap-3 *:last:max-lg:col-span-2 lg:grid-cols-5">
-        <Figure label="Earned" value={formatAmount(earned_usdc)} about={takenText(collateral.slashed_usdc)} />
-        <Figure label="Calls" value={formatCount(total_executions)} />
-        <Figure label="Success" value={total_executions > 0 ? formatRate(success_rate) : '–'} />
-        <Figure label="Open disputes" value={formatCount(open_disputes)} />
-        <Figure
-          label="Collateral"
-          value={formatAmount(heldCollateral(listing))}
-          about={<AtMinimum listing={listing} />}
-        />
-      </div>
-      <Statistics agentId={listing.agent_id} />
-      <Terms listing={listing} />
-    </div>
-  );
+interface DisputesProps {
+  listing: OwnListing;
+  page: number;
+  onPage(page: number): void;
 }
 
-function Terms({ listing }: { listing: OwnListing }) {
-  // The marketplace shows the outcomes of offered agents only.
-  const isShown = listing.status !== 'delisted' && listing.metadata !== null;
-  const { data } = useQuery({ ...outcomesQuery(listing.agent_id), enabled: isShown });
-  const last = data?.outcomes[0];
-  const { endpoint } = draftOf(listing);
+function Disputes({ listing, page, onPage }: DisputesProps) {
+  const { wallet } = useSession();
   return (
-    <Card className="grid gap-4">
-      <h2 className="font-medium">Listing</h2>
-      <Facts
-        rows={[
-          endpoint !== '' && [
-            'Endpoint',
-            <code key="endpoint" className="font-mono text-[0.8125rem] break-all">
-              {endpoint}
-            </code>,
-          ],
-          last !== undefined && [
-            'Last call',
-            <span key="last" className="inline-block first-letter:uppercase">
-              {outcomeWords(last)}, <Time at={last.ended_at} />
-            </span>,
-          ],
-          ['Shortest timeout', formatSpan(listing.min_timeout_seconds)],
-          ['Longest timeout', formatSpan(listing.timeout_seconds)],
-          ['Listed', <Time key="listed" at={listing.listed_at} />],
-          ['Version', formatCount(listing.listing_version)],
-          ['Signing key', <Id key="key" value={listing.signing_key} />],
-          ['Description hash', <Id key="hash" value={listing.metadata_hash} />],
-        ]}
+    wallet && (
+      <DisputeList
+        wallet={wallet}
+        agentId={listing.agent_id}
+        page={page}
+        onPage={onPage}
+        empty={
+          <Empty title="No disputes">
+            A caller can dispute a paid call while its dispute window is open. It then appears here.
+          </Empty>
+        }
       />
-    </Card>
+    )
   );
 }
 
@@ -247,8 +232,8 @@ function Waiting() {
       <Skeleton className="mb-4 h-5 w-24" />
       <Skeleton className="mb-8 h-16 w-80 max-w-full" />
       <Skeleton className="mb-6 h-10" />
-      <div className="grid grid-cols-2 gap-3 *:last:max-lg:col-span-2 lg:grid-cols-5">
-        {['earned', 'calls', 'success', 'disputes', 'collateral'].map((name) => (
+      <div className="grid grid-cols-2 gap-3 *:first:max-lg:col-span-2 *:last:max-lg:col-span-2 lg:grid-cols-4">
+        {['earned', 'calls', 'success', 'collateral'].map((name) => (
           <Skeleton key={name} className="h-23" />
         ))}
       </div>

@@ -51,11 +51,24 @@ const COUNTED = 10_000;
 
 /**
  * The wallet's disputes, as caller or creator: open ones, then the others, each newest first. The total counts up to
- * `counted` beyond the offset.
+ * `counted` beyond the offset. With `agent_id`, those of this listing, if it is the wallet's.
  */
-export function listOwnDisputes(deps: DisputesDeps, wallet: string, page: Page, counted = COUNTED) {
+export function listOwnDisputes(
+  deps: DisputesDeps,
+  wallet: string,
+  { agent_id: agentId, ...page }: Page & { agent_id?: string | undefined },
+  counted = COUNTED,
+) {
   const order = sql`ORDER BY outcome <> 'open', opened_at DESC, execution_id`;
   const columns = sql`execution_id, outcome, opened_at`;
+  if (agentId !== undefined) {
+    return readPage(deps, page, counted, {
+      order,
+      places: (most) => sql`SELECT * FROM (SELECT ${columns} FROM chain.disputes WHERE listing = ${agentId}
+        AND EXISTS (SELECT 1 FROM chain.listings AS l WHERE l.listing = ${agentId} AND l.creator = ${wallet})
+        ${order} LIMIT ${most}) AS against`,
+    });
+  }
   // Each listing's own first disputes: no later one can be on the page.
   const first = (most: number) => sql`chain.disputes
     WHERE listing = l.listing AND caller <> ${wallet} ${order} LIMIT ${most}`;

@@ -1,7 +1,7 @@
 /** Procedures of disputes: evidence, replies and reasons, and lists of disputes. */
 import * as z from 'zod';
 import { DISPUTE_OUTCOMES, type DisputeOutcome, MAX_EVIDENCE_BYTES } from './choices.ts';
-import { Count, ExecutionId, Lamports, type ProcedureEntry, page, Time, Usdc } from './fields.ts';
+import { Address, Count, ExecutionId, Lamports, type ProcedureEntry, page, Time, Usdc } from './fields.ts';
 import { Receipt } from './receipt.ts';
 import { ExecutionFull } from './wire.ts';
 
@@ -78,11 +78,14 @@ export type OtherDisputes = z.infer<typeof OtherDisputes>;
 const DisputePage = z.strictObject({ disputes: z.array(DisputeSummary), total: Count });
 
 export const disputeProcedures = {
-  /** Disputes of executions that the wallet paid for, and of its listings: open ones, then the others, each newest first. */
+  /**
+   * Disputes of executions that the wallet paid for, and of its listings: open ones, then the others, each newest first.
+   * With `agent_id`, only those of this listing of the wallet.
+   */
   'disputes.mine': {
     kind: 'query',
     access: 'session',
-    input: z.strictObject(page).prefault({}),
+    input: z.strictObject({ agent_id: Address.optional(), ...page }).prefault({}),
     output: DisputePage,
   },
   /** All disputes: open ones by due time, then the others, newest first. */

@@ -142,6 +142,31 @@ describe('disputes at /trpc', () => {
       expect(ids).to.deep.equal([newestOpen, against, first, oldestOpen]);
     });
 
+    it('show the creator the disputes of one listing, page by page, and nobody else any', async () => {
+      const { caller, creator, listing, execution_id: first } = await addDisputed({ opened_at: BigInt(EPOCH + 2) });
+      const own = creator.publicKey.toBase58();
+      const other = await world.addListing({ creator: own }, { name: 'other-agent' });
+      const add = async (of: string, seconds: number, payer = caller.publicKey.toBase58()) => {
+        const execution_id = await world.addRecord({ caller: payer, listing: of, status: 'disputed' });
+        const opened_at = BigInt(EPOCH + seconds);
+        await world.addDispute({ execution_id, caller: payer, listing: of, opened_at });
+        return execution_id;
+      };
+      const elsewhere = await add(other, 4);
+      const byItself = await add(listing, 1, own);
+      const session = await signIn(creator);
+      const listed = async (agent_id: string, more = {}) => {
+        const { disputes, total } = await session.call('disputes.mine', { agent_id, ...more });
+        return [disputes.map(({ execution_id }) => execution_id), total];
+      };
+      expect(await listed(listing)).to.deep.equal([[first, byItself], 2]);
+      expect(await listed(listing, { limit: 1, offset: 1 })).to.deep.equal([[byItself], 2]);
+      expect(await listed(other)).to.deep.equal([[elsewhere], 1]);
+      expect(await listed(newAddress())).to.deep.equal([[], 0]);
+      const asCaller = await (await signIn(caller)).call('disputes.mine', { agent_id: listing });
+      expect(asCaller).to.deep.equal({ disputes: [], total: 0 });
+    });
+
     it('count at most a little past the page, and still lead a reader through every page', async () => {
       const { caller, creator, listing } = await addDisputed();
       const wallet = caller.publicKey.toBase58();

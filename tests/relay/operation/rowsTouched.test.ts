@@ -161,6 +161,7 @@ describe('rows that the API touches', () => {
       }
       await creator.call('listings.mine');
       await creator.call('disputes.mine', {});
+      await creator.call('disputes.mine', { agent_id: addressOf('listing', 1) });
       const { deps } = world;
       for (const wallet of [WALLET, addressOf('creator', 1)]) await listOwnDisputes(deps, wallet, PAGE, FEW);
       for (const outcome of [undefined, 'open', 'upheld'] as const)

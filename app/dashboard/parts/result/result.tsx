@@ -120,7 +120,7 @@ function Pictures({ pictures, name }: { pictures: Picture[]; name: string }) {
         <li key={index} className="grid justify-items-start gap-2">
           <img
             src={url}
-            alt={field ? `The agent's picture “${field}”` : "The agent's picture"}
+            alt={field ? `The agent’s picture “${field}”` : 'The agent’s picture'}
             className="max-h-128 max-w-full rounded-lg border border-line bg-sunken object-contain"
           />
           <a

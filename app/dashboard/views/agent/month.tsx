@@ -30,7 +30,7 @@ const REASONS: Record<AgentStatistics['refunds'][number]['reason'], string> = {
   creator_failed: 'the agent reported a failure',
   creator_timeout: 'the agent did not answer in time',
   invalid_answer: 'the answer was not a valid signed result',
-  payout_unusable: "the creator's account could not be paid",
+  payout_unusable: 'the creator’s account could not be paid',
   unserved: 'the marketplace could not serve them',
   expired: 'nobody settled them in time',
 };

@@ -13,7 +13,7 @@ import { call, explain } from '../../service.ts';
 const LOOKS: Record<AgentOutcome['outcome'], { color: string; height: string; words: string }> = {
   completed: { color: 'bg-good', height: 'h-full', words: 'completed' },
   failed: { color: 'bg-bad', height: 'h-1/2', words: 'failed and refunded' },
-  refunded: { color: 'bg-strong', height: 'h-1/2', words: "refunded through no fault of the agent's" },
+  refunded: { color: 'bg-strong', height: 'h-1/2', words: 'refunded through no fault of the agent’s' },
   disputed: { color: 'bg-warn', height: 'h-3/4', words: 'in an open dispute' },
   dispute_upheld: { color: 'bg-bad', height: 'h-3/4', words: 'refunded after a dispute' },
 };

@@ -2,10 +2,10 @@
 import { Link } from '@tanstack/react-router';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
-import { ForTests, Health, hasRate, isFailing, RATE_CALLS, successesOf, Verified } from '../../parts/badges.tsx';
+import { ForTests, Health, hasRate, isFailing, RATE_CALLS, successOf, Verified } from '../../parts/badges.tsx';
 import { isForTests, isShownTag } from '../../parts/testTag.ts';
 import { Badge, cx, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatDuration, formatRate, Status } from '../../parts/values.tsx';
+import { formatAmount, formatCount, formatDuration, Status } from '../../parts/values.tsx';
 
 const SHAPE = 'flex h-full min-h-64 flex-col rounded-xl border border-line bg-raised p-5';
 
@@ -58,13 +58,7 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
       <dl className="mt-3 grid grid-cols-3 gap-2 border-t border-line pt-3 text-sm tabular-nums">
         <Value
           label="Success"
-          value={
-            hasRate(agent)
-              ? formatRate(agent.success_rate)
-              : hasRun
-                ? `${successesOf(agent)} of ${total_executions}`
-                : '–'
-          }
+          value={successOf(agent)}
           title={hasRun && !hasRate(agent) ? `Fewer than ${RATE_CALLS} calls are too few for a rate` : undefined}
           isBad={hasRate(agent) && isFailing(agent)}
         />

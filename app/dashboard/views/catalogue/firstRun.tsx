@@ -58,7 +58,7 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
         </summary>
         <div className="mt-3 grid gap-3">
           <p className="text-faint">
-            Recorded in its creator's test, <Time at={example.tested_at} />. The marketplace has checked the signature.
+            Recorded in its creator’s test, <Time at={example.tested_at} />. The marketplace has checked the signature.
           </p>
           <p>
             <span className="text-faint">Task: </span>

@@ -20,7 +20,7 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
       </p>
       <ol className="mt-4 grid gap-x-8 gap-y-2 text-sm sm:mt-6 sm:grid-cols-3">
         <Step number={1} title="Pick an agent" short="Each has a price per call.">
-          Each does one job, on its creator's server. The price of a call is on its card.
+          Each does one job, on its creator’s server. The price of a call is on its card.
         </Step>
         <Step
           number={2}

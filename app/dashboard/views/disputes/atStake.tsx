@@ -6,6 +6,7 @@ import { Trouble } from '../../parts/trouble.tsx';
 import { Card, Skeleton } from '../../parts/ui.tsx';
 import { Time } from '../../parts/values.tsx';
 import { Due } from '../admin/due.tsx';
+import { excessEnd } from './excess.ts';
 import { Fold } from './fold.tsx';
 import { depositWords, meanwhile, Outcomes, type Reader } from './outcomes.tsx';
 import { stakesQuery } from './stakes.ts';
@@ -59,7 +60,7 @@ function Stakes({ dispute, reader }: AtStakeProps) {
         }
       />
       <p className="max-w-3xl text-sm text-faint">
-        {meanwhile(stakes)} {depositWords(stakes, reader)}
+        {meanwhile(stakes)} {excessEnd(stakes.keptSeconds)} {depositWords(stakes, reader)}
       </p>
     </>
   );

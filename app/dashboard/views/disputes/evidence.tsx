@@ -96,7 +96,7 @@ function Kept({ dispute: { execution_id, evidence_hash } }: { dispute: DisputeSu
       {SHOWN_AS_IMAGE.includes(media_type) && (
         <img
           src={`data:${media_type};base64,${content}`}
-          alt="The caller's evidence"
+          alt="The caller’s evidence"
           className="max-h-128 max-w-full rounded-lg border border-line bg-sunken object-contain"
         />
       )}

@@ -49,8 +49,9 @@ function ReplyForm({ dispute: { execution_id, reply } }: { dispute: DisputeSumma
       </AskBeforeLeaving>
       <div className="w-full">
         <TextArea
-          label={reply === null ? 'Your reply' : 'A new reply'}
-          hint="The caller and the admin read it. You can replace it until the admin decides."
+          // The card's title says it already.
+          label={reply === null ? <span className="sr-only">Your reply</span> : 'A new reply'}
+          hint="The caller and the admin read it. The admin can decide at any time; until then you can replace it."
           value={text}
           maxLength={MAX_REPLY_CHARACTERS}
           onChange={(event) => setText(event.target.value)}

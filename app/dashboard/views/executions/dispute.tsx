@@ -64,7 +64,7 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
             <span>
               {isCaller ? 'You opened it' : 'A caller opened it about your agent'}, <Time at={dispute.opened_at} />
             </span>
-            {listed && <CallOf dispute={dispute} isCaller={isCaller} />}
+            {listed && <CallOf dispute={dispute} reader={isCaller ? 'caller' : 'creator'} />}
           </p>
         </div>
         <div className="flex flex-wrap gap-2">
@@ -76,7 +76,7 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
                   key={label}
                   to="/disputes/$executionId"
                   params={{ executionId: dispute.execution_id }}
-                  className={buttonStyle(label === 'Upload evidence' ? 'primary' : 'plain', true)}
+                  className={buttonStyle(mustReply || label === 'Upload evidence' ? 'primary' : 'plain', true)}
                 >
                   {label}
                 </Link>
@@ -109,7 +109,7 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
       )}
       {dispute.reason !== null && (
         <blockquote className="mb-4 rounded-lg bg-sunken px-4 py-3 text-sm whitespace-pre-wrap">
-          <p className="mb-1 text-xs text-faint">The admin's reason</p>
+          <p className="mb-1 text-xs text-faint">The admin’s reason</p>
           {dispute.reason}
         </blockquote>
       )}
@@ -172,22 +172,28 @@ function Due({ dispute, now }: { dispute: DisputeSummary; now: number | undefine
   );
 }
 
-/** The call of a dispute, with a link for the caller. */
-export function CallOf({ dispute, isCaller }: { dispute: DisputeSummary; isCaller: boolean }) {
+/** The call of a dispute, with a link to what its caller or its creator may read of it. */
+export function CallOf({ dispute, reader }: { dispute: DisputeSummary; reader: 'caller' | 'creator' | 'admin' }) {
+  const { execution_id: executionId, agent_id: agentId } = dispute;
+  const style = 'text-accent underline';
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2 text-xs">
-      {/* Only the caller may read it. */}
-      {isCaller ? (
+      {reader === 'caller' && (
+        <Link to="/executions/$executionId" params={{ executionId }} className={style}>
+          Call
+        </Link>
+      )}
+      {reader === 'creator' && (
         <Link
-          to="/executions/$executionId"
-          params={{ executionId: dispute.execution_id }}
-          className="text-accent underline"
+          to="/creator/$agentId"
+          params={{ agentId }}
+          search={{ tab: 'received', call: executionId }}
+          className={style}
         >
           Call
         </Link>
-      ) : (
-        'Call'
       )}
+      {reader === 'admin' && 'Call'}
       <Id value={dispute.execution_id} />
     </span>
   );
@@ -205,7 +211,7 @@ function Actions({ dispute, now }: { dispute: DisputeSummary; now: number | unde
           kind="primary"
           small
           title="Claim the award"
-          about="The caller's USDC account could not receive it when the dispute was decided. It is paid there now, no matter which wallet signs."
+          about="The caller’s USDC account could not receive it when the dispute was decided. It is paid there now, no matter which wallet signs."
           rows={[
             ['Amount', formatAmount(dispute.owed_usdc)],
             ['To the wallet', dispute.caller],

@@ -19,7 +19,7 @@ export function DisputeTerms({ bond, deposit, depositSeconds, most }: DisputeTer
     <ul className="mt-2 grid list-disc gap-1.5 pl-4">
       <li>You pay a bond of {formatLamports(bond)}, which you lose if the dispute is rejected, and a deposit.</li>
       <li>
-        If it is upheld, you get up to {formatAmount(toUsdc(most))} from the creator's collateral, and the bond back.{' '}
+        If it is upheld, you get up to {formatAmount(toUsdc(most))} from the creator’s collateral, and the bond back.{' '}
         {awardPayment(true)}
       </li>
       <li>{depositReturn(deposit, depositSeconds)}</li>

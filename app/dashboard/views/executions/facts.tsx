@@ -195,9 +195,9 @@ export function OnChain({ execution, record }: OnChainProps) {
                 : null,
             ...(record ? recordRows(record) : []),
             execution.result_hash ? ['Result hash', <Id key="hash" value={execution.result_hash} />] : null,
-            execution.signature ? ["Creator's signature", <Id key="signature" value={execution.signature} />] : null,
+            execution.signature ? ['Creator’s signature', <Id key="signature" value={execution.signature} />] : null,
             execution.execution_signature
-              ? ["Creator's signature over this call", <Id key="own" value={execution.execution_signature} />]
+              ? ['Creator’s signature over this call', <Id key="own" value={execution.execution_signature} />]
               : null,
             transactions?.open ? ['Opening transaction', <Id key="open" value={transactions.open} kind="tx" />] : null,
             transactions?.settle

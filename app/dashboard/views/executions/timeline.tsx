@@ -138,9 +138,9 @@ type RefundState = NonNullable<Execution['refund']>;
 /** The reasons why the money has not been returned yet. */
 export const REFUND_WAITS: Record<Exclude<RefundState, 'done'>, string> = {
   pending: 'The marketplace is sending it.',
-  waiting: "The caller's USDC account is missing or frozen. Once it can receive, the price is sent to it.",
+  waiting: 'The caller’s USDC account is missing or frozen. Once it can receive, the price is sent to it.',
   unclaimed:
-    "The caller's USDC account could not receive it for an hour. The caller claims it to any own USDC account: npm run cli -- refund claim EXECUTION_ID.",
+    'The caller’s USDC account could not receive it for an hour. The caller claims it to any own USDC account: npm run cli -- refund claim EXECUTION_ID.',
 };
 
 function disputed(dispute: DisputeSummary): Moment[] {

@@ -156,7 +156,7 @@ export function CreateDialog(props: CreateDialogProps) {
           <SettingsTrouble />
           {money.balance === null && (
             <Note tone="warn" title="This wallet has no USDC account yet">
-              Send USDC to it first: a key spends from the wallet's own USDC.
+              Send USDC to it first: a key spends from the wallet’s own USDC.
             </Note>
           )}
           {money.otherDelegate && (
@@ -189,7 +189,7 @@ function whyNotYet({ name, hasErrors, isBlocked, hasAccount, isRead }: Missing):
   if (name === '') return 'Enter a name first.';
   if (hasErrors) return CORRECT_FIRST;
   if (!hasAccount) return 'The wallet needs a USDC account first.';
-  if (isBlocked) return "Agree to replace the other program's allowance first.";
+  if (isBlocked) return 'Agree to replace the other program’s allowance first.';
   return isRead ? null : 'Reading the settings …';
 }
 
@@ -248,7 +248,7 @@ function MoneyFields({
 
 function gasHint(money: WalletMoney, added: bigint | undefined, isSponsored: boolean): string {
   if (isSponsored && !added) return OPTIONAL_GAS;
-  const about = "Added to the wallet's gas balance, which pays the network fees of every call.";
+  const about = 'Added to the wallet’s gas balance, which pays the network fees of every call.';
   if (added === undefined) return about;
   return `${about} With it, for about ${formatCount(callsPaid({ ...money, gas: money.gas + added }))} calls.`;
 }
@@ -264,7 +264,7 @@ function ReplaceDelegate({ delegate, value, onChange }: ReplaceDelegateProps) {
     <Checkbox
       checked={value}
       onChange={(event) => onChange(event.target.checked)}
-      label="Replace another program's allowance"
+      label="Replace another program’s allowance"
       hint={
         <>
           A USDC account can have only one delegate. <Id value={delegate.address} kind="address" /> is the present one

@@ -83,7 +83,7 @@ export function GasDialog({ money, onClose, way }: WalletDialogProps & { way: 'a
   return (
     <SignDialog
       title={way === 'add' ? 'Top up the gas balance' : 'Withdraw from the gas balance'}
-      about="A call is two transactions on Solana. This wallet's gas balance pays their fees for all of its keys, and lends each call a refundable deposit until it ends. Only this wallet can withdraw it."
+      about="A call is two transactions on Solana. This wallet’s gas balance pays their fees for all of its keys, and lends each call a refundable deposit until it ends. Only this wallet can withdraw it."
       rows={[
         ['Gas balance now', `${formatSol(money.gas)} SOL`],
         ['Afterwards', after === null || after < 0n ? '' : `${formatSol(after)} SOL`],

@@ -78,7 +78,7 @@ export function AtMinimum({ listing }: ActionProps) {
   if (listing.status !== 'active' || !isAtMinimum(listing, config)) return null;
   return (
     <>
-      The minimum: any award pauses it.{' '}
+      It holds only the minimum collateral of its price: any award pauses it.{' '}
       <Link
         to="/creator/$agentId"
         params={{ agentId: listing.agent_id }}
@@ -194,7 +194,7 @@ function ReturnButton({ listing }: ActionProps) {
           kind="primary"
           closed={!isDue || open_disputes > 0}
           title="Return the collateral"
-          about="The program sends what is left of it to your wallet's USDC account."
+          about="The program sends what is left of it to your wallet’s USDC account."
           rows={[
             ['Amount', formatAmount(heldCollateral(listing))],
             ['Agent', <Id key="id" value={agent_id} />],

@@ -11,8 +11,13 @@ function useDeposits() {
   const { data } = useQuery(depositsQuery);
   if (!data) return null;
   const about = ((data.kept + data.token) / ROUNDED_TO + 1n) * ROUNDED_TO;
-  return { about: formatLamports(about), vault: formatLamports(data.token), kept: formatLamports(data.kept) };
+  return { about: formatLamports(about), vault: data.token, kept: data.kept };
 }
+
+/** Four decimals are enough to decide by; the exact sum on hover. */
+const Sol = ({ lamports }: { lamports: bigint }) => (
+  <span title={formatLamports(lamports)}>{(Number(lamports) / 1e9).toFixed(4)}</span>
+);
 
 /** When a creator pays, and how much. Without figures until they are known. */
 export function Payment() {
@@ -24,20 +29,28 @@ export function Payment() {
   return (
     <>
       Seven steps. You pay only at the last step: the collateral of your price{range}, which you can take back after you
-      delist, and {deposits ? `about ${deposits.about}, of which ${deposits.vault} comes back` : 'some SOL'}. Your draft
-      stays in this browser until then.
+      delist, and{' '}
+      {deposits ? (
+        <>
+          about {deposits.about}, of which <Sol lamports={deposits.vault} /> comes back
+        </>
+      ) : (
+        'some SOL'
+      )}
+      . Your draft stays in this browser until then.
     </>
   );
 }
 
-/** The SOL of a new listing, and its part that comes back. */
-export function AccountDeposits() {
+/** The SOL of a new listing, and its part that comes back. `isExact`: where the creator signs. */
+export function AccountDeposits({ isExact = false }: { isExact?: boolean }) {
   const deposits = useDeposits();
+  const sum = (lamports: bigint) => (isExact ? formatLamports(lamports) : <Sol lamports={lamports} />);
   if (!deposits) return <>SOL for the network fee and the deposits of the listing’s accounts.</>;
   return (
     <span className="tabular-nums">
-      About {deposits.about}: {deposits.vault} comes back with the collateral; {deposits.kept} and the network fee do
-      not.
+      About {deposits.about}: {sum(deposits.vault)} comes back with the collateral; {sum(deposits.kept)} for the agent’s
+      accounts on the chain and the network fee do not.
     </span>
   );
 }

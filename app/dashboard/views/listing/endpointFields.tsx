@@ -50,7 +50,7 @@ export function EndpointFields({ draft, errors, onChange }: FieldsProps) {
                 'Directory of call-signing keys',
                 <span key="keys" className="inline-flex items-start gap-1">
                   <code className="font-mono text-[0.8125rem] break-all">{KEY_DIRECTORY}</code>
-                  <Copy bare text={KEY_DIRECTORY} what="the directory's address" />
+                  <Copy bare text={KEY_DIRECTORY} what="the directory’s address" />
                 </span>,
               ],
               [

@@ -8,14 +8,16 @@ import { TierTable } from '../../parts/tiers.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Card, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan } from '../../parts/values.tsx';
-import { configQuery } from '../../service.ts';
+import { call, configQuery, developmentWalletsPath } from '../../service.ts';
 import { DISPUTE_LAPSE_SECONDS, MAX_FEE_BPS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
-import { EXCESS } from '../disputes/excess.ts';
+import { EXCESS, excessEnd } from '../disputes/excess.ts';
 import { AccountDeposits } from './costs.tsx';
-import { shareOf } from './own.ts';
+import { priceRange, shareOf } from './own.ts';
 
 export function Introduction() {
   const { data: config, error, refetch } = useQuery(configQuery);
+  // Read once: these words need no polling.
+  const { data: pending } = useQuery({ queryKey: ['config.changes'], queryFn: () => call('config.changes') });
   if (error && !config) return <Trouble error={error} what="The terms" onRetry={refetch} />;
   if (!config) return <Skeleton className="h-160" />;
   const percent = `${config.fee_bps / 100} %`;
@@ -23,103 +25,112 @@ export function Introduction() {
   const window = formatSpan(config.dispute_window_seconds);
   const lapse = formatSpan(DISPUTE_LAPSE_SECONDS);
   return (
-    <ol className="grid gap-4 sm:grid-cols-2">
-      <Answer title="What you need">
-        <ul className="grid list-disc gap-1.5 pl-5">
-          <li>
-            An HTTPS server with one route, <code className="font-mono text-[0.8125rem]">POST …/execute</code>. A
-            template in TypeScript or Python is in the{' '}
-            <a href="/docs#creators" className="text-accent underline underline-offset-2">
-              guide
-            </a>
-            .
-          </li>
-          <li>
-            A signing key for the agent, which the page can create. Your server signs each result with it; it is not
-            your wallet.
-          </li>
-          <li>A Solana wallet. It lists the agent and receives the earnings.</li>
-          <li>USDC for the collateral.</li>
-          <li>
-            <AccountDeposits />
-          </li>
-        </ul>
-        <p>
-          New to this?{' '}
-          <Link to="/" className="text-accent underline underline-offset-2">
-            What is USDC? What is a wallet?
-          </Link>
-        </p>
-      </Answer>
-      <Answer title="What you earn" className="sm:row-span-2">
-        <p>
-          You set the price of a call, from {formatAmount(config.min_price_usdc)}. The marketplace keeps {percent}, the
-          rest is yours.
-        </p>
-        <p>Your wallet is paid the moment the program has your signature over the result: no payout day, no minimum.</p>
-        <TierTable
-          tiers={config.collateral_tiers}
-          caption="Amounts in USDC"
-          columns={[
-            ['Price up to', (tier) => tier.max_price_usdc],
-            ['You receive at that price', (tier) => shareOf(tier.max_price_usdc, config.fee_bps)],
-            ['Collateral', (tier) => tier.deposit_usdc],
-          ]}
-        />
-      </Answer>
-      <Answer title="How long it takes">
-        <p>
-          About ten minutes, once your server answers: seven steps; the last two are a test of your server and one
-          signature. Callers find the agent a few seconds later.
-        </p>
-        <p>Pause it, change its price or delist it at any time.</p>
-      </Answer>
-      <Answer title="What you deposit, and when it comes back">
-        <p>
-          Collateral, {least ? `from ${formatAmount(least.deposit_usdc)}, ` : ''}by your price. It stays in an account
-          of the on-chain program. Only a dispute that is upheld against you takes from it.
-        </p>
-        <p>
-          You take it back in two steps: delist the agent, and later press “Return collateral”. That is possible{' '}
-          {formatSpan(config.longest_span_seconds)} after delisting at the earliest, when the dispute windows of all
-          calls are over and no dispute is open. A dispute without a decision holds it for at most {lapse}: then anybody
-          can end that dispute.
-        </p>
-      </Answer>
+    <div className="grid gap-4">
+      <div className="grid gap-4 sm:grid-cols-2">
+        {/* The cards of each column together have about the same height. */}
+        <div className={COLUMN}>
+          <Answer title="What you need">
+            <ul className="grid list-disc gap-1.5 pl-5">
+              <li>
+                An HTTPS server{developmentWalletsPath() !== '' && ' (on this local network also http)'} with one route,{' '}
+                <code className="font-mono text-[0.8125rem]">POST …/execute</code>. A template in TypeScript or Python
+                is in the{' '}
+                <a href="/docs#creators" className="text-accent underline underline-offset-2">
+                  guide
+                </a>
+                .
+              </li>
+              <li>
+                A signing key for the agent, which the page can create. Your server signs each result with it; it is not
+                your wallet.
+              </li>
+              <li>A Solana wallet. It lists the agent and receives the earnings.</li>
+              <li>USDC for the collateral.</li>
+              <li>
+                <AccountDeposits />
+              </li>
+            </ul>
+            <p>
+              New to this?{' '}
+              <Link to="/" className="text-accent underline underline-offset-2">
+                What is USDC? What is a wallet?
+              </Link>
+            </p>
+          </Answer>
+          <Answer title="What you deposit, and when it comes back">
+            <p>
+              Collateral, {least ? `from ${formatAmount(least.deposit_usdc)}, ` : ''}by your price. It stays in an
+              account of the on-chain program. Only a dispute that is upheld against you takes from it.
+            </p>
+            <p>
+              You take it back in two steps: delist the agent, and later press “Return collateral”. That is possible{' '}
+              {formatSpan(config.longest_span_seconds)} after delisting at the earliest, when the dispute windows of all
+              calls are over and no dispute is open. A dispute without a decision holds it for at most {lapse}: then
+              anybody can end that dispute.
+            </p>
+          </Answer>
+        </div>
+        <div className={COLUMN}>
+          <Answer title="What you earn">
+            <p>
+              You set the price of a call, from {priceRange(config)}. The marketplace keeps {percent}, the rest is
+              yours.{' '}
+              {config.fee_bps === MAX_FEE_BPS
+                ? 'The fee is at its limit and cannot rise.'
+                : `It can change its fee, to at most ${MAX_FEE_BPS / 100} %, the program’s limit; calls in progress keep theirs.`}
+            </p>
+            <p>
+              Your wallet is paid the moment the program has your signature over the result: no payout day, no minimum.
+            </p>
+            <TierTable
+              tiers={config.collateral_tiers}
+              caption="Amounts in USDC"
+              columns={[
+                ['Price up to', (tier) => tier.max_price_usdc],
+                ['You receive at that price', (tier) => shareOf(tier.max_price_usdc, config.fee_bps)],
+                ['Collateral', (tier) => tier.deposit_usdc],
+              ]}
+            />
+          </Answer>
+          <Answer title="How long it takes">
+            <p>
+              About ten minutes, once your server answers: seven steps; the last two are a test of your server and one
+              signature. Callers find the agent a few seconds later.
+            </p>
+            <p>Pause it, change its price or delist it at any time.</p>
+          </Answer>
+        </div>
+      </div>
       <Answer title="What can go wrong">
-        <ul className="grid list-disc gap-1.5 pl-5">
+        <ul className={POINTS}>
           <li>
             Your server fails, is late or answers without a valid signature: the caller gets the price back. You earn
             nothing, your collateral is not touched, and the call counts as failed.
           </li>
-          <li>
-            {config.fee_bps === MAX_FEE_BPS
-              ? `The fee is at its limit of ${percent} and cannot rise.`
-              : `The marketplace changes its fee: to at most ${MAX_FEE_BPS / 100} %, the program’s limit. Calls in progress keep the old one.`}
-          </li>
-          <li>
-            The marketplace changes the collateral by price, or the limits of prices. They count for your agent when you
-            change or resume it, or when a dispute takes from its collateral: a top-up may then be needed.{' '}
-            <Link to="/terms" className="text-accent underline underline-offset-2">
-              Fees and rules
-            </Link>{' '}
-            says how soon a change applies.
-          </li>
           <li>A caller disputes: the marketplace’s admin alone decides, and the decision is final.</li>
+          <li>
+            The marketplace can change collateral, price limits and the dispute bond
+            {pending && `, ${soonWords(pending.admin_delay_seconds)}`}. For a listed agent, new collateral and price
+            limits count only when you change or resume it, or when a dispute takes from its collateral. You may then
+            have to top up.
+          </li>
         </ul>
       </Answer>
-      <Answer title="If a caller disputes" className="sm:col-span-2">
+      <Answer title="If a caller disputes">
         <p>
           Only the caller who paid for a call can dispute it, once, within {window} after it was paid. It costs the
           caller a bond of {formatSol(BigInt(config.dispute_bond_lamports))} SOL. You read the evidence and can reply
           until the marketplace’s admin decides, which should take at most {DECISION_SECONDS / 3_600} hours.
         </p>
-        <ul className="grid list-disc gap-1.5 pl-5">
+        <ul className={POINTS}>
           <li>Rejected: you keep everything, and get the caller’s bond.</li>
           <li>
             Upheld: the admin sets an amount, at most {SLASH_MULTIPLE} times the price of the call, and the agent’s
-            collateral pays it as far as it reaches. The caller gets at most the price. {EXCESS} You keep what you
-            earned, but the call counts as failed.
+            collateral pays it as far as it reaches. The caller gets at most the price. You keep what you earned, but
+            the call counts as failed.
+          </li>
+          <li>
+            {EXCESS} {excessEnd(config.longest_span_seconds)}
           </li>
           <li>
             After that, the agent is paused if its collateral is below the minimum of its price, until you top up. If it
@@ -131,17 +142,25 @@ export function Introduction() {
           </li>
         </ul>
       </Answer>
-    </ol>
+    </div>
   );
 }
 
-function Answer({ title, className, children }: { title: string; className?: string; children: ReactNode }) {
+/** Cards below each other; the last one fills the column. */
+const COLUMN = 'grid gap-4 grid-rows-[auto_1fr]';
+
+/** Points in two columns, so that no line is too long to read. */
+const POINTS = 'list-disc columns-1 gap-x-10 pl-5 *:mb-1.5 *:break-inside-avoid sm:columns-2';
+
+/** How soon a change applies. */
+const soonWords = (delay: number): string =>
+  delay === 0 ? 'at once and without notice' : `${formatSpan(delay)} after it is announced`;
+
+function Answer({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <li className={className}>
-      <Card className="grid h-full content-start gap-2 text-sm">
-        <h2 className="text-base font-semibold">{title}</h2>
-        {children}
-      </Card>
-    </li>
+    <Card className="grid content-start gap-2 text-sm">
+      <h2 className="text-base font-semibold">{title}</h2>
+      {children}
+    </Card>
   );
 }

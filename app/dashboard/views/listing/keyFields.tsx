@@ -35,7 +35,7 @@ export function KeyFields(props: KeyFieldsProps) {
   return (
     <div className="grid gap-6">
       {expected && !value && (
-        <Note tone="warn" title="Open the key's file again">
+        <Note tone="warn" title="Open the key’s file again">
           This draft uses the key <Id value={expected} />. The page does not keep keys after a reload. Choose its file,
           or another key.
         </Note>
@@ -80,7 +80,7 @@ function MakeKey({ value, agentName, onChange }: KeyFieldsProps) {
       <Held address={key.address} />
       {key.isSaved ? (
         <Note tone="good" title="Saved as a file">
-          Keep it where only your agent's server can read it. Nobody can restore it.
+          Keep it where only your agent’s server can read it. Nobody can restore it.
         </Note>
       ) : (
         <Note tone="warn" title="Save it now">

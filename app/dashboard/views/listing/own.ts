@@ -2,7 +2,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { MarketplaceConfig, OwnListing } from '../../../sdk/wire/procedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
-import { formatAmount } from '../../parts/values.tsx';
+import { formatAmount, formatNumber } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { tierOf } from './draft.ts';
 
@@ -23,13 +23,19 @@ export function shareOf(price: number | string, feeBps: number): number {
   return toUsdc(units - (units * BigInt(feeBps)) / BPS);
 }
 
+/** The prices that the marketplace accepts: `0.01 to 100.00 USDC`. */
+export function priceRange({ min_price_usdc, collateral_tiers }: MarketplaceConfig): string {
+  const most = collateral_tiers.at(-1)?.max_price_usdc;
+  return most === undefined ? formatAmount(min_price_usdc) : `${formatNumber(min_price_usdc)} to ${formatAmount(most)}`;
+}
+
 /** Adds amounts as whole base units. */
 export const sumUsdc = (amounts: readonly number[]): number =>
   toUsdc(amounts.reduce((sum, amount) => sum + parseUsdc(amount), 0n));
 
-/** Beside what was earned, which stays with the creator: the part of the collateral that disputes took. */
+/** The part of the collateral that disputes took. What was earned stays with the creator. */
 export const takenText = (slashed: number): string | undefined =>
-  slashed > 0 ? `Disputes took ${formatAmount(slashed)} of the collateral` : undefined;
+  slashed > 0 ? `Disputes took ${formatAmount(slashed)} of the collateral.` : undefined;
 
 /** The remaining deposit. */
 export function heldCollateral({ collateral: { deposited_usdc, slashed_usdc, returned } }: OwnListing): number {

@@ -6,7 +6,7 @@ import { configQuery } from '../../service.ts';
 import { useChainFacts } from './chainFacts.ts';
 import type { FieldsProps } from './detailsFields.tsx';
 import { tierOf } from './draft.ts';
-import { lessUsdc, shareOf } from './own.ts';
+import { lessUsdc, priceRange, shareOf } from './own.ts';
 
 /** `held` is the agent's present collateral. */
 export function PriceFields({ draft, errors, onChange, held = 0 }: FieldsProps & { held?: number }) {
@@ -20,7 +20,7 @@ export function PriceFields({ draft, errors, onChange, held = 0 }: FieldsProps &
           hint={
             tier && config
               ? `You receive ${formatAmount(shareOf(draft.price_usdc, config.fee_bps))}; the marketplace keeps ${config.fee_bps / 100} %.`
-              : config && `At least ${formatAmount(config.min_price_usdc)}.`
+              : config && `From ${priceRange(config)}.`
           }
           inputMode="decimal"
           autoComplete="off"

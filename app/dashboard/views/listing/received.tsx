@@ -1,25 +1,55 @@
 /** The calls that an agent's server received: the request, the answer, and the reason of a refund. */
-import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
+import { queryOptions, useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ReceivedCall, ReceivedCallContent } from '../../../sdk/wire/procedures.ts';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Badge, Button, Checkbox, cx, Empty, Facts, Note, Skeleton } from '../../parts/ui.tsx';
-import { Ago, Code, formatAmount, formatDuration, Id, Time } from '../../parts/values.tsx';
+import { Badge, Button, buttonStyle, Checkbox, cx, Empty, Facts, Note, Skeleton } from '../../parts/ui.tsx';
+import { Ago, Code, formatAmount, formatDuration, Id, shorten, Time, zoneAt } from '../../parts/values.tsx';
 import { call, explain } from '../../service.ts';
 import { outcomeOfReceived } from '../executions/outcome.ts';
 import { TaskLine } from '../executions/rows.tsx';
 
 const EVERY_MS = 10_000;
 
+const contentQuery = (executionId: string) =>
+  queryOptions({
+    queryKey: ['listings', 'call', executionId],
+    queryFn: () => call('listings.call', { execution_id: executionId }),
+  });
+
 interface ReceivedProps {
   agentId: string;
+  /** The id of the only call to show. */
+  only: string | undefined;
   /** Only refunded calls. */
   failed: boolean;
   onFailed(failed: boolean): void;
 }
 
-export function Received({ agentId, failed, onFailed }: ReceivedProps) {
+export function Received({ only, ...props }: ReceivedProps) {
+  return only === undefined ? <Calls {...props} /> : <OneCall agentId={props.agentId} executionId={only} />;
+}
+
+/** One call, opened, with the way to all others. */
+function OneCall({ agentId, executionId }: { agentId: string; executionId: string }) {
+  const { data, error, refetch } = useQuery(contentQuery(executionId));
+  return (
+    <section className="grid gap-4" aria-label="Calls">
+      <h2 className="sr-only">Calls</h2>
+      <div>
+        <Link to="/creator/$agentId" params={{ agentId }} search={{ tab: 'received' }} className={buttonStyle()}>
+          Show all calls
+        </Link>
+      </div>
+      {error && !data && <Trouble error={error} what="The call" onRetry={refetch} />}
+      {!data && !error && <Skeleton className="h-64" />}
+      {data && <Table calls={[data.call]} isOpen />}
+    </section>
+  );
+}
+
+function Calls({ agentId, failed, onFailed }: Omit<ReceivedProps, 'only'>) {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey: ['listings', 'calls', agentId, failed],
     queryFn: ({ pageParam }) =>
@@ -58,24 +88,7 @@ export function Received({ agentId, failed, onFailed }: ReceivedProps) {
           {failed ? null : 'Each call appears here once it is paid or refunded.'}
         </Empty>
       )}
-      {calls && calls.length > 0 && (
-        <div className="overflow-hidden rounded-xl border border-line bg-raised">
-          <p aria-hidden="true" className={cx(COLUMNS, 'border-b border-line py-2.5 text-xs text-faint max-lg:hidden')}>
-            <span className="pl-6">Task</span>
-            <span>Outcome</span>
-            <span className="text-right">Earned</span>
-            <span className="text-right">Answer</span>
-            <span className="text-right">When</span>
-          </p>
-          <ul>
-            {calls.map((one) => (
-              <li key={one.execution_id} className="border-b border-line last:border-b-0">
-                <Call received={one} />
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
+      {calls && calls.length > 0 && <Table calls={calls} />}
       {hasNextPage && (
         <div className="text-center">
           <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
@@ -88,10 +101,32 @@ export function Received({ agentId, failed, onFailed }: ReceivedProps) {
 }
 
 /** One row: task, outcome, earned, answer and time. */
-const COLUMNS = 'grid gap-x-6 gap-y-2 px-4 lg:grid-cols-[minmax(0,1fr)_11.5rem_7rem_9rem_10.5rem]';
+const COLUMNS =
+  'grid grid-cols-[minmax(0,1fr)] gap-x-6 gap-y-2 px-4 lg:grid-cols-[minmax(0,1fr)_11rem_7rem_9rem_12.5rem]';
 
-function Call({ received }: { received: ReceivedCall }) {
-  const [isOpen, setOpen] = useState(false);
+function Table({ calls, isOpen }: { calls: ReceivedCall[]; isOpen?: boolean }) {
+  return (
+    <div className="overflow-hidden rounded-xl border border-line bg-raised">
+      <p aria-hidden="true" className={cx(COLUMNS, 'border-b border-line py-2.5 text-xs text-faint max-lg:hidden')}>
+        <span className="pl-6">Task</span>
+        <span>Outcome</span>
+        <span className="text-right">Earned</span>
+        <span className="text-right">Answer</span>
+        <span className="text-right">When ({zoneAt(Date.now())})</span>
+      </p>
+      <ul>
+        {calls.map((one) => (
+          <li key={one.execution_id} className="border-b border-line last:border-b-0">
+            <Call received={one} isOpenFirst={isOpen} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Call({ received, isOpenFirst = false }: { received: ReceivedCall; isOpenFirst?: boolean | undefined }) {
+  const [isOpen, setOpen] = useState(isOpenFirst);
   const { task, received_at, duration_ms, earned_usdc, http_status, error } = received;
   const { words, tone } = outcomeOfReceived(received);
   const facts = [
@@ -123,6 +158,7 @@ function Call({ received }: { received: ReceivedCall }) {
           </svg>
           <span className="grid min-w-0 gap-0.5">
             <TaskLine task={task} />
+            <code className="font-mono text-xs text-faint">{shorten(received.execution_id)}</code>
             {error && <span className="line-clamp-2 text-xs text-faint">{error.message}</span>}
           </span>
         </button>
@@ -146,7 +182,7 @@ function Call({ received }: { received: ReceivedCall }) {
             {earned_usdc > 0 ? formatAmount(earned_usdc) : <span className="font-normal text-faint">–</span>}
           </span>
         </span>
-        <span className="flex justify-between gap-3 text-faint lg:contents">
+        <span className="flex flex-wrap justify-between gap-x-3 text-faint lg:contents">
           <span className="text-right whitespace-nowrap tabular-nums">{facts.filter(Boolean).join(' · ')}</span>
           <span className="text-right">
             <Ago at={received_at} />
@@ -159,10 +195,7 @@ function Call({ received }: { received: ReceivedCall }) {
 }
 
 function Content({ received }: { received: ReceivedCall }) {
-  const { data, error, refetch } = useQuery({
-    queryKey: ['listings', 'call', received.execution_id],
-    queryFn: () => call('listings.call', { execution_id: received.execution_id }),
-  });
+  const { data, error, refetch } = useQuery(contentQuery(received.execution_id));
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4 px-4 pb-5">
       <Facts

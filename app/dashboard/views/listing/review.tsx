@@ -59,7 +59,7 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
         {draft.endpoint || '–'}
       </code>,
     ],
-    ['In addition', <AccountDeposits key="deposits" />],
+    ['In addition', <AccountDeposits key="deposits" isExact />],
   ] as const;
   const isMissingMoney = tier && facts && Number(facts.usdc ?? 0) < tier.deposit_usdc;
 
@@ -160,7 +160,7 @@ export function Live({ listed, onAnother }: { listed: Listed; onAnother(): void 
           <li>
             Keep the file of the signing key where only your server can read it, and a backup where nobody else can.
           </li>
-          <li>Buy one call yourself on the agent's page, and verify its result.</li>
+          <li>Buy one call yourself on the agent’s page, and verify its result.</li>
           <li>Watch earnings, latency and failures on its page here. Pause it before you stop your server.</li>
         </ul>
       </Card>
@@ -177,7 +177,7 @@ export function ServerHint({ endpoint, agentName }: { endpoint: string; agentNam
       <summary className="text-accent">No server yet? Start from a template or the example</summary>
       <div className="mt-2 grid gap-2">
         <p className="text-xs text-faint">
-          Run both in a checkout of this marketplace's source code, after <code>npm install</code>. The{' '}
+          Run both in a checkout of this marketplace’s source code, after <code>npm install</code>. The{' '}
           <a className="underline" href="/docs#creators">
             guide
           </a>{' '}

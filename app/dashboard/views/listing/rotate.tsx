@@ -21,7 +21,7 @@ export function RotateCard({ listing }: { listing: OwnListing }) {
       <div>
         <h2 className="font-medium">Signing key</h2>
         <p className="mt-1 max-w-2xl text-sm text-faint">
-          Results are paid only with this key's signature. Rotate it at once if somebody else may have the key.
+          Results are paid only with this key’s signature. Rotate it at once if somebody else may have the key.
         </p>
       </div>
       <Facts rows={[['Public key', <Id key="key" value={listing.signing_key} full />]]} />

@@ -1,6 +1,7 @@
-/** The URL of a creator's agent: its tab, and the filter of its calls. */
+/** The URL of a creator's agent: its tab, the shown calls, and the page of its disputes. */
+import { EXECUTION_ID } from '../../../sdk/wire/choices.ts';
 
-export const TABS = ['overview', 'received', 'edit', 'test', 'settings'] as const;
+export const TABS = ['overview', 'received', 'disputes', 'edit', 'test', 'settings'] as const;
 export type Tab = (typeof TABS)[number];
 
 export interface ListingSearch {
@@ -8,9 +9,18 @@ export interface ListingSearch {
   tab?: Exclude<Tab, 'overview'>;
   /** Only refunded calls. */
   failed?: true;
+  /** Only the call with this id. */
+  call?: string;
+  /** Of the disputes. */
+  page?: number;
 }
 
-export function parseListingSearch({ tab, failed }: Record<string, unknown>): ListingSearch {
+export function parseListingSearch({ tab, failed, call, page }: Record<string, unknown>): ListingSearch {
   const known = TABS.find((name) => name === tab);
-  return { ...(known && known !== 'overview' && { tab: known }), ...(failed === true && { failed }) };
+  return {
+    ...(known && known !== 'overview' && { tab: known }),
+    ...(failed === true && { failed }),
+    ...(typeof call === 'string' && EXECUTION_ID.test(call) && { call }),
+    ...(typeof page === 'number' && page > 1 && { page: Math.floor(page) }),
+  };
 }

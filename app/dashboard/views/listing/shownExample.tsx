@@ -16,13 +16,13 @@ export function ShownExample({ listing: { agent_id, metadata_hash } }: { listing
     onSuccess: async () => {
       await queryClient.invalidateQueries(exampleQuery(agent_id));
       focusContent();
-      notify('Example withdrawn', "The agent's page shows no example until you publish another test.");
+      notify('Example withdrawn', 'The agent’s page shows no example until you publish another test.');
     },
   });
   if (!example) return null;
   return (
     <div className="mb-6">
-      <Note title="The agent's page shows an example">
+      <Note title="The agent’s page shows an example">
         <p className="mb-3">
           “{example.task}”, tested on <Time at={example.tested_at} />.
         </p>

@@ -3,12 +3,13 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
 import { CallsChart, LatencyChart } from '../../parts/agentCharts.tsx';
+import { successOf } from '../../parts/badges.tsx';
 import { Chart } from '../../parts/chart.tsx';
 import { nameOfDay } from '../../parts/days.ts';
 import { Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Card, cx, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatDuration, formatRate, formatShort, Time } from '../../parts/values.tsx';
+import { formatAmount, formatCount, formatDuration, formatShort, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { sumUsdc } from './own.ts';
 
@@ -110,11 +111,11 @@ function Charts({ data: { days, failures } }: { data: Statistics }) {
   );
 }
 
-/** Such as `3 calls on 29 Nov: 100 % completed, 0.7425 USDC earned, median 73 ms.` */
+/** Such as `3 calls on 29 Nov: 3 of 3 completed, 0.7425 USDC earned, median 73 ms.` */
 function sentenceOf({ day, completed, failed, earned_usdc, p50_ms }: Statistics['days'][number]): string {
   const count = completed + failed;
   const facts = [
-    `${formatRate(completed / count)} completed`,
+    `${successOf({ success_rate: completed / count, total_executions: count })} completed`,
     `${formatAmount(earned_usdc)} earned`,
     ...(p50_ms === null ? [] : [`median latency ${formatDuration(p50_ms)}`]),
   ];

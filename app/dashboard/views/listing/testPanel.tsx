@@ -108,7 +108,7 @@ export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blo
           checked={draft.test_publish ?? false}
           onChange={({ target }) => onChange({ test_publish: target.checked })}
           label="Show it as the example"
-          hint="If the test passes, the agent's page shows the task, the parameters and the result of the test to everybody."
+          hint="If the test passes, the agent’s page shows the task, the parameters and the result of the test to everybody."
         />
         {blocked}
         <div className="flex flex-wrap items-center gap-4">

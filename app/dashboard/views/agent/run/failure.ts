@@ -121,7 +121,7 @@ function balance(details: ErrorDetails<'insufficient_balance'>, message: string)
       };
     case 'allowance':
       return {
-        title: "The wallet's allowance is used up",
+        title: 'The wallet’s allowance is used up',
         text: `${need}${have('Keys of this wallet may still spend')} Each call takes its price from it, and a refund does not give it back. Renew the allowance, and run again. ${NOT_PAID}`,
         to: KEYS,
       };

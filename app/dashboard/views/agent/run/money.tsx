@@ -177,7 +177,7 @@ function keyTexts(gas: OwnKey['gas'] | undefined, isSponsored: boolean | undefin
 export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: number }) {
   const { data: config } = useQuery(configQuery);
   const { data: deposits, error: unread } = useQuery(depositsQuery);
-  const fee = config ? `, less the marketplace's ${config.fee_bps / 100}\u00a0%` : '';
+  const fee = config ? `, less the marketplace’s ${config.fee_bps / 100}\u00a0%` : '';
   return (
     <section aria-label="Where the money goes" className="text-sm text-faint">
       <ol className="grid list-decimal gap-2 pl-4">

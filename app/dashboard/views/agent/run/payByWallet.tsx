@@ -111,7 +111,7 @@ function paymentRows(agent: AgentFull, seconds: number, cost: WalletCost | undef
   const deposit = cost && depositTexts(cost);
   return [
     ['Into escrow', formatAmount(agent.price_per_call_usdc)],
-    ['Paid out', "Only against the creator's signature over your result"],
+    ['Paid out', 'Only against the creator’s signature over your result'],
     ['Without a result', `Refunded in full, after ${formatSpan(seconds)} at the latest`],
     [
       'If we fail',

@@ -33,7 +33,7 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
         <div className="mt-2 grid gap-2">
           <Input
             label="API key"
-            hint="Kept in this page's memory until you leave it, and nowhere else."
+            hint="Kept in this page’s memory until you leave it, and nowhere else."
             // Not a password field, because browsers offer to save passwords.
             className="font-mono [-webkit-text-security:disc]"
             autoComplete="off"

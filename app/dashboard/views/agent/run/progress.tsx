@@ -130,7 +130,7 @@ function stepsOf(
       name: 'Dispatched',
       state: step(wasSent, wasOpened && !isStalled(run)),
       about: wasSent
-        ? `The task ${hasEnded ? 'went to' : 'is with'} the creator's server.`
+        ? `The task ${hasEnded ? 'went to' : 'is with'} the creator’s server.`
         : isStalled(run)
           ? 'Waits for you to start it.'
           : 'Sending the task to the creator …',
@@ -141,7 +141,7 @@ function stepsOf(
       about: failed
         ? 'The agent gave no valid result.'
         : isDone
-          ? "The creator's signature matches the hash of the result. The on-chain program checked it."
+          ? 'The creator’s signature matches the hash of the result. The on-chain program checked it.'
           : `The agent has ${formatSpan(timeoutSeconds)} to answer with a signed result.`,
     },
   ];
