@@ -22,8 +22,6 @@ import {
   findExecution,
   findTokenAccount,
   findTreasury,
-  openExecution,
-  prepareDeposit,
   refundDeposit,
 } from '../../../app/sdk/program/program.ts';
 import { deriveExecutionId } from '../../../app/sdk/receipt/receipt.ts';
@@ -33,14 +31,8 @@ import { openMarketplace } from '../../../app/sdk/wallet/marketplace.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
-import {
-  type Answer,
-  goodAnswer,
-  PRICE,
-  type RelayHandle,
-  request,
-  useMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { createBuyers, TOTAL } from '../../harness/node/buyers.ts';
+import { type Answer, goodAnswer, PRICE, type RelayHandle, useMarketplace } from '../../harness/node/marketplace.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 import {
   type Accepted,
@@ -50,7 +42,6 @@ import {
   paymentHeader,
 } from '../../harness/node/x402.ts';
 
-const TOTAL = PRICE + 5_000n;
 const LIGHTHOUSE = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
 
 describe('attacks on the x402 API', function () {
@@ -69,40 +60,13 @@ describe('attacks on the x402 API', function () {
     await relay.kill();
   });
 
-  const path = () => `/v1/x402/agents/${market.agentId}/execute`;
-  const ask = (body: object, headers: Record<string, string> = {}) => request(relay.url, path(), { body, headers });
-  async function quote(body: object, headers: Record<string, string> = {}): Promise<Accepted> {
-    const answer = await ask(body, headers);
-    expect(answer.status, answer.text).to.equal(402);
-    return decodeHeader(answer, 'payment-required').accepts[0];
-  }
-  const buy = async (body: object, accepted: Accepted, change: PaymentChange = {}, by = wallet): Promise<Answer> =>
-    ask(body, { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, by, change)) });
+  const { ask, quote, buy, rich, usdcOf, lamports, isGone, ownOpen, prepareFor } = createBuyers(
+    market,
+    wallet,
+    () => relay.url,
+  );
   const reasonOf = ({ status, body }: Answer) =>
     status === 402 ? body.error.details.reason : `${status} ${body.error?.code}`;
-  const lamports = ({ publicKey }: Keypair) => market.node.connection.getBalance(publicKey, 'confirmed');
-  const usdcOf = ({ publicKey }: Keypair) => market.amountOf(findTokenAccount(publicKey, market.usdcMint));
-  /** The open of a quoted execution by its payer, from the payer's own account. */
-  async function ownOpen({ publicKey }: Keypair, { extra }: Accepted, change: { requestHash?: Buffer } = {}) {
-    const nonce = Buffer.from(extra.nonce, 'hex');
-    return openExecution({
-      caller: publicKey,
-      payer: publicKey,
-      rentSponsor: publicKey,
-      source: findTokenAccount(publicKey, market.usdcMint),
-      listing: new PublicKey(extra.listing),
-      usdcMint: market.usdcMint,
-      nonce,
-      executionId: deriveExecutionId(publicKey.toBytes(), nonce),
-      maxPrice: PRICE,
-      listingVersion: extra.listing_version,
-      timeoutSeconds: extra.timeout_seconds,
-      requestHash: Buffer.from(extra.request_hash, 'hex'),
-      openBefore: BigInt(await market.node.now()) + 60n,
-      gasLamports: 10_000,
-      ...change,
-    });
-  }
   /** Moves a payer's money to another wallet. */
   const away = async (payer: Keypair) => {
     await market.node.fundSol(payer.publicKey, 1e9);
@@ -118,11 +82,6 @@ describe('attacks on the x402 API', function () {
   async function readDeposit(address: string) {
     const account = await market.node.connection.getAccountInfo(new PublicKey(address), 'confirmed');
     return decodeAccount('Deposit', account!.data);
-  }
-  async function rich(amount = TOTAL): Promise<Keypair> {
-    const one = Keypair.generate();
-    await market.mintTo(one.publicKey, amount);
-    return one;
   }
 
   describe('a payment that is not a plain transfer of the quoted amount', () => {
@@ -267,8 +226,8 @@ describe('attacks on the x402 API', function () {
       const before = await Promise.all([lamports(feePayer), lamports(market.authority), usdcOf(wallet)]);
       const found: Record<string, string> = {};
       for (const [name, change] of Object.entries(CHANGES)) {
-        const { by, says = '', ...changed } = change();
-        const answer = await buy(body, accepted, changed, by);
+        const { says = '', ...changed } = change();
+        const answer = await buy(body, { accepted, ...changed });
         found[name] = reasonOf(answer);
         expect(answer.body.error.message, name).to.include(says);
         expect(answer.headers.get('payment-required'), name).to.be.a('string');
@@ -277,7 +236,7 @@ describe('attacks on the x402 API', function () {
       expect(found).to.deep.equal(all);
       expect(await Promise.all([lamports(feePayer), lamports(market.authority), usdcOf(wallet)])).to.deep.equal(before);
       // A correct payment of the same quote is accepted.
-      expect((await buy(body, accepted)).status).to.equal(200);
+      expect((await buy(body, { accepted })).status).to.equal(200);
     });
 
     it('accepts it in any order, if its other instructions are memos of either program, or assertions of Lighthouse', async () => {
@@ -286,12 +245,8 @@ describe('attacks on the x402 API', function () {
       const memo = of('Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo', Buffer.from('of the first memo program'));
       const own = { pubkey: wallet.publicKey, isSigner: false, isWritable: false };
       const lighthouse = of(LIGHTHOUSE, Buffer.from([5]), [own]);
-      const accepted = await quote({ task: 'memos' });
-      const sold = await buy(
-        { task: 'memos' },
-        accepted,
-        first((usual) => [...usual.slice(0, 3), memo]),
-      );
+      const withMemo = first((usual) => [...usual.slice(0, 3), memo]);
+      const sold = await buy({ task: 'memos' }, withMemo);
       expect(sold.status, sold.text).to.equal(200);
       const guards = (count: number) => Array<TransactionInstruction>(count).fill(lighthouse);
       const LAYOUTS: [name: string, change: (usual: TransactionInstruction[]) => TransactionInstruction[]][] = [
@@ -308,8 +263,8 @@ describe('attacks on the x402 API', function () {
         ],
       ];
       for (const [name, change] of LAYOUTS) {
-        const other = await quote({ task: name });
-        const failed = await buy({ task: name }, other, first(change));
+        const accepted = await quote({ task: name });
+        const failed = await buy({ task: name }, { accepted, ...first(change) });
         // This node does not have Lighthouse: the payment passes all checks, but would fail.
         expect([reasonOf(failed), failed.body.error.message], name).to.deep.equal([
           'payment_failed',
@@ -317,7 +272,7 @@ describe('attacks on the x402 API', function () {
         ]);
         // The same order without Lighthouse is sold.
         const plain = first((usual) => change(usual).filter((one) => one !== lighthouse));
-        expect((await buy({ task: name }, other, plain)).status, name).to.equal(200);
+        expect((await buy({ task: name }, { accepted, ...plain })).status, name).to.equal(200);
       }
     });
   });
@@ -345,23 +300,25 @@ describe('attacks on the x402 API', function () {
     };
     for (const [name, one] of Object.entries(forged)) {
       const header = paymentHeader(one, await makePayment(market.node, accepted, wallet));
-      expect(reasonOf(await ask(body, { 'payment-signature': header })), name).to.equal('payment_invalid');
+      expect(reasonOf(await ask(body, { headers: { 'payment-signature': header } })), name).to.equal('payment_invalid');
     }
     for (const header of ['', 'x', Buffer.from('{}').toString('base64'), Buffer.from('[1').toString('base64')]) {
-      expect(reasonOf(await ask(body, { 'payment-signature': header })), header).to.equal('payment_invalid');
+      expect(reasonOf(await ask(body, { headers: { 'payment-signature': header } })), header).to.equal(
+        'payment_invalid',
+      );
     }
     // A valid quote of another request buys nothing here.
-    expect(reasonOf(await buy(body, other))).to.equal('quote_changed');
+    expect(reasonOf(await buy(body, { accepted: other }))).to.equal('quote_changed');
   });
 
   it('refuses a payment that has expired, and sells the same quote for a new one', async () => {
     const accepted = await quote({ task: 'late' });
     const { blockhash } = await market.node.connection.getLatestBlockhash();
     await market.node.outlive();
-    expect(reasonOf(await buy({ task: 'late' }, accepted, { blockhash }))).to.equal('quote_expired');
+    expect(reasonOf(await buy({ task: 'late' }, { accepted, blockhash }))).to.equal('quote_expired');
     const never = Keypair.generate().publicKey.toBase58();
-    expect(reasonOf(await buy({ task: 'late' }, accepted, { blockhash: never }))).to.equal('quote_expired');
-    expect((await buy({ task: 'late' }, accepted)).status).to.equal(200);
+    expect(reasonOf(await buy({ task: 'late' }, { accepted, blockhash: never }))).to.equal('quote_expired');
+    expect((await buy({ task: 'late' }, { accepted })).status).to.equal(200);
   });
 
   it('does not sign a payment that expires while its deposit is made', async () => {
@@ -369,7 +326,7 @@ describe('attacks on the x402 API', function () {
     const task = stopAt('depositConfirmed:before', 'too late');
     const accepted = await quote({ task });
     const before = await lamports(feePayer);
-    const answering = buy({ task }, accepted, {}, payer);
+    const answering = buy({ task }, { accepted, by: payer });
     await until('the deposit is prepared', async () => relay.standing.has(task));
     await market.node.outlive();
     relay.process.send({ release: task });
@@ -385,7 +342,7 @@ describe('attacks on the x402 API', function () {
     );
     expect(rows).to.deep.equal([{ state: 'void', payments: 0n }]);
     expect([await usdcOf(payer), before - (await lamports(feePayer))]).to.deep.equal([TOTAL, 0]);
-    expect(await market.node.connection.getAccountInfo(new PublicKey(accepted.payTo), 'confirmed')).to.equal(null);
+    expect(await isGone(new PublicKey(accepted.payTo))).to.equal(true);
   });
 
   it('refuses a quote after two minutes by the clock of the relay', async () => {
@@ -406,8 +363,8 @@ describe('attacks on the x402 API', function () {
     });
     const quotedUntil = (ms: number) =>
       toRequirements({ ...x402, network: accepted.network, serviceFee: () => terms.serviceFee }, terms, ms);
-    expect(reasonOf(await buy({ task: 'old' }, quotedUntil(Date.now() - 1)))).to.equal('quote_expired');
-    expect((await buy({ task: 'old' }, quotedUntil(Date.now() + 60_000))).status).to.equal(200);
+    expect(reasonOf(await buy({ task: 'old' }, { accepted: quotedUntil(Date.now() - 1) }))).to.equal('quote_expired');
+    expect((await buy({ task: 'old' }, { accepted: quotedUntil(Date.now() + 60_000) })).status).to.equal(200);
   });
 
   it('accepts the newest blockhash, and takes the payment for alive until 150 blocks after the newest one', async () => {
@@ -417,7 +374,7 @@ describe('attacks on the x402 API', function () {
     const height = () => connection.getBlockHeight('processed');
     const before = await height();
     const { blockhash } = await connection.getLatestBlockhash('processed');
-    expect((await buy(body, accepted, { blockhash })).status).to.equal(200);
+    expect((await buy(body, { accepted, blockhash })).status).to.equal(200);
     const [row] = await market.query(
       'ledger',
       `SELECT payment_last_valid_height AS last FROM executions WHERE task = '${body.task}'`,
@@ -430,7 +387,7 @@ describe('attacks on the x402 API', function () {
     const bodies = Array.from({ length: 30 }, (_, n) => ({ task: `one balance ${n}` }));
     const quotes = await Promise.all(bodies.map((body) => quote(body)));
     const before = await lamports(feePayer);
-    const answers = await Promise.all(bodies.map((body, n) => buy(body, quotes[n], {}, payer)));
+    const answers = await Promise.all(bodies.map((body, n) => buy(body, { accepted: quotes[n], by: payer })));
     let sold = answers.filter(({ status }) => status === 200).length;
     // A new wallet has one payment in progress at a time; the others are refused at once. On a busy machine a blockhash may
     // be too old by then, and a payment that was accepted may find the money gone before it is signed.
@@ -441,7 +398,7 @@ describe('attacks on the x402 API', function () {
     ]);
     // On a busy machine none of them may be accepted in time. A client repeats its payment.
     while (sold === 0) {
-      const again = await buy({ task: 'once more' }, await quote({ task: 'once more' }), {}, payer);
+      const again = await buy({ task: 'once more' }, { by: payer });
       if (again.status === 200) sold += 1;
       else expect(reasonOf(again)).to.equal('503 service_unavailable');
     }
@@ -455,9 +412,7 @@ describe('attacks on the x402 API', function () {
     const frozen = await rich();
     await market.setFrozen(findTokenAccount(frozen.publicKey, market.usdcMint), true);
     for (const payer of [poor, nobody, frozen]) {
-      expect(reasonOf(await buy({ task: 'poor' }, await quote({ task: 'poor' }), {}, payer))).to.equal(
-        'insufficient_funds',
-      );
+      expect(reasonOf(await buy({ task: 'poor' }, { by: payer }))).to.equal('insufficient_funds');
     }
   });
 
@@ -465,20 +420,19 @@ describe('attacks on the x402 API', function () {
     const [one, two] = [await rich(), await rich()];
     const body = { task: 'two payers' };
     const accepted = await quote(body);
-    const answers = await Promise.all([buy(body, accepted, {}, one), buy(body, accepted, {}, two)]);
+    const answers = await Promise.all([one, two].map((by) => buy(body, { accepted, by })));
     const sold = answers.filter(({ status }) => status === 200);
     expect(sold.length, answers.map(({ text }) => text).join()).to.equal(1);
     expect((await usdcOf(one)) + (await usdcOf(two))).to.equal(TOTAL);
     const loser = (await usdcOf(one)) === 0n ? two : one;
     const atOnce = answers.find(({ status }) => status !== 200)!;
-    for (const answer of [atOnce, await buy(body, accepted, {}, loser)]) {
+    for (const answer of [atOnce, await buy(body, { accepted, by: loser })]) {
       expect(reasonOf(answer), answer.text).to.equal('quote_used');
       expect(decodeHeader(answer, 'payment-required').accepts[0].payTo).to.not.equal(accepted.payTo);
     }
   });
 
   it('serves calls although lamports came to the addresses of their records, before or after the payment', async () => {
-    const { connection } = market.node;
     const fund = ({ publicKey }: Keypair, { extra }: Accepted) => {
       const id = deriveExecutionId(publicKey.toBytes(), Buffer.from(extra.nonce, 'hex'));
       return market.node.fundSol(findExecution(id), 650_240);
@@ -487,13 +441,13 @@ describe('attacks on the x402 API', function () {
     const body = { task: 'funded record' };
     const accepted = await quote(body);
     await fund(early, accepted);
-    const answer = await buy(body, accepted, {}, early);
+    const answer = await buy(body, { accepted, by: early });
     expect(answer.status, answer.text).to.equal(200);
     expect(await usdcOf(early)).to.equal(0n);
 
     const task = stopAt('paid:after', 'funded while paying');
     const other = await quote({ task });
-    const answering = buy({ task }, other, {}, late);
+    const answering = buy({ task }, { accepted: other, by: late });
     await until('it has paid', async () => relay.standing.has(task));
     await fund(late, other);
     relay.process.send({ release: task });
@@ -501,7 +455,7 @@ describe('attacks on the x402 API', function () {
     expect(ended.status, ended.text).to.equal(200);
     expect(await usdcOf(late)).to.equal(0n);
     for (const { payTo } of [accepted, other]) {
-      expect(await connection.getAccountInfo(new PublicKey(payTo), 'confirmed')).to.equal(null);
+      expect(await isGone(new PublicKey(payTo))).to.equal(true);
     }
   });
 
@@ -510,7 +464,7 @@ describe('attacks on the x402 API', function () {
     await market.node.fundSol(payer.publicKey, 1e9);
     const task = stopAt('paid:after', 'own record');
     const accepted = await quote({ task });
-    const answering = buy({ task }, accepted, {}, payer);
+    const answering = buy({ task }, { accepted, by: payer });
     await until('it has paid', async () => relay.standing.has(task));
     const own = await ownOpen(payer, accepted);
     await sendTransaction(market.node.connection, [own], keypairSigner(payer));
@@ -521,7 +475,7 @@ describe('attacks on the x402 API', function () {
     expect(decodeHeader(answer, 'payment-response')).to.include({ success: false, amount: String(TOTAL) });
     // One price is in the payer's own escrow. Of the payment only the service fee is lost.
     expect(await usdcOf(payer)).to.equal(2n * TOTAL - PRICE - 5_000n);
-    expect(await market.node.connection.getAccountInfo(new PublicKey(accepted.payTo), 'confirmed')).to.equal(null);
+    expect(await isGone(new PublicKey(accepted.payTo))).to.equal(true);
     expect(market.calls.size).to.equal(calledBefore);
   });
 
@@ -530,7 +484,7 @@ describe('attacks on the x402 API', function () {
     await market.node.fundSol(payer.publicKey, 1e9);
     const task = stopAt('paid:after', 'other terms');
     const accepted = await quote({ task });
-    const answering = buy({ task }, accepted, {}, payer);
+    const answering = buy({ task }, { accepted, by: payer });
     await until('it has paid', async () => relay.standing.has(task));
     const deposit = new PublicKey(accepted.payTo);
     const back = refundDeposit({
@@ -553,7 +507,7 @@ describe('attacks on the x402 API', function () {
     expect(await usdcOf(payer)).to.equal(2n * TOTAL - PRICE - 5_000n);
     // The relay signs with a blockhash for seconds, and the leap has invalidated it.
     const current = { task: 'current' };
-    await until('the relay has a newer one', async () => (await buy(current, await quote(current))).status === 200);
+    await until('the relay has a newer one', async () => (await buy(current)).status === 200);
   });
 
   it('signs no payment into a deposit that a thief of the relay’s key has prepared again for itself', async () => {
@@ -561,35 +515,17 @@ describe('attacks on the x402 API', function () {
     const task = stopAt('depositConfirmed:before', 'stolen key');
     const accepted = await quote({ task });
     const before = await lamports(feePayer);
-    const answering = buy({ task }, accepted, {}, payer);
+    const answering = buy({ task }, { accepted, by: payer });
     await until('the deposit is prepared', async () => relay.standing.has(task));
     const { usdcMint, authority } = market;
-    const { listing, listing_version, request_hash, timeout_seconds, nonce } = accepted.extra;
-    const key = authority.publicKey;
     const close = refundDeposit({
-      authority: key,
+      authority: authority.publicKey,
       deposit: new PublicKey(accepted.payTo),
-      rentSponsor: key,
+      rentSponsor: authority.publicKey,
       destination: findTokenAccount(payer.publicKey, usdcMint),
       usdcMint,
     });
-    const again = prepareDeposit({
-      terms: {
-        listing: new PublicKey(listing),
-        listingVersion: listing_version,
-        requestHash: Buffer.from(request_hash, 'hex'),
-        timeoutSeconds: timeout_seconds,
-        nonce: Buffer.from(nonce, 'hex'),
-      },
-      payer: null,
-      price: PRICE,
-      serviceFee: TOTAL - PRICE,
-      usdcMint,
-      authority: key,
-      rentPayer: key,
-      rentSponsor: key,
-      caller: thief.publicKey,
-    });
+    const again = prepareFor(accepted, thief);
     await sendTransaction(market.node.connection, [close, again], keypairSigner(authority));
     relay.process.send({ release: task });
     const answer = await answering;
@@ -621,9 +557,9 @@ describe('attacks on the x402 API', function () {
       );
     market.setBehaviour((body, _response, reply) => reply(goodAnswer(signingKey, body.execution_id, 'changed')));
     const listed = await createListing(own, { wallet: creator, signingKey, draft: draftAt('0.25') });
-    const url = `/v1/x402/agents/${listed.agent_id}/execute`;
+    const agent = listed.agent_id;
     const priceNow = async (task: string): Promise<Accepted | null> => {
-      const answer = await request(relay.url, url, { body: { task } });
+      const answer = await ask({ task }, { agent });
       return answer.status === 402 ? decodeHeader(answer, 'payment-required').accepts[0] : null;
     };
     const payer = await rich(4n * TOTAL + 100_000n);
@@ -635,10 +571,9 @@ describe('attacks on the x402 API', function () {
         accepted = await priceNow(task);
         return accepted?.extra.listing_version === n + 1;
       });
-      const headers = { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, payer)) };
-      const answering = request(relay.url, url, { body: { task }, headers });
+      const answering = buy({ task }, { accepted, agent, by: payer });
       await until('it stands', async () => relay.standing.has(task));
-      const agentId = new PublicKey(listed.agent_id);
+      const agentId = new PublicKey(agent);
       await updateListing(own, { wallet: creator, agentId, draft: draftAt(n % 2 === 0 ? '0.26' : '0.25') });
       relay.process.send({ release: task });
       const answer = await answering;
@@ -646,7 +581,7 @@ describe('attacks on the x402 API', function () {
       expect(decodeHeader(answer, 'payment-response')?.success).to.equal(isPaid ? false : undefined);
     }
     expect(await usdcOf(payer)).to.equal(4n * TOTAL + 100_000n - 2n * 5_000n);
-    const refused = await request(relay.url, url, { body: { task: 'once more' } });
+    const refused = await ask({ task: 'once more' }, { agent });
     expect([refused.status, refused.body.error.message]).to.deep.equal([
       503,
       "The agent's listing changed 3 times during calls of the last 24 hours, so this service gives no quotes for it now. Retry later.",
@@ -681,7 +616,7 @@ describe('attacks on the x402 API', function () {
         for (let n = 0; n < 3; n += 1) {
           const task = `fails: ${what} ${n}`;
           const accepted = await quote({ task });
-          const answer = await buy({ task }, accepted, change, payer);
+          const answer = await buy({ task }, { accepted, by: payer, ...change });
           expect([reasonOf(answer), answer.body.error.message]).to.deep.equal([
             'payment_failed',
             'The payment would fail on-chain. Nothing was paid.',
@@ -693,7 +628,7 @@ describe('attacks on the x402 API', function () {
         expect(await held()).to.deep.equal(before);
         // Nothing is reserved or counted either.
         const task = `pays: ${what}`;
-        const sold = await buy({ task }, await quote({ task }), {}, payer);
+        const sold = await buy({ task }, { by: payer });
         expect(sold.status, sold.text).to.equal(200);
       });
     }
@@ -707,7 +642,7 @@ describe('attacks on the x402 API', function () {
         const task = `${units} units`;
         const accepted = await quote({ task });
         const before = await lamports(market.authority);
-        const answer = await buy({ task }, accepted, withUnits(units), payer);
+        const answer = await buy({ task }, { accepted, by: payer, ...withUnits(units) });
         if (answer.status === 200) pays = units;
         else {
           expect([reasonOf(answer), await lamports(market.authority)]).to.deep.equal(['payment_failed', before]);
@@ -727,7 +662,7 @@ describe('attacks on the x402 API', function () {
       const task = stopAt(point);
       const accepted = await quote({ task });
       const before = await lamports(feePayer);
-      const answering = buy({ task }, accepted, {}, payer);
+      const answering = buy({ task }, { accepted, by: payer });
       await until('it stands', async () => relay.standing.has(task));
       await away(payer);
       relay.process.send({ release: task });
@@ -743,14 +678,14 @@ describe('attacks on the x402 API', function () {
       const { answer, feePayerLamports, deposit } = await moveAt('depositConfirmed:before', 0);
       expect(reasonOf(answer), answer.text).to.equal('payment_failed');
       expect(feePayerLamports).to.equal(0);
-      expect(await market.node.connection.getAccountInfo(deposit, 'confirmed')).to.equal(null);
+      expect(await isGone(deposit)).to.equal(true);
     });
 
     it('after the fee payer signed: the payment fails, costs its fee, and is refused once it has expired', async () => {
       const { answer, feePayerLamports, deposit } = await moveAt('send-pay:before', 10_001);
       expect(reasonOf(answer), answer.text).to.equal('payment_failed');
       expect(feePayerLamports).to.equal(10_001);
-      expect(await market.node.connection.getAccountInfo(deposit, 'confirmed')).to.equal(null);
+      expect(await isGone(deposit)).to.equal(true);
     });
   });
 
@@ -761,7 +696,7 @@ describe('attacks on the x402 API', function () {
     const accepted = await quote({ task });
     const treasury = findTreasury();
     const before = await market.amountOf(treasury);
-    const answering = buy({ task }, accepted, {}, payer);
+    const answering = buy({ task }, { accepted, by: payer });
     await until('the deposit is prepared', async () => relay.standing.has(task));
     const [source, owner] = [findTokenAccount(payer.publicKey, market.usdcMint), payer.publicKey];
     const vault = findTokenAccount(new PublicKey(accepted.payTo), market.usdcMint);
@@ -774,7 +709,7 @@ describe('attacks on the x402 API', function () {
     relay.process.send({ release: task });
     const answer = await answering;
     expect(reasonOf(answer), answer.text).to.equal('payment_failed');
-    expect(await market.node.connection.getAccountInfo(new PublicKey(accepted.payTo), 'confirmed')).to.equal(null);
+    expect(await isGone(new PublicKey(accepted.payTo))).to.equal(true);
     expect((await market.amountOf(treasury)) - before).to.equal(1n);
   });
 
@@ -786,19 +721,12 @@ describe('attacks on the x402 API', function () {
       PUBLIC_RATE_PER_SECOND: '150',
       PUBLIC_RATE_BURST: '150',
     });
-    const from = (address: string) => async (payer: Keypair, accepted: Accepted, task: string) =>
-      request(proxied.url, path(), {
-        body: { task },
-        headers: {
-          'x-forwarded-for': address,
-          'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, payer)),
-        },
-      });
+    const from = (address: string) => (by: Keypair, accepted: Accepted, task: string) =>
+      buy({ task }, { by, accepted, url: proxied.url, headers: { 'x-forwarded-for': address } });
     try {
       const failing = from('203.0.113.9');
       const other = from('203.0.113.10');
-      const quoteAt = async (task: string) =>
-        decodeHeader(await request(proxied.url, path(), { body: { task } }), 'payment-required').accepts[0];
+      const quoteAt = (task: string) => quote({ task }, { url: proxied.url });
       // Each moves its money away while the relay waits for the deposit.
       const begin = async (n: number) => {
         const payer = await rich();
@@ -820,7 +748,7 @@ describe('attacks on the x402 API', function () {
       const header = paymentHeader(accepted, await makePayment(market.node, accepted, payer));
       const repeat = async () => {
         const headers = { 'x-forwarded-for': '203.0.113.11', 'payment-signature': header };
-        return (await request(proxied.url, path(), { body: { task: 'honest' }, headers })).status;
+        return (await ask({ task: 'honest' }, { url: proxied.url, headers })).status;
       };
       const repeats = await Promise.all(Array.from({ length: 120 }, repeat));
       expect(new Set(repeats)).to.deep.equal(new Set([200, 429]));

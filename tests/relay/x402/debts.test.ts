@@ -8,12 +8,11 @@ import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
 import { until } from '../../harness/edge/until.ts';
-import { type Answer, PRICE, type RelayHandle, request, useMarketplace } from '../../harness/node/marketplace.ts';
+import { createBuyers, TOTAL } from '../../harness/node/buyers.ts';
+import { type Answer, type RelayHandle, useMarketplace } from '../../harness/node/marketplace.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
-import { type Accepted, decodeHeader, makePayment, paymentHeader } from '../../harness/node/x402.ts';
 
-const TOTAL = PRICE + 5_000n;
 /** Network fees of a deposit and of its return, lamports. */
 const LOST = 10_000n;
 
@@ -36,24 +35,12 @@ describe('lost fees of x402 payments', function () {
     await proxy.close();
   });
 
-  const path = () => `/v1/x402/agents/${market.agentId}/execute`;
-  const usdcOf = ({ publicKey }: Keypair) => market.amountOf(findTokenAccount(publicKey, market.usdcMint));
-  const lamports = async (key: Keypair) => BigInt(await market.node.connection.getBalance(key.publicKey, 'confirmed'));
-  async function buyer(calls = 1n): Promise<Keypair> {
-    const payer = Keypair.generate();
-    await market.mintTo(payer.publicKey, calls * TOTAL);
-    return payer;
-  }
+  const { ask, buy: pay, rich, usdcOf, lamports: balanceOf } = createBuyers(market, undefined, () => relay.url);
+  const lamports = async (key: Keypair) => BigInt(await balanceOf(key));
   async function buy(payer: Keypair, task: string): Promise<Answer> {
-    let accepted: Accepted = null;
-    await until('the agent is sold', async () => {
-      const answer = await request(relay.url, path(), { body: { task } });
-      if (answer.status === 402) accepted = decodeHeader(answer, 'payment-required').accepts[0];
-      return accepted !== null;
-    });
-    const payment = await makePayment(market.node, accepted, payer);
-    const headers = { 'payment-signature': paymentHeader(accepted, payment) };
-    return request(relay.url, path(), { body: { task }, headers });
+    // A paused agent is quoted a moment after its creator has made it active.
+    await until('the agent is sold', async () => (await ask({ task })).status === 402);
+    return pay({ task }, { by: payer });
   }
   const debtOf = async ({ publicKey }: Keypair): Promise<bigint> => {
     const rows = await market.query('ledger', `SELECT lamports FROM debts WHERE wallet = '${publicKey.toBase58()}'`);
@@ -80,7 +67,7 @@ describe('lost fees of x402 payments', function () {
   }
 
   it('count against the listing if its creator pauses it between deposit and payment', async () => {
-    const payer = await buyer();
+    const payer = await rich();
     const wallet = keypairSigner(market.creator);
     const agentId = new PublicKey(market.agentId);
     const own = await openMarketplace({ baseUrl: relay.url, rpcUrl: market.node.rpcUrl });
@@ -98,23 +85,23 @@ describe('lost fees of x402 payments', function () {
   });
 
   it('are owed by the wallet if its payment expires at once, and by nobody if the deposit expired', async () => {
-    const late = await buyer();
+    const late = await rich();
     const none = { error: '402 payment_required', wallet: 0n, listing: 0n, debt: 0n };
     const after = async () => market.node.timeTravel((await market.node.now()) + 601);
     expect(await spoil(late, 'late', after)).to.deep.equal(none);
     expect(await usdcOf(late)).to.equal(TOTAL);
     // The relay signs with a blockhash for seconds, and the leap has invalidated it.
     await until('the relay has a newer one', async () => (await buy(late, 'in time')).status === 200);
-    const old = await buyer();
+    const old = await rich();
     const charged = { ...none, wallet: LOST, debt: LOST };
     expect(await spoil(old, 'old', () => market.node.outlive())).to.deep.equal(charged);
     expect(await usdcOf(old)).to.equal(TOTAL);
-    const other = await buyer();
+    const other = await rich();
     await until('the relay has a newer one', async () => (await buy(other, 'in time again')).status === 200);
   });
 
   it('do not arise from a payment that expires while it waits for its turn: it is refused before its deposit', async () => {
-    const payer = await buyer(3n);
+    const payer = await rich(3n * TOTAL);
     const first = stopAt('paid:before', 'first of two');
     const paying = buy(payer, first);
     await until('the first is paid', async () => relay.standing.has(first));
@@ -139,7 +126,7 @@ describe('lost fees of x402 payments', function () {
   });
 
   it('are owed by a wallet that moves its money away, and repaid out of the service fees of its next two calls', async () => {
-    const payer = await buyer(3n);
+    const payer = await rich(3n * TOTAL);
     await market.node.fundSol(payer.publicKey, 1e9);
     const source = findTokenAccount(payer.publicKey, market.usdcMint);
     const to = market.callers[1]!.usdc;

@@ -9,11 +9,10 @@ import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { listen } from '../../harness/edge/listen.ts';
 import { until } from '../../harness/edge/until.ts';
+import { SERVICE_FEE, termsOf } from '../../harness/node/buyers.ts';
 import { PRICE, type TestMarketplace } from '../../harness/node/marketplace.ts';
 import { type Accepted, createX402Fetch } from '../../harness/node/x402.ts';
 
-export const SERVICE_FEE = 5_000n;
-export const TOTAL = PRICE + SERVICE_FEE;
 /** Lamports that the relay puts into a record. */
 const GAS = 10_000;
 
@@ -97,13 +96,6 @@ export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair
   const usdcOf = ({ publicKey }: Keypair) => program.findTokenAccount(publicKey, usdcMint);
   const send = (instructions: TransactionInstruction[], by = authority) =>
     sendTransaction(connection, instructions, keypairSigner(by));
-  const termsOf = ({ extra }: Accepted) => ({
-    listing: new PublicKey(extra.listing),
-    listingVersion: Number(extra.listing_version),
-    requestHash: Buffer.from(extra.request_hash, 'hex'),
-    timeoutSeconds: Number(extra.timeout_seconds),
-    nonce: Buffer.from(extra.nonce, 'hex'),
-  });
   /** The deposit that a quote's terms lead to, for its payer or another one. */
   function depositFor(accepted: Accepted, payer: PublicKey | null = accepted.extra.payer) {
     const quoted = payer && new PublicKey(payer);
