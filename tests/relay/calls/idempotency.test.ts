@@ -46,11 +46,9 @@ describe('Idempotency-Key', () => {
   function execute(
     key: string | null,
     body: Record<string, unknown> = { task: 'once' },
-    options: { url?: string; apiKey?: string; agentId?: string } = {},
+    { url = market.relay.url, ...more }: { url?: string; apiKey?: string; agent?: string } = {},
   ): Promise<Answer> {
-    const { url = market.relay.url, apiKey = first().apiKey, agentId = market.agentId } = options;
-    const headers: Record<string, string> = key === null ? {} : { 'idempotency-key': key };
-    return request(url, `/v1/agents/${agentId}/execute`, { apiKey, body, headers });
+    return market.execute(url, body, { ...more, headers: key === null ? {} : { 'idempotency-key': key } });
   }
 
   /** Repeats the call until its answer satisfies `isThere`. */
@@ -144,7 +142,7 @@ describe('Idempotency-Key', () => {
       const { status, body: answer } = await execute('reused', body, { url: other.url });
       expect([status, answer.error.code]).to.deep.equal([422, 'idempotency_key_reused']);
     }
-    const elsewhere = await execute('reused', { task: 'once' }, { agentId: market.creator.publicKey.toBase58() });
+    const elsewhere = await execute('reused', { task: 'once' }, { agent: market.creator.publicKey.toBase58() });
     expect(elsewhere.body.error.code).to.equal('idempotency_key_reused');
     expect(await spent()).to.equal(PRICE);
   });

@@ -109,8 +109,8 @@ describe('protection of the fee payer', () => {
   }
   const fillGasBalance = (lamports: number, caller = 0) =>
     market.node.fundSol(findSpender(market.callers[caller]!.wallet.publicKey), lamports);
-  const execute = (caller: number, body: object = { task: 'x' }, to = relay, agent = market.agentId): Promise<Answer> =>
-    request(to.url, `/v1/agents/${agent}/execute`, { apiKey: market.callers[caller]!.apiKey, body });
+  const execute = (caller: number, body: object = { task: 'x' }, to = relay, agent?: string): Promise<Answer> =>
+    market.execute(to.url, body, { caller, agent });
   const lamports = () => market.node.connection.getBalance(market.authority.publicKey, 'confirmed');
 
   /** Runs a call and empties the gas balance while its open is in flight. It costs the relay its fee. */
@@ -317,8 +317,7 @@ describe('protection of the fee payer', () => {
         expect(last.body.error.message).to.match(/escrow could not be opened|collateral/);
         expect((await lostBy()) - lostBefore).to.equal(5_000n);
         await requireFree(/its collateral covers in this period/);
-        const other = { apiKey: market.callers[0]!.apiKey, body: { task: 'x', async: true } };
-        expect((await request(relay.url, `/v1/agents/${elsewhere}/execute`, other)).status).to.equal(200);
+        expect((await execute(0, { task: 'x', async: true }, relay, elsewhere)).status).to.equal(200);
       } finally {
         await change({ exposureMultiple: 0 });
       }

@@ -5,22 +5,12 @@ import { ARCHIVE_SHARE } from '../../../app/relay/chain/fees.ts';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
-import { findExecution, findSpender, findTokenAccount } from '../../../app/sdk/program/program.ts';
-import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { findSpender, findTokenAccount } from '../../../app/sdk/program/program.ts';
 import { verifyReceipt } from '../../../app/sdk/receipt/verify.ts';
 import type { Receipt } from '../../../app/sdk/wire/receipt.ts';
 import { until } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
-import {
-  type Answer,
-  FEE,
-  failedAnswer,
-  goodAnswer,
-  PRICE,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { type Answer, FEE, failedAnswer, goodAnswer, PRICE, useMarketplace } from '../../harness/node/marketplace.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 import { type Kind, type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { isVersionOne, readShared, SIGNATURE_LAMPORTS, spoilShared } from '../../harness/node/sharedTransactions.ts';
@@ -34,21 +24,16 @@ const CALLS = 16;
 
 describe('transactions that calls share', function () {
   this.timeout(300_000);
-  let market: TestMarketplace;
   let shared: ReturnType<typeof readShared>;
+  const market = useMarketplace();
   before(async () => {
-    market = await startMarketplace();
     shared = readShared(market);
     await execute('the first');
     await untilPaid(0);
   });
-  after(() => market.stop());
 
   const execute = (task: string, url = market.relay.url, agent = market.agentId, caller = 0): Promise<Answer> =>
-    request(url, `/v1/agents/${agent}/execute`, {
-      apiKey: market.callers[caller]!.apiKey,
-      body: { task },
-    });
+    market.execute(url, { task }, { agent, caller });
   /** Only wallets that have paid share, by the index. */
   const untilPaid = (caller: number) =>
     until('the index knows that the wallet has paid', async () => {
@@ -318,8 +303,7 @@ describe('transactions that calls share', function () {
       const signed = await shared.signedFor(like);
       await shared.requireExactFees(signed);
       for (const id of new Set(signed.map(({ execution_id }) => execution_id))) {
-        const record = findExecution(parseUuid(id)!);
-        const transactions = await market.node.connection.getSignaturesForAddress(record, undefined, 'confirmed');
+        const transactions = await market.transactionsOf(id);
         expect(transactions.map(({ err }) => err)).to.deep.equal([null, null]);
       }
       const after = await market.balances();

@@ -60,11 +60,8 @@ describe('refunds that callers cannot receive', function () {
       ...settings,
     });
   };
-  const execute = (caller: number, body: object = {}, agent = market.agentId) =>
-    request(relay!.url, `/v1/agents/${agent}/execute`, {
-      apiKey: market.callers[caller]!.apiKey,
-      body: { task: 'x', ...body },
-    });
+  const execute = (caller: number, body: object = {}, agent?: string) =>
+    market.execute(relay!.url, { task: 'x', ...body }, { caller, agent });
   const serve = async (caller: number, agent?: string) => {
     const answer = await execute(caller, agent === undefined ? {} : { task: agent }, agent);
     expect(answer.status, answer.text).to.equal(200);
@@ -87,8 +84,7 @@ describe('refunds that callers cannot receive', function () {
     answerWell();
     return ids;
   }
-  const refundOf = async (id: string) =>
-    (await request(relay!.url, `/v1/executions/${id}`, { apiKey: market.callers[0]!.apiKey })).body.refund;
+  const refundOf = async (id: string) => (await market.read(relay!.url, id)).body.refund;
   const query = async (text: string): Promise<bigint> =>
     Object.values((await market.query('ledger', text))[0])[0] as bigint;
   const unclaimed = async () => Number((await readLent(relay!)).unclaimed);

@@ -11,7 +11,7 @@ import {
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { replaceSigningKey } from '../../../app/sdk/wallet/upkeep.ts';
 import { listen } from '../../harness/edge/listen.ts';
-import { PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
+import { PRICE, useMarketplace } from '../../harness/node/marketplace.ts';
 
 /** Parallel callers, and the calls that each makes after the rotation before the test ends. */
 const CALLERS = 4;
@@ -34,11 +34,8 @@ describe('calls to creators', () => {
     return `${await listen(server)}/execute`;
   }
   const trusted = () => ({ directoryUrl: `${market.relay.url}${KEY_DIRECTORY_PATH}` });
-  const execute = (agentId: string, task: string, caller = 0) =>
-    request(market.relay.url, `/v1/agents/${agentId}/execute`, {
-      apiKey: market.callers[caller]!.apiKey,
-      body: { task },
-    });
+  const execute = (agent: string, task: string, caller = 0) =>
+    market.execute(market.relay.url, { task }, { agent, caller });
 
   it('lose no call when a key changes under load: each call names the key that signed it', async () => {
     const [old, fresh] = [generateSigningKey(), generateSigningKey()];

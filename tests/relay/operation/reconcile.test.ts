@@ -22,13 +22,7 @@ import {
 import { formatUuid, parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
-import {
-  failedAnswer,
-  goodAnswer,
-  request,
-  type TestMarketplace,
-  useMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { failedAnswer, goodAnswer, type TestMarketplace, useMarketplace } from '../../harness/node/marketplace.ts';
 import { runRelayCommand } from '../../harness/node/relayMain.ts';
 import { copyPostgres, emptyPostgres } from '../../harness/postgres.ts';
 
@@ -63,9 +57,8 @@ describe('reconcile', () => {
       if (body.task === 'failing') reply(failedAnswer(body.execution_id));
       else if (body.task !== 'silent') reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
     });
-    const [{ apiKey, wallet }] = market.callers as [TestMarketplace['callers'][0]];
-    const execute = async (body: Record<string, unknown>) =>
-      (await request(market.relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body })).body;
+    const [{ wallet }] = market.callers as [TestMarketplace['callers'][0]];
+    const execute = async (body: Record<string, unknown>) => (await market.execute(market.relay.url, body)).body;
     ids.completed = (await execute({ task: 'one' })).execution_id;
     ids.other = (await execute({ task: 'two' })).execution_id;
     ids.failed = (await execute({ task: 'failing' })).error.execution_id;

@@ -59,10 +59,8 @@ describe('two deployments with one relay authority', () => {
   /** The second deployment. Its ledger is always on SQLite. */
   const startSecond = () =>
     startRelayHere(market, { DATA_DIR: folder, DATABASE_URL: undefined, SPONSOR: 'all', LOG_LEVEL: 'silent' });
-  const execute = (url: string, apiKey: string): Promise<Answer> =>
-    request(url, `/v1/agents/${market.agentId}/execute`, { apiKey, body: { task: 'x' } });
-  const atFirst = () => execute(market.relay.url, market.callers[0]!.apiKey);
-  const atSecond = () => execute(second.url, keyOfSecond);
+  const atFirst = () => market.execute(market.relay.url, { task: 'x' });
+  const atSecond = () => market.execute(second.url, { task: 'x' }, { apiKey: keyOfSecond });
   const problemsOf = async (url: string): Promise<string[]> => (await request(url, '/ready')).body.problems;
   const isReady = async (url: string) => (await problemsOf(url)).length === 0;
   const isShared = async (url: string) => (await problemsOf(url)).includes('authority_shared');

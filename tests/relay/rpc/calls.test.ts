@@ -1,6 +1,6 @@
 /** RPC calls per execution, counted by a proxy in front of the node, because providers bill each call. */
 import { expect } from 'chai';
-import { PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
+import { PRICE, useMarketplace } from '../../harness/node/marketplace.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 const EXECUTIONS = 72;
@@ -55,8 +55,7 @@ describe('calls to the node', () => {
     const caller = async (): Promise<void> => {
       while (left > 0) {
         left -= 1;
-        const { apiKey } = market.callers[left % 2]!;
-        const answer = await request(url, `/v1/agents/${market.agentId}/execute`, { apiKey, body: { task: 'pay' } });
+        const answer = await market.execute(url, { task: 'pay' }, { caller: left % 2 });
         expect(answer.status, answer.text).to.equal(200);
       }
     };
