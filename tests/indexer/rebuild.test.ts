@@ -15,8 +15,7 @@ import type { AttachedIndex } from '../../indexer/queries/tables.ts';
 import { hashIndex } from '../../indexer/verify/hash.ts';
 import { until } from '../harness/edge/until.ts';
 import { onPostgres } from '../harness/postgres.ts';
-import { change, dump, IndexerBench, type Row, runIndexer } from './harness.ts';
-import { type Market, startMarket } from './market.ts';
+import { change, dump, type Row, runIndexer, useBench } from './harness.ts';
 
 const EXECUTIONS = 30;
 /** Must never be printed. */
@@ -39,8 +38,7 @@ function printedPlace(place: string): string {
 
 describe('indexer, rebuild and hash', function () {
   this.timeout(600_000);
-  let market: Market;
-  let bench: IndexerBench;
+  const { market, bench } = useBench();
   let indexer: Indexer;
   const path = () => bench.path('live.db');
 
@@ -57,18 +55,11 @@ describe('indexer, rebuild and hash', function () {
   };
 
   before(async () => {
-    market = await startMarket();
-    bench = new IndexerBench(market.node);
     await market.list();
     await market.run(EXECUTIONS, await market.grant());
     indexer = await bench.start('live.db');
     await bench.catchUp(indexer);
   });
-  after(async () => {
-    await bench?.close();
-    await market?.node.stop();
-  });
-
   it('prints the hash, with the last transaction as JSON', async () => {
     const [expected, plain, json] = [await hash(), await run('hash'), await run('hash', '--json')];
     expect(plain).to.deep.equal({ code: 0, output: `${expected}\n` });

@@ -34,6 +34,8 @@ export type MessageRule = (message: { method?: string }, pass: () => void) => vo
 export interface RpcProxy {
   rpcUrl: string;
   wsUrl: string;
+  /** Settings of a relay behind it. */
+  environment: NodeJS.ProcessEnv;
   onCall(rule: CallRule | null): void;
   onMessage(rule: MessageRule | null): void;
   /** Breaks all WebSocket connections. With `refuse`, new ones are refused until it is called with false. */
@@ -136,9 +138,11 @@ export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }): Pr
   const cut = () => {
     for (const client of ws.clients) client.terminate();
   };
+  const [rpcUrl, wsUrl] = [`http://127.0.0.1:${portOf(http)}`, `ws://127.0.0.1:${portOf(ws)}`];
   return {
-    rpcUrl: `http://127.0.0.1:${portOf(http)}`,
-    wsUrl: `ws://127.0.0.1:${portOf(ws)}`,
+    rpcUrl,
+    wsUrl,
+    environment: { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl },
     onCall(rule) {
       callRule = rule;
     },
@@ -154,6 +158,48 @@ export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }): Pr
       http.close();
       cut();
       ws.close();
+    },
+  };
+}
+
+/** A proxy for the tests of a suite. With `each`, every test has its own. It closes after all other hooks. */
+export function useRpcProxy(market: { node: Parameters<typeof startRpcProxy>[0] }, { each = false } = {}): RpcProxy {
+  const proxy = {} as RpcProxy;
+  const start = async () => void Object.assign(proxy, await startRpcProxy(market.node));
+  before(async function () {
+    const suite = this.test!.parent!;
+    if (each) suite.afterEach(() => proxy.close());
+    else {
+      await start();
+      suite.afterAll(() => proxy.close());
+    }
+  });
+  if (each) beforeEach(start);
+  return proxy;
+}
+
+/** Holds transactions of one kind before the node, once each: the relay sends them again. */
+export function holdSends(proxy: RpcProxy, kind: Kind) {
+  let holding: (() => void)[] | null = null;
+  const standing = new Map<unknown, Promise<void>>();
+  proxy.onCall(async ({ kind: sent, params: [bytes] }) => {
+    const held = holding;
+    if (sent === kind && held && !standing.has(bytes)) {
+      standing.set(bytes, new Promise<void>((resolve) => held.push(resolve)));
+    }
+    await standing.get(bytes);
+    return null;
+  });
+  return {
+    /** Holds those from now on. Returns functions that let them pass, in order of arrival. */
+    hold(): (() => void)[] {
+      holding = [];
+      return holding;
+    },
+    /** Lets all of them pass. */
+    release(): void {
+      for (const pass of holding ?? []) pass();
+      holding = null;
     },
   };
 }

@@ -24,7 +24,7 @@ import { until } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
 import { type Answer, goodAnswer, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
-import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { holdSends, useRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 /** Fee of one signature, in lamports. */
 const FEE = 5_000;
@@ -59,34 +59,20 @@ describe('relay/networkFee', () => {
 });
 
 describe('protection of the fee payer', () => {
-  let proxy: RpcProxy;
   let relay: RunningRelay;
   const others: RunningRelay[] = [];
-  /** Releases opens that are held before the node, in order of arrival; null while they pass. */
-  let held: (() => void)[] | null = null;
+  let opens: ReturnType<typeof holdSends>;
 
   // An open that is held before the node expires after 150 slots.
   const market = useMarketplace({ slotTimeMs: 200 });
+  const proxy = useRpcProxy(market);
   before(async () => {
-    proxy = await startRpcProxy(market.node);
-    // The relay resends each open; it is held once.
-    const standing = new Map<unknown, Promise<void>>();
-    proxy.onCall(async ({ kind, params: [bytes] }) => {
-      const holding = held;
-      if (kind === 'open' && holding && !standing.has(bytes)) {
-        standing.set(bytes, new Promise<void>((resolve) => holding.push(resolve)));
-      }
-      await standing.get(bytes);
-      return null;
-    });
+    opens = holdSends(proxy, 'open');
     relay = await startOwn();
   });
-  after(async () => {
-    await relay.stop();
-    await proxy.close();
-  });
+  after(() => relay.stop());
   beforeEach(async () => {
-    held = null;
+    opens.release();
     market.setBehaviour(null);
     for (const caller of [0, 1]) await fillGasBalance(SOL, caller);
   });
@@ -94,13 +80,7 @@ describe('protection of the fee payer', () => {
     for (const other of others.splice(0)) await other.stop();
   });
 
-  const startOwn = (settings: NodeJS.ProcessEnv = {}) =>
-    startRelayHere(market, {
-      SOLANA_RPC_URL: proxy.rpcUrl,
-      SOLANA_WS_URL: proxy.wsUrl,
-      ...FORGETFUL,
-      ...settings,
-    });
+  const startOwn = () => startRelayHere(market, { ...proxy.environment, ...FORGETFUL });
   /** A ledger without rows, and a new relay on it. */
   async function startAnew(): Promise<RunningRelay> {
     await market.forgetExecutions();
@@ -115,13 +95,11 @@ describe('protection of the fee payer', () => {
 
   /** Runs a call and empties the gas balance while its open is in flight. It costs the relay its fee. */
   async function burn(to: RunningRelay, caller = 0): Promise<Answer> {
-    const holding: (() => void)[] = [];
-    held = holding;
+    const holding = opens.hold();
     const call = execute(caller, { task: 'x' }, to);
     await until('the open is in flight', async () => holding.length >= 1);
-    held = null;
     await fillGasBalance(0, caller);
-    for (const pass of holding) pass();
+    opens.release();
     const answer = await call;
     await fillGasBalance(SOL, caller);
     return answer;
@@ -194,11 +172,9 @@ describe('protection of the fee payer', () => {
     serve();
     const changing = await market.list({ name: 'changing', endpoint: market.endpoint, signingKey });
     const own = await startAnew();
-    const holding: (() => void)[] = [];
-    held = holding;
+    const holding = opens.hold();
     const calls = [0, 1].map((caller) => execute(caller, { task: 'x' }, own, changing));
     await until('the opens are in flight', async () => holding.length >= 2);
-    held = null;
     const agent = new PublicKey(changing);
     const setStatus = (status: 'active' | 'paused') =>
       sendTransaction(
@@ -207,7 +183,7 @@ describe('protection of the fee payer', () => {
         keypairSigner(market.creator),
       );
     await setStatus('paused');
-    for (const go of holding) go();
+    opens.release();
     for (const answer of await Promise.all(calls)) {
       expect([answer.status, answer.body.error.code], answer.text).to.deep.equal([422, 'agent_paused']);
     }
@@ -235,8 +211,7 @@ describe('protection of the fee payer', () => {
      * Runs this many calls in parallel. Returns how many opens reach the node, and the tasks in order of their answers.
      */
     async function flood(count: number, expected: number, ...relays: RunningRelay[]) {
-      const holding: (() => void)[] = [];
-      held = holding;
+      const holding = opens.hold();
       const served: string[] = [];
       market.setBehaviour((body, _response, reply) => {
         served.push(body.task);
@@ -263,7 +238,7 @@ describe('protection of the fee payer', () => {
         holding.shift()!();
         await until('it is served', async () => served.length > passed);
       }
-      held = null;
+      opens.release();
       expect((await answers).map(({ status }) => status)).to.deep.equal(Array(5).fill(200));
       const waited = served.slice(1).map((task) => Number(task.split(' ')[1]));
       expect(waited).to.deep.equal(waited.toSorted((one, other) => one - other));

@@ -12,7 +12,7 @@ import { until } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
 import { type Answer, FEE, failedAnswer, goodAnswer, PRICE, useMarketplace } from '../../harness/node/marketplace.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
-import { type Kind, type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { type Kind, useRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { isVersionOne, readShared, SIGNATURE_LAMPORTS, spoilShared } from '../../harness/node/sharedTransactions.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
@@ -161,18 +161,13 @@ describe('transactions that calls share', function () {
   }
 
   describe('with a part that fails on the chain, or another node', () => {
-    let proxy: RpcProxy;
+    // New ones, because a relay lets a wallet go alone that has made a transaction fail.
+    const proxy = useRpcProxy(market, { each: true });
     let relay: RunningRelay;
-    // A new one, because it lets a wallet go alone that has made a transaction fail.
     beforeEach(async () => {
-      proxy = await startRpcProxy(market.node);
-      const places = { SOLANA_RPC_URL: proxy.rpcUrl, SOLANA_WS_URL: proxy.wsUrl };
-      relay = await startRelayHere(market, { ...places, SPONSOR: 'all', ...FORGETFUL });
+      relay = await startRelayHere(market, { ...proxy.environment, SPONSOR: 'all', ...FORGETFUL });
     });
-    afterEach(async () => {
-      await relay.stop();
-      await proxy.close();
-    });
+    afterEach(() => relay.stop());
 
     const requireOneBearer = async (kind: Kind, bearer: string, others: string): Promise<void> =>
       shared.requireOneBearer(kind, await shared.signedFor(bearer), await shared.signedFor(others), [

@@ -163,8 +163,7 @@ async function startStage(kind: Kind) {
   });
   // Its indexer reads the node directly.
   const relay = await market.startRelayProcess({
-    SOLANA_RPC_URL: proxy.rpcUrl,
-    SOLANA_WS_URL: proxy.wsUrl,
+    ...proxy.environment,
     INDEXER_RPC_URL: market.node.rpcUrl,
     INDEXER_WS_URL: market.node.wsUrl,
   });

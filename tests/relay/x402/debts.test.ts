@@ -10,7 +10,7 @@ import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
 import { until } from '../../harness/edge/until.ts';
 import { createBuyers, TOTAL } from '../../harness/node/buyers.ts';
 import { type Answer, type RelayHandle, useMarketplace } from '../../harness/node/marketplace.ts';
-import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { useRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
 /** Network fees of a deposit and of its return, lamports. */
@@ -19,21 +19,15 @@ const LOST = 10_000n;
 describe('lost fees of x402 payments', function () {
   this.timeout(300_000);
   let relay: RelayHandle;
-  let proxy: RpcProxy;
   const feePayer = Keypair.generate();
 
   const market = useMarketplace({ feePayer, slotTimeMs: 200 });
+  const proxy = useRpcProxy(market);
   before(async () => {
     await market.relay.kill();
-    proxy = await startRpcProxy(market.node);
-    const { rpcUrl, wsUrl } = proxy;
-    const own = { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl };
-    relay = await market.startRelayProcess({ STANDSTILL: '1', SPONSOR: 'none', ...own });
+    relay = await market.startRelayProcess({ ...proxy.environment, STANDSTILL: '1', SPONSOR: 'none' });
   });
-  after(async () => {
-    await relay.kill();
-    await proxy.close();
-  });
+  after(() => relay.kill());
 
   const { ask, buy: pay, rich, usdcOf, lamports: balanceOf } = createBuyers(market, undefined, () => relay.url);
   const lamports = async (key: Keypair) => BigInt(await balanceOf(key));

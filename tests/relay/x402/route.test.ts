@@ -20,7 +20,7 @@ import {
 } from '../../harness/node/marketplace.ts';
 import { travelNearTurn } from '../../harness/node/node.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
-import { startRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { useRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { type Accepted, createX402Fetch, decodeHeader } from '../../harness/node/x402.ts';
 
 /** Bytes of one header that Node's `fetch` accepts; a quote must stay far below. */
@@ -34,11 +34,15 @@ describe('the x402 API', () => {
   let pay: typeof fetch;
 
   const market = useMarketplace({ feePayer, slotTimeMs: 200, environment: { POLL_SECONDS: '1' } });
+  const proxy = useRpcProxy(market);
   before(async () => {
     await market.mintTo(wallet.publicKey, 100_000_000n);
     pay = await createX402Fetch(wallet, market.node.rpcUrl);
   });
-  afterEach(() => market.setBehaviour(null));
+  afterEach(() => {
+    market.setBehaviour(null);
+    proxy.onCall(null);
+  });
 
   const x402Key = (file = 'x402-fee-payer.json') => ({ X402_FEE_PAYER_KEYPAIR: join(market.dataDir, file) });
   const { path, ask, quote, sign, buy, rich, usdcOf, lamports, isGone } = createBuyers(market, wallet);
@@ -162,9 +166,7 @@ describe('the x402 API', () => {
   });
 
   it('asks the node nothing for a quote', async () => {
-    const proxy = await startRpcProxy(market.node);
-    const { rpcUrl, wsUrl } = proxy;
-    const relay = await startRelayHere(market, { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl, ...x402Key() });
+    const relay = await startRelayHere(market, { ...proxy.environment, ...x402Key() });
     try {
       const quoteAt = () => ask({ task: 'how much?' }, { url: relay.url });
       expect((await quoteAt()).status).to.equal(402);
@@ -179,14 +181,11 @@ describe('the x402 API', () => {
       expect(most, JSON.stringify(asked)).to.be.lessThan(QUOTES / 2);
     } finally {
       await relay.stop();
-      await proxy.close();
     }
   });
 
   it('sells two calls at once to a wallet with money for exactly two, also if it read the money before the first had landed', async () => {
-    const proxy = await startRpcProxy(market.node);
-    const { rpcUrl, wsUrl } = proxy;
-    const relay = await startRelayHere(market, { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl, ...x402Key() });
+    const relay = await startRelayHere(market, { ...proxy.environment, ...x402Key() });
     try {
       const by = await rich(2n * TOTAL);
       let held = 0;
@@ -208,7 +207,6 @@ describe('the x402 API', () => {
       expect(await usdcOf(by)).to.equal(0n);
     } finally {
       await relay.stop();
-      await proxy.close();
     }
   });
 

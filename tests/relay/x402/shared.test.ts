@@ -14,7 +14,7 @@ import { createBuyers, PAYMENT_LAMPORTS, SERVICE_FEE, type SignedPayment, TOTAL 
 import { readRents } from '../../harness/node/funds.ts';
 import { FEE, goodAnswer, PRICE, useMarketplace } from '../../harness/node/marketplace.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
-import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { useRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { readShared, SIGNATURE_LAMPORTS, spoilShared } from '../../harness/node/sharedTransactions.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 import type { Accepted } from '../../harness/node/x402.ts';
@@ -90,19 +90,15 @@ describe('transactions that calls of x402 clients share', function () {
   });
 
   describe('with a part that fails on the chain', () => {
-    let proxy: RpcProxy;
+    // New ones, because a relay lets a wallet go alone that has made a transaction fail.
+    const proxy = useRpcProxy(market, { each: true });
     let relay: RunningRelay;
-    // A new one, because it lets a wallet go alone that has made a transaction fail.
     beforeEach(async () => {
-      proxy = await startRpcProxy(market.node);
-      const places = { SOLANA_RPC_URL: proxy.rpcUrl, SOLANA_WS_URL: proxy.wsUrl };
       const key = { X402_FEE_PAYER_KEYPAIR: join(market.dataDir, 'x402-fee-payer.json') };
-      relay = await startRelayHere(market, { ...places, ...key, SPONSOR: 'all', TRUST_PROXY: '1', ...FORGETFUL });
+      const settings = { ...proxy.environment, ...key, SPONSOR: 'all', TRUST_PROXY: '1', ...FORGETFUL };
+      relay = await startRelayHere(market, settings);
     });
-    afterEach(async () => {
-      await relay.stop();
-      await proxy.close();
-    });
+    afterEach(() => relay.stop());
 
     /** Buys at the same time: several calls of the first buyer, and one of the second. Returns the answers. */
     async function buyTogether(innocent: string, poisoned: string, accepted: Accepted, agent?: string) {
