@@ -3,9 +3,6 @@
  * that is filtered and sorted for each request, for random listings, changes and requests.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { CompiledQuery } from 'kysely';
 import { wholeTurn } from '../../../app/process/turn.ts';
@@ -20,7 +17,7 @@ import { applyBatch } from '../../../indexer/apply/apply.ts';
 import { createRows, metadataOf, newAddress } from '../../harness/edge/rows.ts';
 import { until } from '../../harness/edge/until.ts';
 import { createRandom } from '../../harness/random.ts';
-import { openTables, type Tables } from '../../harness/tables.ts';
+import { useTables } from '../../harness/tables.ts';
 import { randomHistory } from '../../indexer/histories.ts';
 
 const WORLDS = 4;
@@ -137,16 +134,7 @@ function pageOf(all: Iterable<Plain>, query: AgentsQuery) {
 }
 
 describe('lists of agents', () => {
-  let folder: string;
-  let tables: Tables;
-  beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'listed-agents-'));
-    tables = await openTables(folder);
-  });
-  afterEach(async () => {
-    await tables.close();
-    rmSync(folder, { recursive: true });
-  });
+  const tables = useTables({ each: true });
 
   const readerOf = () => ({ views: tables.views.db, undocumented: createUndocumented(tables.views.db) });
 

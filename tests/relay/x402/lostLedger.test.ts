@@ -3,8 +3,7 @@
  * and each deployment its rent, and none touches a deposit of the other.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTransferInstruction } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
@@ -26,6 +25,7 @@ import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
 import { until } from '../../harness/edge/until.ts';
+import { useFolder } from '../../harness/folder.ts';
 import { createBuyers, PAYMENT_LAMPORTS, SERVICE_FEE, TOTAL } from '../../harness/node/buyers.ts';
 import { PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { replaceRelayAuthorities } from '../../harness/node/relayAuthorities.ts';
@@ -41,7 +41,7 @@ describe('two deployments that lost their ledgers', function () {
   const other = Keypair.generate();
   const payers = [Keypair.generate(), Keypair.generate(), Keypair.generate()] as const;
   const [paying, undecided, payingOther] = payers;
-  let folder: string;
+  const folder = useFolder('other-deployment');
   const indexers: Indexer[] = [];
   const relays: RunningRelay[] = [];
 
@@ -52,12 +52,10 @@ describe('two deployments that lost their ledgers', function () {
     const authorities = [market.authority.publicKey, other.publicKey];
     await replaceRelayAuthorities(market.node.connection, market.node.payer, authorities);
     for (const { publicKey } of payers) await market.mintTo(publicKey, TOTAL);
-    folder = mkdtempSync(join(tmpdir(), 'other-deployment-'));
   });
   after(async () => {
     for (const relay of relays) await relay.stop();
     for (const indexer of indexers) await indexer.stop();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const { sign, usdcOf, lamports, isGone } = createBuyers(market);
