@@ -6,10 +6,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { AccountLayout } from '@solana/spl-token';
 import { type ConfirmedSignatureInfo, Keypair, type PublicKey } from '@solana/web3.js';
 import { openDatabase } from '../../../app/database/open.ts';
@@ -34,6 +34,7 @@ import { type ListingDraftInput, parseListingDraft } from '../../../app/sdk/wall
 import { createListing } from '../../../app/sdk/wallet/listings.ts';
 import { openMarketplace } from '../../../app/sdk/wallet/marketplace.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { serve } from '../edge/listen.ts';
 import { until } from '../edge/until.ts';
 import { freshPostgres, onPostgres } from '../postgres.ts';
 import { layGround } from './ground.ts';
@@ -147,12 +148,6 @@ export const relayEnvironment = ({
   ALLOW_PRIVATE_ENDPOINTS: 'true',
 });
 
-async function readBody(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
-}
-
 /** Starts everything; `stop` ends it. `price` is in USDC. `databaseUrl` replaces the database that DATABASE chooses. */
 export async function startMarketplace(
   options: {
@@ -186,8 +181,8 @@ export async function startMarketplace(
   const signingKey = options.signingKey ?? generateSigningKey();
   const calls = new Map<string, number>();
   let behaviour: Behaviour | null = null;
-  const server = createServer(async (request, response) => {
-    const body = JSON.parse(await readBody(request));
+  const server = await serve(async (request, response) => {
+    const body = (await json(request)) as Parameters<Behaviour>[0];
     calls.set(body.execution_id, (calls.get(body.execution_id) ?? 0) + 1);
     const reply = (answer: unknown) => {
       response.setHeader('content-type', 'application/json');
@@ -196,11 +191,7 @@ export async function startMarketplace(
     if (behaviour) behaviour(body, response, reply);
     else reply(goodAnswer(signingKey, body.execution_id, `done: ${body.task}`));
   });
-  // Only the relay closes idle connections. If both closed one at once, a call would be sent again.
-  server.keepAliveTimeout = 0;
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`;
+  const endpoint = `${server.url}/execute`;
 
   writeFileSync(join(dataDir, 'relay-authority.json'), JSON.stringify([...authority.secretKey]), { mode: 0o600 });
 
@@ -441,7 +432,6 @@ export async function startMarketplace(
       return (await connection.getAccountInfo(escrow, 'confirmed')) !== null;
     },
     async stop() {
-      server.closeAllConnections();
       server.close();
       if (relay.process.exitCode === null) await relay.kill();
       await node.stop();

@@ -3,13 +3,14 @@
  * message. Everything else is forwarded unchanged.
  */
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { VersionedTransaction } from '@solana/web3.js';
 import { WebSocket, WebSocketServer } from 'ws';
 import idl from '../../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 import { NEEDED_FEATURES } from '../../../app/solana/features.ts';
+import { serve } from '../edge/listen.ts';
 
 export type Kind = 'open' | 'settle' | 'refund' | 'deposit' | 'openFromDeposit';
 
@@ -88,7 +89,7 @@ export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }): Pr
     response.writeHead(200, { 'content-type': 'application/json' }).end(text);
   }
 
-  const http = createServer(async (request, response) => {
+  const http = await serve(async (request, response) => {
     const body = await buffer(request);
     const { method, params = [] } = JSON.parse(body.toString('utf8')) as { method: string; params?: unknown[] };
     const kind = method === 'sendTransaction' && params.length > 0 ? kindOf(params[0] as string) : null;
@@ -107,8 +108,6 @@ export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }): Pr
       response.destroy();
     }
   });
-  // Only the client closes idle connections. If both closed one at once, a request would fail.
-  http.keepAliveTimeout = 0;
 
   const ws = new WebSocketServer({ host: '127.0.0.1', port: 0, verifyClient: () => !refusing });
   ws.on('connection', (client) => {
@@ -132,13 +131,11 @@ export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }): Pr
     });
   });
 
-  http.listen(0, '127.0.0.1');
-  await Promise.all([once(http, 'listening'), once(ws, 'listening')]);
-  const portOf = (server: { address(): unknown }) => (server.address() as AddressInfo).port;
+  await once(ws, 'listening');
   const cut = () => {
     for (const client of ws.clients) client.terminate();
   };
-  const [rpcUrl, wsUrl] = [`http://127.0.0.1:${portOf(http)}`, `ws://127.0.0.1:${portOf(ws)}`];
+  const [rpcUrl, wsUrl] = [http.url, `ws://127.0.0.1:${(ws.address() as AddressInfo).port}`];
   return {
     rpcUrl,
     wsUrl,
@@ -154,7 +151,6 @@ export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }): Pr
       cut();
     },
     async close() {
-      http.closeAllConnections();
       http.close();
       cut();
       ws.close();

@@ -10,7 +10,7 @@ import { expect } from 'chai';
 import { type CreatorPool, callCreator, createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
 import { createResolve, findEndpointFault, isPublicAddress } from '../../../app/relay/outbound/egress.ts';
 import { AgentMetadata } from '../../../app/sdk/wire/metadata.ts';
-import { listen } from '../../harness/edge/listen.ts';
+import { serve } from '../../harness/edge/listen.ts';
 import { type Records, startNameServer } from '../../harness/edge/nameServer.ts';
 
 /** Public addresses that are never reached: the spy ends these connections. */
@@ -280,19 +280,18 @@ describe('calls to creators: addresses', () => {
   describe('redirects', () => {
     for (const status of [300, 302, 308]) {
       it(`with status ${status} end the call as a failure and are not followed`, async () => {
-        const redirecting = createServer((_request, response) => {
+        const { url, close } = await serve((_request, response) => {
           response.writeHead(status, { location: `http://127.0.0.1:${port}/execute` }).end();
         });
         const local = createCreatorPool({ allowPrivate: true, sign: async () => ({}) });
-        const from = `${await listen(redirecting)}/execute`;
-        expect(await call(from, { pool: local })).to.deep.include({
+        expect(await call(`${url}/execute`, { pool: local })).to.deep.include({
           kind: 'failed',
           message: `The creator's server answered with status ${status}${status === 300 ? '' : ', a redirect, which is not followed'}`,
         });
         expect(attempts).to.have.length(1);
         expect(hits).to.equal(0);
         await local.destroy();
-        redirecting.close();
+        close();
       });
     }
   });

@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { type Keypair, PublicKey, type TransactionInstruction, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -7,7 +6,7 @@ import * as program from '../../../app/sdk/program/program.ts';
 import * as receipt from '../../../app/sdk/receipt/receipt.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
-import { listen } from '../../harness/edge/listen.ts';
+import { serve } from '../../harness/edge/listen.ts';
 import { until } from '../../harness/edge/until.ts';
 import { SERVICE_FEE, termsOf } from '../../harness/node/buyers.ts';
 import { PRICE, type TestMarketplace } from '../../harness/node/marketplace.ts';
@@ -79,7 +78,7 @@ export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair
     });
     return toRequirements(x402, terms, Date.now() + 60_000);
   }
-  const server = createServer(async (request, response) => {
+  const { url, close: stop } = await serve(async (request, response) => {
     const { task } = (await json(request)) as { task: string };
     const header = request.headers['payment-signature'];
     if (header) {
@@ -91,7 +90,6 @@ export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair
     const required = { x402Version: 2, resource: { url: href }, accepts };
     response.writeHead(402, { 'payment-required': Buffer.from(JSON.stringify(required)).toString('base64') }).end('{}');
   });
-  const url = await listen(server);
 
   const usdcOf = ({ publicKey }: Keypair) => program.findTokenAccount(publicKey, usdcMint);
   const send = (instructions: TransactionInstruction[], by = authority) =>
@@ -185,9 +183,6 @@ export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair
     async expire(paid: Paid): Promise<void> {
       await market.node.timeTravel(Number((await readDeposit(paid))!.expiresAt));
     },
-    stop() {
-      server.closeAllConnections();
-      server.close();
-    },
+    stop,
   };
 }
