@@ -19,23 +19,8 @@ import { type Market, startMarket } from './market.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 
 /** All tables that follow from the chain. `progress` is left out: it also depends on when the indexer looked. */
-const TABLES = [
-  'events',
-  'configs',
-  'creators',
-  'listings',
-  'grants',
-  'executions',
-  'deposits',
-  'disputes',
-  'archives',
-  'archive_leaves',
-  'unclaimed_refunds',
-  'unread_accounts',
-  'eventless_transactions',
-  'cursor',
-  'chain_meta',
-];
+const TABLES = `events configs creators listings grants executions deposits disputes archives archive_leaves
+  unclaimed_refunds unread_accounts eventless_transactions cursor chain_meta`.split(/\s+/);
 
 /** Only an indexer that is stuck takes longer. */
 const PATIENCE_MS = 240_000;

@@ -20,18 +20,10 @@ const DAY = 86_400;
 /** Start of a day. Everything here happens within some days before it. */
 const NOW = 20_370 * DAY;
 
-const UNFINISHED: ExecutionState[] = [
-  'accepted',
-  'deposit_signed',
-  'paid',
-  'returning',
-  'open_signed',
-  'open_confirmed',
-  'dispatched',
-  'verified',
-  'refunding',
-  'parked',
-];
+const UNFINISHED =
+  'accepted deposit_signed paid returning open_signed open_confirmed dispatched verified refunding parked'.split(
+    ' ',
+  ) as ExecutionState[];
 const REFUND_STATES: (RefundState | null)[] = [null, 'pending', 'waiting'];
 const ON_CHAIN: ExecutionStatusName[] = ['open', 'completed', 'completed', 'refunded', 'disputed', 'dispute_upheld'];
 

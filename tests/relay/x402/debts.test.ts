@@ -29,7 +29,7 @@ describe('lost fees of x402 payments', function () {
   });
   after(() => relay.kill());
 
-  const { ask, buy: pay, rich, usdcOf, lamports: balanceOf } = createBuyers(market, undefined, () => relay.url);
+  const { ask, buy: pay, rich, usdcOf, isGone, lamports: balanceOf } = createBuyers(market, undefined, () => relay.url);
   const lamports = async (key: Keypair) => BigInt(await balanceOf(key));
   async function buy(payer: Keypair, task: string): Promise<Answer> {
     // A paused agent is quoted a moment after its creator has made it active.
@@ -51,13 +51,18 @@ describe('lost fees of x402 payments', function () {
     const { status, body } = await answering;
     const [row] = await market.query(
       'ledger',
-      `SELECT state, lost_fees, listing_fees FROM executions WHERE task = '${task}'`,
+      `SELECT state, lost_fees, listing_fees, deposit,
+        (SELECT count(*) FROM transactions AS t WHERE t.execution_id = e.execution_id AND kind = 'pay') AS payments
+        FROM executions AS e WHERE task = '${task}'`,
     );
     const after = await Promise.all([lamports(market.authority), lamports(feePayer)]);
     expect([before[0]! - after[0]!, before[1]! - after[1]!]).to.deep.equal([LOST, 0n]);
-    expect(row.state).to.equal('void');
+    expect([row.state, row.payments]).to.deep.equal(['void', 0n]);
+    expect(await isGone(new PublicKey(row.deposit))).to.equal(true);
     const error = `${status} ${body.error.code}`;
-    return { error, wallet: row.lost_fees as bigint, listing: row.listing_fees as bigint, debt: await debtOf(payer) };
+    const { message, details } = body.error;
+    const lost = { wallet: row.lost_fees as bigint, listing: row.listing_fees as bigint, debt: await debtOf(payer) };
+    return { error, message, reason: details?.reason, ...lost };
   }
 
   it('count against the listing if its creator pauses it between deposit and payment', async () => {
@@ -66,7 +71,7 @@ describe('lost fees of x402 payments', function () {
     const agentId = new PublicKey(market.agentId);
     const own = await openMarketplace({ baseUrl: relay.url, rpcUrl: market.node.rpcUrl });
     const pause = () => changeStatus(own, { wallet, agentId, status: 'paused' });
-    expect(await spoil(payer, 'paused', pause)).to.deep.equal({
+    expect(await spoil(payer, 'paused', pause)).to.deep.include({
       error: '422 agent_paused',
       wallet: 0n,
       listing: LOST,
@@ -82,13 +87,14 @@ describe('lost fees of x402 payments', function () {
     const late = await rich();
     const none = { error: '402 payment_required', wallet: 0n, listing: 0n, debt: 0n };
     const after = async () => market.node.timeTravel((await market.node.now()) + 601);
-    expect(await spoil(late, 'late', after)).to.deep.equal(none);
+    expect(await spoil(late, 'late', after)).to.deep.include(none);
     expect(await usdcOf(late)).to.equal(TOTAL);
     // The relay signs with a blockhash for seconds, and the leap has invalidated it.
     await until('the relay has a newer one', async () => (await buy(late, 'in time')).status === 200);
     const old = await rich();
-    const charged = { ...none, wallet: LOST, debt: LOST };
-    expect(await spoil(old, 'old', () => market.node.outlive())).to.deep.equal(charged);
+    const message = 'The payment has expired. Nothing was paid.';
+    const charged = { ...none, wallet: LOST, debt: LOST, reason: 'payment_failed', message };
+    expect(await spoil(old, 'old', () => market.node.outlive())).to.deep.include(charged);
     expect(await usdcOf(old)).to.equal(TOTAL);
     const other = await rich();
     await until('the relay has a newer one', async () => (await buy(other, 'in time again')).status === 200);
@@ -126,8 +132,9 @@ describe('lost fees of x402 payments', function () {
     const to = market.callers[1]!.usdc;
     const away = createTransferInstruction(source, to, payer.publicKey, 3n * TOTAL);
     const move = () => sendTransaction(market.node.connection, [away], keypairSigner(payer));
-    const charged = { error: '402 payment_required', wallet: LOST, listing: 0n, debt: LOST };
-    expect(await spoil(payer, 'moved', move)).to.deep.equal(charged);
+    const owing = { wallet: LOST, listing: 0n, debt: LOST };
+    const charged = { error: '402 payment_required', reason: 'payment_failed', ...owing };
+    expect(await spoil(payer, 'moved', move)).to.deep.include(charged);
     await market.mintTo(payer.publicKey, 3n * TOTAL);
     const early = await buy(payer, 'early');
     expect([early.status, early.body.error.code], early.text).to.deep.equal([503, 'service_unavailable']);

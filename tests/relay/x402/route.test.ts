@@ -87,12 +87,6 @@ describe('the x402 API', () => {
     expect(await market.node.connection.getBalance(wallet.publicKey)).to.equal(0);
   });
 
-  it('leaves nothing lent once a call has ended: the rent of deposit and vault is back', async () => {
-    const accepted = await quote({ task: 'rent' });
-    expect((await buy({ task: 'rent' }, { accepted })).status).to.equal(200);
-    expect(await isGone(new PublicKey(accepted.payTo))).to.equal(true);
-  });
-
   it('sells nothing beyond three quarters of what may be lent, before anything is signed, and calls with keys go on', async () => {
     const rents = await readRents(market);
     const needed = rents.record + rents.escrow;
