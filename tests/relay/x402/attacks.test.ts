@@ -67,6 +67,22 @@ describe('attacks on the x402 API', function () {
   );
   const reasonOf = ({ status, body }: Answer) =>
     status === 402 ? body.error.details.reason : `${status} ${body.error?.code}`;
+  /** Buys a call. While it stands still at this point, `then` happens; `later` once it goes on. Returns its answer. */
+  async function interrupt(
+    point: string,
+    payer: Keypair,
+    then: (accepted: Accepted) => Promise<unknown>,
+    later?: () => Promise<unknown>,
+  ) {
+    const task = stopAt(point, payer.publicKey.toBase58());
+    const accepted = await quote({ task });
+    const answering = buy({ task }, { accepted, by: payer });
+    await until('it stands', async () => relay.standing.has(task));
+    await then(accepted);
+    relay.process.send({ release: task });
+    await later?.();
+    return { accepted, answer: await answering };
+  }
   /** Moves a payer's money to another wallet. */
   const away = async (payer: Keypair) => {
     await market.node.fundSol(payer.publicKey, 1e9);
@@ -79,6 +95,13 @@ describe('attacks on the x402 API', function () {
       keypairSigner(payer),
     );
   };
+  /** The relay's refund of a deposit to its payer. */
+  function returnOf({ payTo }: Accepted, payer: Keypair) {
+    const { authority, usdcMint } = market;
+    const to = { destination: findTokenAccount(payer.publicKey, usdcMint), usdcMint };
+    const relayKey = { authority: authority.publicKey, rentSponsor: authority.publicKey };
+    return refundDeposit({ ...relayKey, ...to, deposit: new PublicKey(payTo) });
+  }
   async function readDeposit(address: string) {
     const account = await market.node.connection.getAccountInfo(new PublicKey(address), 'confirmed');
     return decodeAccount('Deposit', account!.data);
@@ -421,16 +444,10 @@ describe('attacks on the x402 API', function () {
     expect(answer.status, answer.text).to.equal(200);
     expect(await usdcOf(early)).to.equal(0n);
 
-    const task = stopAt('paid:after', 'funded while paying');
-    const other = await quote({ task });
-    const answering = buy({ task }, { accepted: other, by: late });
-    await until('it has paid', async () => relay.standing.has(task));
-    await fund(late, other);
-    relay.process.send({ release: task });
-    const ended = await answering;
-    expect(ended.status, ended.text).to.equal(200);
+    const other = await interrupt('paid:after', late, (quoted) => fund(late, quoted));
+    expect(other.answer.status, other.answer.text).to.equal(200);
     expect(await usdcOf(late)).to.equal(0n);
-    for (const { payTo } of [accepted, other]) {
+    for (const { payTo } of [accepted, other.accepted]) {
       expect(await isGone(new PublicKey(payTo))).to.equal(true);
     }
   });
@@ -438,15 +455,10 @@ describe('attacks on the x402 API', function () {
   it('sends the payment back if its payer has opened the same execution itself in the meantime', async () => {
     const payer = await rich(2n * TOTAL);
     await market.node.fundSol(payer.publicKey, 1e9);
-    const task = stopAt('paid:after', 'own record');
-    const accepted = await quote({ task });
-    const answering = buy({ task }, { accepted, by: payer });
-    await until('it has paid', async () => relay.standing.has(task));
-    const own = await ownOpen(payer, accepted);
-    await sendTransaction(market.node.connection, [own], keypairSigner(payer));
     const calledBefore = market.calls.size;
-    relay.process.send({ release: task });
-    const answer = await answering;
+    const { accepted, answer } = await interrupt('paid:after', payer, async (quoted) =>
+      sendTransaction(market.node.connection, [await ownOpen(payer, quoted)], keypairSigner(payer)),
+    );
     expect(answer.status, answer.text).to.equal(503);
     expect(decodeHeader(answer, 'payment-response')).to.include({ success: false, amount: String(TOTAL) });
     // One price is in the payer's own escrow. Of the payment only the service fee is lost.
@@ -458,26 +470,15 @@ describe('attacks on the x402 API', function () {
   it('calls no creator for a record of other terms that the payer opened itself after a refund of the deposit', async () => {
     const payer = await rich(2n * TOTAL);
     await market.node.fundSol(payer.publicKey, 1e9);
-    const task = stopAt('paid:after', 'other terms');
-    const accepted = await quote({ task });
-    const answering = buy({ task }, { accepted, by: payer });
-    await until('it has paid', async () => relay.standing.has(task));
-    const deposit = new PublicKey(accepted.payTo);
-    const back = refundDeposit({
-      authority: market.authority.publicKey,
-      deposit,
-      rentSponsor: market.authority.publicKey,
-      destination: findTokenAccount(payer.publicKey, market.usdcMint),
-      usdcMint: market.usdcMint,
-    });
-    await sendTransaction(market.node.connection, [back], keypairSigner(market.authority));
-    const own = await ownOpen(payer, accepted, { requestHash: Buffer.alloc(32, 7) });
-    await sendTransaction(market.node.connection, [own], keypairSigner(payer));
     const calledBefore = market.calls.size;
-    relay.process.send({ release: task });
+    const openAgain = async (accepted: Accepted) => {
+      const back = returnOf(accepted, payer);
+      await sendTransaction(market.node.connection, [back], keypairSigner(market.authority));
+      const own = await ownOpen(payer, accepted, { requestHash: Buffer.alloc(32, 7) });
+      await sendTransaction(market.node.connection, [own], keypairSigner(payer));
+    };
     // The relay waits until the payment cannot land again.
-    await market.node.outlive();
-    const answer = await answering;
+    const { answer } = await interrupt('paid:after', payer, openAgain, () => market.node.outlive());
     expect(answer.status, answer.text).to.equal(503);
     expect(market.calls.size).to.equal(calledBefore);
     expect(await usdcOf(payer)).to.equal(2n * TOTAL - PRICE - 5_000n);
@@ -488,23 +489,11 @@ describe('attacks on the x402 API', function () {
 
   it('signs no payment into a deposit that a thief of the relay’s key has prepared again for itself', async () => {
     const [payer, thief] = [await rich(), Keypair.generate()];
-    const task = stopAt('depositConfirmed:before', 'stolen key');
-    const accepted = await quote({ task });
     const before = await lamports(feePayer);
-    const answering = buy({ task }, { accepted, by: payer });
-    await until('the deposit is prepared', async () => relay.standing.has(task));
-    const { usdcMint, authority } = market;
-    const close = refundDeposit({
-      authority: authority.publicKey,
-      deposit: new PublicKey(accepted.payTo),
-      rentSponsor: authority.publicKey,
-      destination: findTokenAccount(payer.publicKey, usdcMint),
-      usdcMint,
+    const { accepted, answer } = await interrupt('depositConfirmed:before', payer, (quoted) => {
+      const again = [returnOf(quoted, payer), prepareFor(quoted, thief)];
+      return sendTransaction(market.node.connection, again, keypairSigner(market.authority));
     });
-    const again = prepareFor(accepted, thief);
-    await sendTransaction(market.node.connection, [close, again], keypairSigner(authority));
-    relay.process.send({ release: task });
-    const answer = await answering;
     expect(reasonOf(answer), answer.text).to.equal('payment_failed');
     expect([await usdcOf(payer), before - (await lamports(feePayer))]).to.deep.equal([TOTAL, 0]);
     expect((await readDeposit(accepted.payTo)).caller.toBase58()).to.equal(thief.publicKey.toBase58());
@@ -631,17 +620,13 @@ describe('attacks on the x402 API', function () {
 
   it('refuses a payment that fails because its money has moved once it has expired: it costs its fee', async () => {
     const payer = await rich();
-    const task = stopAt('send-pay:before');
-    const accepted = await quote({ task });
     const before = await lamports(feePayer);
-    const answering = buy({ task }, { accepted, by: payer });
-    await until('it stands', async () => relay.standing.has(task));
-    await away(payer);
-    relay.process.send({ release: task });
     const spent = async () => before - (await lamports(feePayer));
-    await until('the payment has failed', async () => (await spent()) === PAYMENT_LAMPORTS);
-    await market.node.outlive();
-    const answer = await answering;
+    const moveAway = () => away(payer);
+    const { accepted, answer } = await interrupt('send-pay:before', payer, moveAway, async () => {
+      await until('the payment has failed', async () => (await spent()) === PAYMENT_LAMPORTS);
+      await market.node.outlive();
+    });
     expect(reasonOf(answer), answer.text).to.equal('payment_failed');
     expect(await spent()).to.equal(PAYMENT_LAMPORTS);
     expect(await isGone(new PublicKey(accepted.payTo))).to.equal(true);
@@ -650,22 +635,18 @@ describe('attacks on the x402 API', function () {
   it('closes a deposit that a payer with a closed account left one base unit in: the treasury gets the unit', async () => {
     const payer = await rich();
     await market.node.fundSol(payer.publicKey, 1e9);
-    const task = stopAt('depositConfirmed:before', 'dust');
-    const accepted = await quote({ task });
     const treasury = findTreasury();
     const before = await market.amountOf(treasury);
-    const answering = buy({ task }, { accepted, by: payer });
-    await until('the deposit is prepared', async () => relay.standing.has(task));
     const [source, owner] = [findTokenAccount(payer.publicKey, market.usdcMint), payer.publicKey];
-    const vault = findTokenAccount(new PublicKey(accepted.payTo), market.usdcMint);
-    const moved = [
-      createTransferInstruction(source, vault, owner, 1n),
-      createTransferInstruction(source, market.callers[1]!.usdc, owner, TOTAL - 1n),
-      createCloseAccountInstruction(source, owner, owner),
-    ];
-    await sendTransaction(market.node.connection, moved, keypairSigner(payer));
-    relay.process.send({ release: task });
-    const answer = await answering;
+    const { accepted, answer } = await interrupt('depositConfirmed:before', payer, ({ payTo }) => {
+      const vault = findTokenAccount(new PublicKey(payTo), market.usdcMint);
+      const moved = [
+        createTransferInstruction(source, vault, owner, 1n),
+        createTransferInstruction(source, market.callers[1]!.usdc, owner, TOTAL - 1n),
+        createCloseAccountInstruction(source, owner, owner),
+      ];
+      return sendTransaction(market.node.connection, moved, keypairSigner(payer));
+    });
     expect(reasonOf(answer), answer.text).to.equal('payment_failed');
     expect(await isGone(new PublicKey(accepted.payTo))).to.equal(true);
     expect((await market.amountOf(treasury)) - before).to.equal(1n);
