@@ -49,7 +49,7 @@ export const termsOf = ({ extra }: Accepted) => ({
 export function createBuyers(market: TestMarketplace, wallet?: Keypair, url = () => market.relay.url) {
   const path = ({ agent = market.agentId, query = '' }: Place = {}) => `/v1/x402/agents/${agent}/execute${query}`;
   const ask = (body: object, place: Place = {}): Promise<Answer> =>
-    request(place.url ?? url(), path(place), { body, headers: place.headers ?? {} });
+    request(place.url ?? url(), path(place), { body, headers: place.headers });
 
   async function quote(body: object, place: Place = {}): Promise<Accepted> {
     const answer = await ask(body, place);
@@ -72,7 +72,7 @@ export function createBuyers(market: TestMarketplace, wallet?: Keypair, url = ()
         payment.extensions,
       ),
     };
-    const send = (to?: string) => ask(body, { ...payment, headers, ...(to !== undefined && { url: to }) });
+    const send = (to = payment.url) => ask(body, { ...payment, headers, url: to });
     return { accepted, deposit: new PublicKey(accepted.payTo), payer, headers, send };
   }
 

@@ -21,7 +21,6 @@ describe('a backup of the ledger', () => {
   const dir = join(folder, 'backups');
 
   const market = useMarketplace();
-  const execute = (url: string, body: Record<string, unknown>) => market.execute(url, body);
   const namesIn = (path: string) => readdirSync(path).filter((name) => !name.startsWith('.'));
   const settings = { keep: 7, command: null, environment: process.env, minFreeBytes: 0 };
   const place = (dataDir: string) => ({ dataDir, databaseUrl: null });
@@ -36,7 +35,7 @@ describe('a backup of the ledger', () => {
     const calls = (async () => {
       let done = 0;
       while (!ended) {
-        expect((await execute(market.relay.url, { task: `during ${done}` })).status).to.equal(200);
+        expect((await market.execute(market.relay.url, { task: `during ${done}` })).status).to.equal(200);
         done += 1;
       }
       return done;
@@ -82,7 +81,7 @@ describe('a backup of the ledger', () => {
     ]);
     const under = await runRelayCommand(market, ['restore'], { BACKUP_DIR: dir });
     expect([under.status, /A relay runs on .*Stop it first/.test(under.stderr)]).to.deep.equal([1, true]);
-    expect((await execute(market.relay.url, { task: 'still there' })).status).to.equal(200);
+    expect((await market.execute(market.relay.url, { task: 'still there' })).status).to.equal(200);
   });
 
   it('replaces the oldest ones, and is taken away by BACKUP_COMMAND', async () => {
@@ -165,7 +164,7 @@ describe('a backup of the ledger', () => {
     }
     const call = async (task: string) => {
       const { url, kill } = await market.startRelayProcess(FORGETFUL);
-      expect((await execute(url, { task })).status).to.equal(200);
+      expect((await market.execute(url, { task })).status).to.equal(200);
       await kill();
     };
     upgrade('-- Older releases run on it.\nALTER TABLE executions ADD COLUMN next INTEGER NOT NULL DEFAULT 0;');

@@ -26,7 +26,6 @@ describe('a starting relay', function () {
   });
 
   it('accepts calls and refunds orphans once ledger and index agree, without getProgramAccounts', async () => {
-    const execute = (url: string, body: Record<string, unknown>) => market.execute(url, body);
     market.setBehaviour((body, _response, reply) => {
       if (body.task !== 'lost') reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
     });
@@ -35,7 +34,7 @@ describe('a starting relay', function () {
     const lose = async (): Promise<void> => {
       while (begun < LOST) {
         begun += 1;
-        const { status, body, text } = await execute(market.relay.url, { task: 'lost', async: true });
+        const { status, body, text } = await market.execute(market.relay.url, { task: 'lost', async: true });
         expect(status, text).to.be.oneOf([200, 202]);
         lost.push(body.execution_id);
       }
@@ -60,7 +59,7 @@ describe('a starting relay', function () {
     try {
       let served!: Answer;
       await until('a call is taken', async () => {
-        served = await execute(relay.url, { task: 'new' });
+        served = await market.execute(relay.url, { task: 'new' });
         if (served.status === 503) expect(served.body.error.code).to.equal('service_unavailable');
         return served.status !== 503;
       });
