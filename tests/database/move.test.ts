@@ -1,8 +1,7 @@
 /** `npm run relay -- migrate-to-postgres`: copies all rows of a stopped deployment unchanged, or nothing. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
@@ -21,6 +20,7 @@ import { openAlone, openIndex } from '../../indexer/queries/open.ts';
 import type { IndexDatabase } from '../../indexer/queries/tables.ts';
 import { hashIndex } from '../../indexer/verify/hash.ts';
 import { createRows, EPOCH, newAddress, newExecutionId } from '../harness/edge/rows.ts';
+import { useFolder } from '../harness/folder.ts';
 import { administer, freshPostgres, sharedPostgres } from '../harness/postgres.ts';
 import { randomHistory } from '../indexer/histories.ts';
 
@@ -42,7 +42,7 @@ const STATES = [
 const EXECUTIONS = 150;
 
 describe('migrate-to-postgres', () => {
-  let folder: string;
+  const folder = useFolder('move');
   let url: string;
   let ledger: OpenedDatabase<LedgerTables>;
   let index: OpenedDatabase<IndexDatabase>;
@@ -50,7 +50,6 @@ describe('migrate-to-postgres', () => {
 
   before(async () => {
     await sharedPostgres();
-    folder = mkdtempSync(join(tmpdir(), 'marketplace-move-'));
     index = openIndex(indexPath(folder));
     for (const transaction of randomHistory(7, 160)) await applyBatch(index.db, [transaction]);
     ledger = openDatabase<LedgerTables>(ledgerPath(folder));
@@ -86,7 +85,6 @@ describe('migrate-to-postgres', () => {
   after(() => {
     ledger.close();
     index.close();
-    rmSync(folder, { recursive: true, force: true });
   });
   beforeEach(async () => {
     url = await freshPostgres();

@@ -2,8 +2,7 @@
  * Two releases that follow each other, on one ledger and one index: the newer one migrates what the older one has made;
  * the older one starts on what the newer one has migrated, or refuses it and says the way back. On both databases.
  */
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { MIGRATIONS, migrate, migratePostgres } from '../../app/database/migrate.ts';
@@ -11,6 +10,7 @@ import { openDatabase } from '../../app/database/open.ts';
 import { SCHEMAS } from '../../app/database/postgres.ts';
 import { indexPath, ledgerPath, openLedger } from '../../app/relay/ledger/open.ts';
 import { openFitting, openPlace } from '../../indexer/queries/open.ts';
+import { useFolder } from '../harness/folder.ts';
 import { emptyPostgres } from '../harness/postgres.ts';
 
 type Database = keyof typeof MIGRATIONS;
@@ -18,11 +18,7 @@ const ENDINGS = ['sqlite.sql', 'pg.sql'];
 const OLDER_RUN = '-- Older releases run on it.\n';
 
 describe('two releases on one database', () => {
-  let folder: string;
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'releases-'));
-  });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = useFolder('releases');
 
   /** The migrations of the release before, without the last one, or of the next, with one more. */
   function release(of: Database, name: string, next?: string): string {

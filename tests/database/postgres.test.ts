@@ -1,7 +1,6 @@
 /** PostgreSQL as this project opens it: values, writes that are durable or not, faults, migrations. */
 import dns from 'node:dns';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { CompiledQuery, sql } from 'kysely';
@@ -10,6 +9,7 @@ import { migratePostgres } from '../../app/database/migrate.ts';
 import { createPostgresWrites, lockNumber, openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
 import { isTemporary } from '../../app/database/temporary.ts';
 import type { LedgerDatabase } from '../../app/relay/ledger/tables.ts';
+import { useFolder } from '../harness/folder.ts';
 import { administer, freshPostgres, sharedPostgres } from '../harness/postgres.ts';
 
 const NEVER = expect.fail.bind(null, 'should have been refused');
@@ -267,8 +267,7 @@ describe('PostgreSQL', () => {
   });
 
   describe('migrations', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'migrations-'));
-    after(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = useFolder('migrations');
     const put = (name: string, text: string) => writeFileSync(join(folder, name), text);
     let place: string;
     const run = () => migratePostgres(place, SCHEMAS.index, folder);

@@ -16,14 +16,7 @@ import {
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const FOLDERS = ['app', 'examples', 'indexer', 'migrations', 'programs', 'scripts'];
-const FILES = [
-  'Anchor.toml',
-  'Cargo.toml',
-  'clients/python/README.md',
-  'package-lock.json',
-  'package.json',
-  'tsconfig.json',
-];
+const FILES = 'Anchor.toml Cargo.toml clients/python/README.md package-lock.json package.json tsconfig.json'.split(' ');
 const NOT_COPIED = ['node_modules', 'target'];
 const ARTIFACT = 'programs/marketplace/artifact/marketplace.so';
 const IDL = 'app/sdk/program/idl';

@@ -1,13 +1,12 @@
 /** A real object storage for results, behind a proxy that injects faults. */
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import S3rver from 's3rver';
 import { request as ask } from 'undici';
+import { serve } from './edge/listen.ts';
 
 const BUCKET = 'results-of-tests';
 const KEYS = { bucket: BUCKET, region: 'us-east-1', accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
@@ -48,15 +47,12 @@ export async function startStorage() {
     if (state.weather === 'other bytes') bytes.fill('x');
     response.writeHead(answer.statusCode).end(bytes);
   }
-  const front: Server = createServer((incoming, response) => void pass(incoming, response).catch(() => {}));
-  front.listen(0, '127.0.0.1');
-  await once(front, 'listening');
+  const front = await serve((incoming, response) => void pass(incoming, response).catch(() => {}));
   return {
     state,
     /** The relay's settings for this storage. */
-    settings: { endpoint: `http://127.0.0.1:${(front.address() as AddressInfo).port}`, ...KEYS },
+    settings: { endpoint: front.url, ...KEYS },
     async stop() {
-      front.closeAllConnections();
       front.close();
       await storage.close();
       rmSync(directory, { recursive: true, force: true });

@@ -2,6 +2,8 @@
  * Empty tables of a relay and its indexer, open for writing and reading, on the database that DATABASE names: SQLite
  * files in a folder, or a new PostgreSQL database.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
 import type { Kysely } from 'kysely';
@@ -73,4 +75,19 @@ function openSchemas(url: string): Tables {
       await Promise.all([views, ledger, index].map((opened) => opened.close()));
     },
   };
+}
+
+/** Tables for the tests of a suite. With `each`, every test has its own. */
+export function useTables({ each = false } = {}): Tables {
+  const tables = {} as Tables;
+  let folder: string;
+  (each ? beforeEach : before)(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'tables-'));
+    Object.assign(tables, await openTables(folder));
+  });
+  (each ? afterEach : after)(async () => {
+    await tables.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return tables;
 }

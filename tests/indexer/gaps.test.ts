@@ -3,7 +3,7 @@
  * accounts. It applies the missing transactions once the node lists them. In the end every table is as if nothing had
  * been missing.
  */
-import { type ConfirmedSignatureInfo, Keypair } from '@solana/web3.js';
+import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
 import { closeExecution, constants, findExecution, PROGRAM_ID, setPause } from '../../app/sdk/program/program.ts';
@@ -13,40 +13,20 @@ import { createNotices } from '../../indexer/chain/notices.ts';
 import type { Indexer } from '../../indexer/indexer.ts';
 import { rebuild } from '../../indexer/repair/rebuild.ts';
 import { until } from '../harness/edge/until.ts';
-import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
+import { unlisted } from '../harness/node/pruned.ts';
 import { createAftermath } from './aftermath.ts';
-import { dump, IndexerBench, type Row } from './harness.ts';
-import { type Market, NO_KEY, type OpenedExecution, PRICE, startMarket } from './market.ts';
+import { dump, type Row, useBench } from './harness.ts';
+import { NO_KEY, type OpenedExecution, PRICE } from './market.ts';
 
 /** Longer than any test takes. */
 const NEVER = 3_600_000;
 
 describe('indexer, gaps', () => {
-  let market: Market;
-  let bench: IndexerBench;
-  let rpc: RpcProxy;
+  const { market, bench, rpc, start: startOn } = useBench({ deaf: true });
   let indexer: Indexer;
   const left = new Set<string>();
 
-  before(async () => {
-    market = await startMarket();
-    bench = new IndexerBench(market.node);
-    rpc = await startRpcProxy(market.node);
-    rpc.onCall(async ({ method }, forward) => {
-      if (method !== 'getSignaturesForAddress') return null;
-      const answer = await forward();
-      const result = (answer.result as ConfirmedSignatureInfo[]).filter(({ signature }) => !left.has(signature));
-      return { json: { ...answer, result } };
-    });
-    rpc.onMessage((message, pass) => {
-      if (message.method !== 'logsNotification') pass();
-    });
-  });
-  after(async () => {
-    await bench?.close();
-    await rpc?.close();
-    await market?.node.stop();
-  });
+  before(() => rpc.onCall(unlisted(left)));
 
   const tables = () => dump(bench.path('gaps.db'));
   const executionOf = async ({ executionId }: Pick<OpenedExecution, 'executionId'>): Promise<Row | undefined> =>
@@ -68,8 +48,7 @@ describe('indexer, gaps', () => {
     );
 
   async function start(rescanMs: number): Promise<void> {
-    const { rpcUrl, wsUrl } = rpc;
-    indexer = await bench.start('gaps.db', { rpcUrl, wsUrl, pollMs: 20, rescanMs });
+    indexer = await startOn('gaps.db', { rescanMs });
     await bench.catchUp(indexer);
   }
 

@@ -13,45 +13,23 @@ import { connectForReading } from '../../app/solana/rpc.ts';
 import { claimChain } from '../../indexer/apply/identity.ts';
 import { readPresentRows } from '../../indexer/chain/accounts.ts';
 import { createNotices } from '../../indexer/chain/notices.ts';
-import type { IndexerOptions } from '../../indexer/indexer.ts';
 import { openPlace } from '../../indexer/queries/open.ts';
 import { createKeeper, type KeeperOptions } from '../../indexer/repair/keeper.ts';
 import { RESCAN_SLOTS } from '../../indexer/repair/late.ts';
 import { rebuild } from '../../indexer/repair/rebuild.ts';
 import { until } from '../harness/edge/until.ts';
-import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
-import { change, dump, IndexerBench, query, queryDuringRebuild } from './harness.ts';
-import { type Market, startMarket } from './market.ts';
+import { unlisted } from '../harness/node/pruned.ts';
+import type { RpcProxy } from '../harness/node/rpcProxy.ts';
+import { change, dump, query, queryDuringRebuild, useBench } from './harness.ts';
 
 const MIN_CONTEXT_SLOT_NOT_REACHED = -32016;
 const SIGNATURE_NOT_FOUND = -32020;
 
 describe('indexer, guards against the node', () => {
-  let market: Market;
-  let bench: IndexerBench;
-  let rpc: RpcProxy;
-
-  before(async () => {
-    market = await startMarket();
-    bench = new IndexerBench(market.node);
-    rpc = await startRpcProxy(market.node);
-    // Everything is found by the lists.
-    rpc.onMessage((message, pass) => {
-      if (message.method !== 'logsNotification') pass();
-    });
-    await market.list();
-  });
+  const { market, bench, rpc, start } = useBench({ deaf: true });
+  before(() => market.list());
   afterEach(() => rpc.onCall(null));
-  after(async () => {
-    await bench?.close();
-    await rpc?.close();
-    await market?.node.stop();
-  });
 
-  const start = (name: string, options: Partial<IndexerOptions> = {}) => {
-    const { rpcUrl, wsUrl } = rpc;
-    return bench.start(name, { rpcUrl, wsUrl, pollMs: 20, ...options });
-  };
   /** More slots go by than each search repeats. */
   const passSlots = async () => {
     const { connection } = market.node;
@@ -126,12 +104,7 @@ describe('indexer, guards against the node', () => {
 
   it('repairs an overdue execution and a listing whose last events the node never lists', async () => {
     const left = new Set<string>();
-    rpc.onCall(async ({ method }, forward) => {
-      if (method !== 'getSignaturesForAddress') return null;
-      const answer = await forward();
-      const result = (answer.result as ConfirmedSignatureInfo[]).filter(({ signature }) => !left.has(signature));
-      return { json: { ...answer, result } };
-    });
+    rpc.onCall(unlisted(left));
     const [settled, open] = [await market.open(), await market.open()];
     left.add(await market.settle(settled)).add(await market.send([market.statusInstruction('paused')], market.creator));
     const indexer = await start('missed.db', { repairMs: 100 });

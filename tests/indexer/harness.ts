@@ -12,28 +12,15 @@ import { createIndexer, type Indexer, type IndexerOptions } from '../../indexer/
 import { openIndex, openPlace } from '../../indexer/queries/open.ts';
 import type { IndexDatabase } from '../../indexer/queries/tables.ts';
 import type { TestNode } from '../harness/node/node.ts';
+import { useRpcProxy } from '../harness/node/rpcProxy.ts';
 import { administer, freshPostgres, onPostgres, sharedPostgres } from '../harness/postgres.ts';
+import { type Market, startMarket } from './market.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
 /** All tables that follow from the chain. `progress` is left out: it also depends on when the indexer looked. */
-const TABLES = [
-  'events',
-  'configs',
-  'creators',
-  'listings',
-  'grants',
-  'executions',
-  'deposits',
-  'disputes',
-  'archives',
-  'archive_leaves',
-  'unclaimed_refunds',
-  'unread_accounts',
-  'eventless_transactions',
-  'cursor',
-  'chain_meta',
-];
+const TABLES = `events configs creators listings grants executions deposits disputes archives archive_leaves
+  unclaimed_refunds unread_accounts eventless_transactions cursor chain_meta`.split(/\s+/);
 
 /** Only an indexer that is stuck takes longer. */
 const PATIENCE_MS = 240_000;
@@ -123,7 +110,7 @@ export class IndexerBench {
   private readonly children = new Set<ChildProcess>();
   private readonly places = new Map<string, string>();
 
-  constructor(readonly node: TestNode) {}
+  constructor(private readonly market: { node: TestNode }) {}
 
   /** The index of this name that `place` created on PostgreSQL. */
   path(name: string): string {
@@ -166,7 +153,7 @@ export class IndexerBench {
   }
 
   async start(name: string, options: Partial<IndexerOptions> = {}): Promise<Indexer> {
-    const { rpcUrl, wsUrl } = this.node;
+    const { rpcUrl, wsUrl } = this.market.node;
     const log = pino({ level: process.env.LOG_LEVEL ?? 'silent' });
     const indexer = createIndexer({ rpcUrl, wsUrl, path: await this.place(name), log, ...options });
     this.running.add(indexer);
@@ -176,14 +163,14 @@ export class IndexerBench {
 
   /** A separate process on the index of this name. */
   async run(name: string, ...args: string[]) {
-    const run = runIndexer(this.node, await this.place(name), ...args);
+    const run = runIndexer(this.market.node, await this.place(name), ...args);
     this.children.add(run.child);
     return run;
   }
 
   /** Waits until everything that is confirmed now has been applied. */
   async catchUp(indexer: Indexer): Promise<void> {
-    await indexer.caughtUpTo(await this.node.connection.getSlot('confirmed'), PATIENCE_MS);
+    await indexer.caughtUpTo(await this.market.node.connection.getSlot('confirmed'), PATIENCE_MS);
   }
 
   async stop(indexer: Indexer): Promise<void> {
@@ -205,4 +192,32 @@ export class IndexerBench {
     for (const place of this.places.values()) await disconnect(place);
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * A market and indexers for the tests of a suite. `start` runs one behind the proxy `rpc`. With `deaf`, the proxy passes
+ * no notification of a log, so everything is found by lists.
+ */
+export function useBench({ deaf = false } = {}) {
+  const market = {} as Market;
+  before(async function () {
+    Object.assign(market, await startMarket());
+    // After all other hooks of the suite.
+    this.test!.parent!.afterAll(async () => {
+      await bench.close();
+      await market.node.stop();
+    });
+  });
+  const bench = new IndexerBench(market);
+  const rpc = useRpcProxy(market);
+  if (deaf) {
+    before(() =>
+      rpc.onMessage((message, pass) => {
+        if (message.method !== 'logsNotification') pass();
+      }),
+    );
+  }
+  const start = (name: string, options: Partial<IndexerOptions> = {}) =>
+    bench.start(name, { rpcUrl: rpc.rpcUrl, wsUrl: rpc.wsUrl, pollMs: 20, ...options });
+  return { market, bench, rpc, start };
 }

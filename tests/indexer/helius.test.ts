@@ -3,23 +3,19 @@ import { expect } from 'chai';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { type HistoricTransaction, type History, heliusHistory } from '../../app/solana/helius.ts';
 import { type RpcCall, startHeliusFront } from '../harness/node/heliusFront.ts';
-import { IndexerBench, type Row } from './harness.ts';
-import { type Market, startMarket } from './market.ts';
+import { type Row, useBench } from './harness.ts';
 
 const API_KEY = 'an-api-key';
 
 describe('the history of Helius', function () {
   this.timeout(600_000);
-  let market: Market;
-  let bench: IndexerBench;
+  const { market, bench } = useBench();
   let front: Awaited<ReturnType<typeof startHeliusFront>>;
   /** The node's own transactions, oldest first, in the format of `getTransactionsForAddress`. */
   const recorded: unknown[] = [];
   let plain: Record<string, Row[]>;
 
   before(async () => {
-    market = await startMarket();
-    bench = new IndexerBench(market.node);
     await market.list();
     await market.run(4, await market.grant());
     const { connection } = market.node;
@@ -36,11 +32,7 @@ describe('the history of Helius', function () {
     front = await startHeliusFront({ getTransactionsForAddress: answer }, market.node);
     plain = await fill('plain.db');
   });
-  after(async () => {
-    front?.stop();
-    await bench?.close();
-    await market?.node.stop();
-  });
+  after(() => front?.stop());
 
   /** Returns three transactions a page, and a token for the next page. */
   function answer({ params }: RpcCall): unknown {

@@ -6,15 +6,13 @@ import { expect } from 'chai';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { startProxy, type TcpProxy } from '../harness/edge/proxy.ts';
 import { until } from '../harness/edge/until.ts';
-import { dump, IndexerBench } from './harness.ts';
-import { type Market, startMarket } from './market.ts';
+import { dump, useBench } from './harness.ts';
 
 /** Disables polling, so that only the subscription and its reconnect can catch up. */
 const NEVER = 3_600_000;
 
 describe('indexer', () => {
-  let market: Market;
-  let bench: IndexerBench;
+  const { market, bench } = useBench();
   let keyId: Uint8Array;
   const proxies: TcpProxy[] = [];
 
@@ -25,15 +23,11 @@ describe('indexer', () => {
   };
 
   before(async () => {
-    market = await startMarket();
-    bench = new IndexerBench(market.node);
     await market.list();
     keyId = await market.grant();
   });
   after(async () => {
-    await bench?.close();
     for (const started of proxies) await started.close();
-    await market?.node.stop();
   });
 
   it('misses nothing during a stop of 20 executions and a WebSocket cut of 20 more', async () => {

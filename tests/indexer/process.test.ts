@@ -3,28 +3,18 @@ import { existsSync } from 'node:fs';
 import { expect } from 'chai';
 import { until } from '../harness/edge/until.ts';
 import { onPostgres } from '../harness/postgres.ts';
-import { change, dump, IndexerBench } from './harness.ts';
-import { type Market, startMarket } from './market.ts';
+import { change, dump, useBench } from './harness.ts';
 
 /** Less than the time that the indexer waits before it checks the chain again. */
 const AT_ONCE_MS = 2_000;
 const ATTEMPTS = 5;
 
 describe('indexer, process', () => {
-  let market: Market;
-  let bench: IndexerBench;
-
+  const { market, bench } = useBench();
   before(async () => {
-    market = await startMarket();
-    bench = new IndexerBench(market.node);
     await market.list();
     await market.run(30, await market.grant());
   });
-  after(async () => {
-    await bench?.close();
-    await market?.node.stop();
-  });
-
   it('refuses a second indexer on the same database only while the first one runs', async () => {
     const path = await bench.place('shared.db');
     const first = await bench.run('shared.db');

@@ -16,10 +16,9 @@ import { hashIndex } from '../../indexer/verify/hash.ts';
 import { verify } from '../../indexer/verify/verify.ts';
 import { until } from '../harness/edge/until.ts';
 import { type PrunedView, prune } from '../harness/node/pruned.ts';
-import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { createAftermath } from './aftermath.ts';
-import { IndexerBench, query, queryDuringRebuild } from './harness.ts';
-import { type Market, type OpenedExecution, startMarket } from './market.ts';
+import { query, queryDuringRebuild, useBench } from './harness.ts';
+import type { OpenedExecution } from './market.ts';
 
 /** More slots than any node forgets of its newest history. */
 const AWAY_SLOTS = 40;
@@ -29,30 +28,16 @@ const PATIENCE_MS = 120_000;
 for (const saysUnknown of [true, false]) {
   describe(`indexer, with a node that drops old history and ${saysUnknown ? 'says so' : 'does not say so'},`, function () {
     this.timeout(600_000);
-    let market: Market;
-    let bench: IndexerBench;
-    let rpc: RpcProxy;
+    const { market, bench, rpc, start: startWith } = useBench();
     let view: PrunedView;
 
     before(async () => {
-      market = await startMarket();
-      bench = new IndexerBench(market.node);
-      rpc = await startRpcProxy(market.node);
       view = prune(rpc, market.node.connection, saysUnknown);
       await market.list();
     });
     beforeEach(() => view.forgetBelow(0));
-    after(async () => {
-      await bench?.close();
-      await rpc?.close();
-      await market?.node.stop();
-    });
-
     const slotNow = () => market.node.connection.getSlot('confirmed');
-    const start = (name: string) => {
-      const { rpcUrl, wsUrl } = rpc;
-      return bench.start(name, { rpcUrl, wsUrl, pollMs: 20, rescanMs: 50 });
-    };
+    const start = (name: string) => startWith(name, { rescanMs: 50 });
     /** Returns the slot up to which the index is complete. */
     const catchUp = async (indexer: Indexer) => {
       const slot = await slotNow();

@@ -1,9 +1,7 @@
 /**
  * Rebuilding the index while everything runs, its hash on the command line, and a node that answers with Retry-After.
  */
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { type Kysely, sql } from 'kysely';
 import { openDatabase } from '../../app/database/open.ts';
@@ -13,10 +11,10 @@ import type { Indexer } from '../../indexer/indexer.ts';
 import { openPlace } from '../../indexer/queries/open.ts';
 import type { AttachedIndex } from '../../indexer/queries/tables.ts';
 import { hashIndex } from '../../indexer/verify/hash.ts';
+import { serve } from '../harness/edge/listen.ts';
 import { until } from '../harness/edge/until.ts';
 import { onPostgres } from '../harness/postgres.ts';
-import { change, dump, IndexerBench, type Row, runIndexer } from './harness.ts';
-import { type Market, startMarket } from './market.ts';
+import { change, dump, type Row, runIndexer, useBench } from './harness.ts';
 
 const EXECUTIONS = 30;
 /** Must never be printed. */
@@ -39,8 +37,7 @@ function printedPlace(place: string): string {
 
 describe('indexer, rebuild and hash', function () {
   this.timeout(600_000);
-  let market: Market;
-  let bench: IndexerBench;
+  const { market, bench } = useBench();
   let indexer: Indexer;
   const path = () => bench.path('live.db');
 
@@ -57,18 +54,11 @@ describe('indexer, rebuild and hash', function () {
   };
 
   before(async () => {
-    market = await startMarket();
-    bench = new IndexerBench(market.node);
     await market.list();
     await market.run(EXECUTIONS, await market.grant());
     indexer = await bench.start('live.db');
     await bench.catchUp(indexer);
   });
-  after(async () => {
-    await bench?.close();
-    await market?.node.stop();
-  });
-
   it('prints the hash, with the last transaction as JSON', async () => {
     const [expected, plain, json] = [await hash(), await run('hash'), await run('hash', '--json')];
     expect(plain).to.deep.equal({ code: 0, output: `${expected}\n` });
@@ -164,10 +154,8 @@ describe('indexer, rebuild and hash', function () {
     /** By the bytes of a request: the time of its refusal. `waits` holds the milliseconds until it was repeated. */
     const refused = new Map<string, number>();
     const waits: number[] = [];
-    const server = createServer(async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      const body = Buffer.concat(chunks).toString();
+    const { url: rpcUrl, close } = await serve(async (request, response) => {
+      const body = await text(request);
       const at = refused.get(body);
       if (at === undefined && body.includes('getTransaction') && refused.size < 5) {
         refused.set(body, performance.now());
@@ -182,18 +170,14 @@ describe('indexer, rebuild and hash', function () {
       });
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
     try {
-      const rpcUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const patient = await bench.backfill('patient.db', { rpcUrl });
       expect(patient.events).to.deep.equal((await dump(path())).events);
       expect(waits).to.have.length(5);
       // Timers can fire slightly early.
       for (const wait of waits) expect(wait).to.be.greaterThan(950);
     } finally {
-      server.closeAllConnections();
-      server.close();
+      close();
     }
   });
 });

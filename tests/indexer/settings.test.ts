@@ -13,6 +13,7 @@ import {
 } from '../../app/relay/config.ts';
 import { connectForReading, createPatientFetch, createRpcFetch } from '../../app/solana/rpc.ts';
 import { describeConfig as describeIndexer, readConfig as readIndexer } from '../../indexer/config.ts';
+import { serve } from '../harness/edge/listen.ts';
 import { cleanUp, newDirectory } from '../local/start.ts';
 
 const refusal = (read: () => unknown): string => {
@@ -145,15 +146,14 @@ describe('settings', () => {
   it('name a node that redirects, and follow it nowhere', async () => {
     const never = new AbortController().signal;
     let [asked, followed] = [0, 0];
-    const server = createServer((request, response) => {
+    const server = await serve((request, response) => {
       if (request.url === '/elsewhere') followed += 1;
       else asked += 1;
       response.writeHead(307, { location: '/elsewhere' }).end();
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    });
     try {
-      const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-      const url = `http://${host}/canary`;
+      const { host } = new URL(server.url);
+      const url = `${server.url}/canary`;
       const calls = [
         () => connectForReading(url, never).getSlot(),
         () => createPatientFetch(never, createRpcFetch(), 1)(url, { method: 'POST', headers: {} }),

@@ -13,8 +13,8 @@ import { until } from '../harness/edge/until.ts';
 import { proofsOfHashes } from '../program/archiving.ts';
 import { createAftermath, EVIDENCE_HASH, EVIDENCE_URI, REASON_HASH, readAccount, SERVICE_FEE } from './aftermath.ts';
 import { deployTestCaller, sendUnheard } from './caller.ts';
-import { dump, IndexerBench, query, type Row, withoutSlots } from './harness.ts';
-import { type Execution, GAS, type Market, NO_KEY, type OpenedExecution, PRICE, startMarket } from './market.ts';
+import { dump, query, type Row, useBench, withoutSlots } from './harness.ts';
+import { type Execution, GAS, NO_KEY, type OpenedExecution, PRICE } from './market.ts';
 
 const DAY = 86_400;
 const TABLES = [
@@ -37,8 +37,7 @@ const comparable = (rows: Row[]): Row[] =>
 
 for (const how of ['heard', 'cut'] as const) {
   describe(`indexer, the whole story, from ${how === 'heard' ? 'complete' : 'cut'} logs:`, () => {
-    let market: Market;
-    let bench: IndexerBench;
+    const { market, bench } = useBench();
     let indexer: Indexer;
     let aftermath: ReturnType<typeof createAftermath>;
     let admin: Keypair;
@@ -50,18 +49,11 @@ for (const how of ['heard', 'cut'] as const) {
     const tree = Keypair.generate();
 
     before(async () => {
-      market = await startMarket();
       await deployTestCaller(market.node);
-      bench = new IndexerBench(market.node);
       aftermath = createAftermath(market);
       indexer = await bench.start('live.db');
       admin = market.admin;
     });
-    after(async () => {
-      await bench?.close();
-      await market?.node.stop();
-    });
-
     const send = async (instructions: TransactionInstruction[], ...signers: Signer[]): Promise<string> => {
       const signature = await (how === 'heard'
         ? market.send(instructions, ...signers)

@@ -10,29 +10,19 @@ import idlJson from '../../app/sdk/program/idl/marketplace.json' with { type: 'j
 import { closeExecution, constants, findDispute, findExecution, PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { until } from '../harness/edge/until.ts';
-import { startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { printed, relayed } from '../harness/vm/caller.ts';
 import { TEST_CALLER_ID } from '../harness/vm/outcome.ts';
 import { createAftermath, readAccount } from './aftermath.ts';
 import { deployTestCaller, logsOf, sendUnheard as sendCut } from './caller.ts';
-import { dump, IndexerBench, query, type Row } from './harness.ts';
-import { type Market, NO_KEY, startMarket } from './market.ts';
+import { dump, query, type Row, useBench } from './harness.ts';
+import { NO_KEY } from './market.ts';
 
 describe('indexer, trust', () => {
-  let market: Market;
-  let bench: IndexerBench;
-
+  const { market, bench, rpc, start } = useBench();
   before(async () => {
-    market = await startMarket();
     await deployTestCaller(market.node);
-    bench = new IndexerBench(market.node);
     await market.list();
   });
-  after(async () => {
-    await bench?.close();
-    await market?.node.stop();
-  });
-
   const sendUnheard = (instructions: TransactionInstruction[], ...signers: Signer[]) =>
     sendCut(market, instructions, ...signers);
 
@@ -144,14 +134,11 @@ describe('indexer, trust', () => {
 
   it('refuses a database of another chain or program', async () => {
     await bench.backfill('mine.db');
-    const other = await startRpcProxy(market.node);
-    other.onCall(({ method }) =>
+    rpc.onCall(({ method }) =>
       method === 'getGenesisHash' ? { json: { jsonrpc: '2.0', id: '1', result: TEST_CALLER_ID.toBase58() } } : null,
     );
-    const { rpcUrl, wsUrl } = other;
-    const refusal = await bench.start('mine.db', { rpcUrl, wsUrl }).catch((error: Error) => error.message);
+    const refusal = await start('mine.db').catch((error: Error) => error.message);
     expect(refusal).to.include('genesis hash').and.to.include('delete index.db');
-    await other.close();
     const program = await bench.start('mine.db', { programId: TEST_CALLER_ID }).catch((error: Error) => error.message);
     expect(program).to.include(PROGRAM_ID.toBase58());
     expect(await query(bench.path('mine.db'), 'SELECT count(*) AS n FROM executions')).to.not.deep.equal([{ n: 0n }]);

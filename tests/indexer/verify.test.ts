@@ -6,8 +6,7 @@ import { openPlace } from '../../indexer/queries/open.ts';
 import { type Verification, verify } from '../../indexer/verify/verify.ts';
 import { until } from '../harness/edge/until.ts';
 import { createAftermath } from './aftermath.ts';
-import { change, IndexerBench, runIndexer } from './harness.ts';
-import { type Market, startMarket } from './market.ts';
+import { change, runIndexer, useBench } from './harness.ts';
 
 const DAY = 86_400;
 
@@ -58,8 +57,7 @@ const TAMPERED: { table: string; column: string | null; sql: string }[] = [
 
 describe('indexer, verify', function () {
   this.timeout(600_000);
-  let market: Market;
-  let bench: IndexerBench;
+  const { market, bench } = useBench();
   const path = () => bench.path('index.db');
 
   const check = async (place = path()): Promise<Verification> => {
@@ -71,8 +69,6 @@ describe('indexer, verify', function () {
   };
   const run = async (...args: string[]) => (await bench.run('index.db', 'verify', ...args)).exited;
   before(async () => {
-    market = await startMarket();
-    bench = new IndexerBench(market.node);
     const { node, caller, send } = market;
     const aftermath = createAftermath(market);
     const give = (instructions: TransactionInstruction[], ...signers: Keypair[]) => send(instructions, ...signers);
@@ -102,11 +98,6 @@ describe('indexer, verify', function () {
     await give([aftermath.deposit(terms, 1n).prepare], market.relay);
     await bench.backfill('index.db');
   });
-  after(async () => {
-    await bench?.close();
-    await market?.node.stop();
-  });
-
   it('finds no difference in a correct index, and counts what it compared', async () => {
     const { rows, differences } = await check();
     expect(differences).to.deep.equal([]);

@@ -10,12 +10,11 @@ import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { heliusHistory } from '../../app/solana/helius.ts';
 import { until } from '../harness/edge/until.ts';
 import { startHeliusFront } from '../harness/node/heliusFront.ts';
-import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { sendVersionOne } from '../harness/node/versionOne.ts';
 import { createAftermath } from './aftermath.ts';
 import { logsOf } from './caller.ts';
-import { dump, IndexerBench, query, type Row } from './harness.ts';
-import { type Execution, type Market, NO_KEY, startMarket } from './market.ts';
+import { dump, query, type Row, useBench } from './harness.ts';
+import { type Execution, NO_KEY } from './market.ts';
 
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 /** So many memos of one byte write more than the 10,000 log bytes that nodes keep. */
@@ -26,27 +25,16 @@ const FLOOD = Array.from(
 const ARCHIVABLE_SECONDS = 4 * 86_400;
 
 describe('indexer, versions of transactions', () => {
-  let market: Market;
-  let bench: IndexerBench;
+  const { market, bench, rpc: proxy, start } = useBench({ deaf: true });
   let aftermath: ReturnType<typeof createAftermath>;
-  let proxy: RpcProxy;
   const tree = Keypair.generate();
 
   before(async () => {
-    market = await startMarket();
-    bench = new IndexerBench(market.node);
-    proxy = await startRpcProxy(market.node);
     aftermath = createAftermath(market);
     await market.list();
     const rent = await market.node.connection.getMinimumBalanceForRentExemption(constants.archiveTreeBytes);
     await market.send(aftermath.createArchive(tree.publicKey, rent), market.caller, tree);
   });
-  after(async () => {
-    await bench?.close();
-    await proxy?.close();
-    await market?.node.stop();
-  });
-
   const send = (instructions: TransactionInstruction[], signer: Keypair) =>
     sendVersionOne(market.node.connection, instructions, signer);
   const archive = (execution: Execution) => aftermath.archive(tree.publicKey, [execution]);
@@ -140,11 +128,7 @@ describe('indexer, versions of transactions', () => {
       if (areUnknown && isVersionOne) bytes[0] = 0x89;
       return { json: { ...answer, result: { ...result, transaction: [bytes.toString('base64'), 'base64'] } } };
     });
-    proxy.onMessage((message, pass) => {
-      if (message.method !== 'logsNotification') pass();
-    });
-    const { rpcUrl, wsUrl } = proxy;
-    const live = await bench.start('gaps.db', { rpcUrl, wsUrl, pollMs: 20 });
+    const live = await start('gaps.db');
     await bench.catchUp(live);
     areUnknown = true;
     const refunding = await send([...FLOOD, market.refundInstruction(refunded, 'invalidAnswer')], relay);
@@ -175,10 +159,12 @@ describe('indexer, versions of transactions', () => {
     await bench.stop(live);
 
     // A start that still cannot read them keeps them.
-    expect((await bench.backfill('gaps.db', { rpcUrl, wsUrl })).archive_leaves).to.have.length(1);
+    expect(
+      (await bench.backfill('gaps.db', { rpcUrl: proxy.rpcUrl, wsUrl: proxy.wsUrl })).archive_leaves,
+    ).to.have.length(1);
     expect(await query(bench.path('gaps.db'), 'SELECT signature, reason FROM gaps ORDER BY slot')).to.deep.equal(gaps);
     areUnknown = false;
-    const healed = await bench.start('gaps.db', { rpcUrl, wsUrl });
+    const healed = await start('gaps.db');
     await until('closed', async () => (await query(bench.path('gaps.db'), 'SELECT * FROM gaps')).length === 0);
     await bench.stop(healed);
     const whole = await bench.backfill('whole.db');

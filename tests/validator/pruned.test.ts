@@ -57,7 +57,7 @@ describe('indexer, on a validator with a short ledger', function () {
     const node = nodeOf(validator, payer);
     await node.fundSol(payer.publicKey, 1_000e9);
     market = await startMarket(node);
-    bench = new IndexerBench(node);
+    bench = new IndexerBench({ node });
     await market.list();
   });
   after(async () => {

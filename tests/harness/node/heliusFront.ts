@@ -1,10 +1,6 @@
-/**
- * Imitates Helius in front of a node: one address for JSON-RPC and WebSocket with an API key, and additional methods.
- * Calls without a recorded answer go to the node.
- */
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
+import { listen } from '../edge/listen.ts';
 import type { TestNode } from './node.ts';
 
 export interface RpcCall {
@@ -58,10 +54,9 @@ export async function startHeliusFront(recorded: Recorded, node?: TestNode) {
     upstream.on('error', () => client.destroy());
     client.on('error', () => upstream.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const url = await listen(server);
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    baseUrl: `${url}/`,
     /** Every JSON-RPC call so far. */
     calls,
     /** Path and query of every WebSocket so far. */

@@ -6,12 +6,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { AccountLayout } from '@solana/spl-token';
-import { Keypair, type PublicKey } from '@solana/web3.js';
+import { type ConfirmedSignatureInfo, Keypair, type PublicKey } from '@solana/web3.js';
 import { openDatabase } from '../../../app/database/open.ts';
 import { connectPostgres, SCHEMAS } from '../../../app/database/postgres.ts';
 import { forkSource } from '../../../app/process/typescript.ts';
@@ -34,6 +34,8 @@ import { type ListingDraftInput, parseListingDraft } from '../../../app/sdk/wall
 import { createListing } from '../../../app/sdk/wallet/listings.ts';
 import { openMarketplace } from '../../../app/sdk/wallet/marketplace.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { serve } from '../edge/listen.ts';
+import { until } from '../edge/until.ts';
 import { freshPostgres, onPostgres } from '../postgres.ts';
 import { layGround } from './ground.ts';
 import { startNode, type TestNode } from './node.ts';
@@ -116,6 +118,9 @@ export function failedAnswer(executionId: string, error = 'no luck'): Record<str
   return { execution_id: executionId, status: 'failed', error, result: null, result_hash: null, signature: null };
 }
 
+/** Seconds by the chain's clock after which a signed open cannot land. */
+const OPEN_SECONDS = 61;
+
 /** The longest that a start may take to compare its ledger with the chain. Some tests hinder it for ever. */
 const COMPARED_MS = 30_000;
 
@@ -129,11 +134,19 @@ export async function untilCompared(url: string): Promise<void> {
   }
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
-}
+/** Settings of every relay on a marketplace's node and ledger. */
+export const relayEnvironment = ({
+  node,
+  dataDir,
+  database,
+}: Pick<TestMarketplace, 'node' | 'dataDir' | 'database'>): NodeJS.ProcessEnv => ({
+  SOLANA_RPC_URL: node.rpcUrl,
+  SOLANA_WS_URL: node.wsUrl,
+  RELAY_KEYPAIR: join(dataDir, 'relay-authority.json'),
+  ...database,
+  PORT: '0',
+  ALLOW_PRIVATE_ENDPOINTS: 'true',
+});
 
 /** Starts everything; `stop` ends it. `price` is in USDC. `databaseUrl` replaces the database that DATABASE chooses. */
 export async function startMarketplace(
@@ -168,8 +181,8 @@ export async function startMarketplace(
   const signingKey = options.signingKey ?? generateSigningKey();
   const calls = new Map<string, number>();
   let behaviour: Behaviour | null = null;
-  const server = createServer(async (request, response) => {
-    const body = JSON.parse(await readBody(request));
+  const server = await serve(async (request, response) => {
+    const body = (await json(request)) as Parameters<Behaviour>[0];
     calls.set(body.execution_id, (calls.get(body.execution_id) ?? 0) + 1);
     const reply = (answer: unknown) => {
       response.setHeader('content-type', 'application/json');
@@ -178,14 +191,9 @@ export async function startMarketplace(
     if (behaviour) behaviour(body, response, reply);
     else reply(goodAnswer(signingKey, body.execution_id, `done: ${body.task}`));
   });
-  // Only the relay closes idle connections. If both closed one at once, a call would be sent again.
-  server.keepAliveTimeout = 0;
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`;
+  const endpoint = `${server.url}/execute`;
 
-  const authorityPath = join(dataDir, 'relay-authority.json');
-  writeFileSync(authorityPath, JSON.stringify([...authority.secretKey]), { mode: 0o600 });
+  writeFileSync(join(dataDir, 'relay-authority.json'), JSON.stringify([...authority.secretKey]), { mode: 0o600 });
 
   const feePayerPath = join(dataDir, 'x402-fee-payer.json');
   if (options.feePayer) {
@@ -201,13 +209,8 @@ export async function startMarketplace(
     const child = forkSource(join(import.meta.dirname, 'relayProcess.ts'), [], {
       env: {
         ...process.env,
-        SOLANA_RPC_URL: node.rpcUrl,
-        SOLANA_WS_URL: node.wsUrl,
-        RELAY_KEYPAIR: authorityPath,
+        ...relayEnvironment({ node, dataDir, database }),
         ...(options.feePayer && { X402_FEE_PAYER_KEYPAIR: feePayerPath }),
-        ...database,
-        PORT: '0',
-        ALLOW_PRIVATE_ENDPOINTS: 'true',
         // Most tests are not about gas and rent.
         SPONSOR: 'all',
         // Tests send hundreds of requests without a key from one address.
@@ -292,6 +295,19 @@ export async function startMarketplace(
     return account ? AccountLayout.decode(account.data).amount : 0n;
   }
 
+  /** Calls the agent, or another one, through the relay at this address: as this caller, or with another key. */
+  function execute(
+    url: string,
+    body: object,
+    options: { caller?: number; agent?: string; apiKey?: string; headers?: Record<string, string> } = {},
+  ): Promise<Answer> {
+    const { caller = 0, agent = agentId, apiKey = callers[caller]!.apiKey, headers } = options;
+    return request(url, `/v1/agents/${agent}/execute`, { apiKey, body, headers });
+  }
+  /** Reads an execution, as the first caller or with another key. */
+  const read = (url: string, id: string, apiKey = callers[0]!.apiKey): Promise<Answer> =>
+    request(url, `/v1/executions/${id}`, { apiKey });
+
   /** Runs statements on the ledger or the index from a separate connection. Returns the last statement's rows. */
   // biome-ignore lint/suspicious/noExplicitAny: the rows are what the statement says
   async function query(of: 'ledger' | 'index', ...statements: string[]): Promise<any[]> {
@@ -330,9 +346,25 @@ export async function startMarketplace(
     callers,
     limits,
     mintTo,
-    /** Calls the agent through the relay at this address, as this caller. */
-    execute: (url: string, body: object, caller = 0): Promise<Answer> =>
-      request(url, `/v1/agents/${agentId}/execute`, { apiKey: callers[caller]!.apiKey, body }),
+    execute,
+    read,
+    /** Reads an execution of the first caller until it has ended. Returns the last body. */
+    async endOf(url: string, id: string): Promise<Answer['body']> {
+      let body: Answer['body'];
+      await until(`${id} ends`, async () => {
+        ({ body } = await read(url, id));
+        return body?.status === 'completed' || (body?.status === 'failed' && body.cost_usdc === 0);
+      });
+      return body;
+    },
+    /** The confirmed transactions that name an execution's record, whether they succeeded or not. */
+    transactionsOf: (id: string): Promise<ConfirmedSignatureInfo[]> =>
+      connection.getSignaturesForAddress(findExecution(parseUuid(id)!), undefined, 'confirmed'),
+    /** Waits until nothing that was signed before can land. */
+    async outliveOpens(): Promise<void> {
+      await node.outlive();
+      await node.timeTravel((await node.now()) + OPEN_SECONDS);
+    },
     /** Number of calls to the creator by execution. */
     calls,
     setBehaviour(next: Behaviour | null) {
@@ -400,7 +432,6 @@ export async function startMarketplace(
       return (await connection.getAccountInfo(escrow, 'confirmed')) !== null;
     },
     async stop() {
-      server.closeAllConnections();
       server.close();
       if (relay.process.exitCode === null) await relay.kill();
       await node.stop();

@@ -1,10 +1,9 @@
 /** Runs a relay on a marketplace's ledger inside the test's process. It starts fast, but cannot be killed. */
-import { join } from 'node:path';
 import type { DestinationStream } from 'pino';
 import { readConfig } from '../../../app/relay/config.ts';
 import { createLog } from '../../../app/relay/log.ts';
 import { type RunningRelay, startRelay } from '../../../app/relay/start.ts';
-import { type TestMarketplace, untilCompared } from './marketplace.ts';
+import { relayEnvironment, type TestMarketplace, untilCompared } from './marketplace.ts';
 
 /** Settings of a relay whose ledger has just lost recently signed transactions. */
 export const FORGETFUL = { AUTHORITY_SILENCE_SECONDS: '0' };
@@ -16,12 +15,7 @@ export async function startRelayHere(
   destination?: DestinationStream,
 ): Promise<RunningRelay> {
   const config = readConfig({
-    SOLANA_RPC_URL: market.node.rpcUrl,
-    SOLANA_WS_URL: market.node.wsUrl,
-    RELAY_KEYPAIR: join(market.dataDir, 'relay-authority.json'),
-    ...market.database,
-    PORT: '0',
-    ALLOW_PRIVATE_ENDPOINTS: 'true',
+    ...relayEnvironment(market),
     PUBLIC_RATE_PER_SECOND: '0',
     // Test machines may have small disks.
     MIN_FREE_BYTES: '0',

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { type TestMarketplace, untilCompared } from './marketplace.ts';
+import { relayEnvironment, type TestMarketplace, untilCompared } from './marketplace.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const ARGV = ['scripts/run.mjs', 'app/relay/main.ts'];
@@ -17,19 +17,12 @@ export interface RelayMain {
   exited: Promise<number | null>;
 }
 
-function environment(market: TestMarketplace, changes: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return {
-    ...process.env,
-    SOLANA_RPC_URL: market.node.rpcUrl,
-    SOLANA_WS_URL: market.node.wsUrl,
-    RELAY_KEYPAIR: join(market.dataDir, 'relay-authority.json'),
-    ...market.database,
-    PORT: '0',
-    SPONSOR: 'all',
-    ALLOW_PRIVATE_ENDPOINTS: 'true',
-    ...changes,
-  };
-}
+const environment = (market: TestMarketplace, changes: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  ...process.env,
+  ...relayEnvironment(market),
+  SPONSOR: 'all',
+  ...changes,
+});
 
 /** Starts the relay and resolves when it is ready. If it ends before, rejects with its output. */
 export async function startRelayMain(market: TestMarketplace, changes: NodeJS.ProcessEnv = {}): Promise<RelayMain> {

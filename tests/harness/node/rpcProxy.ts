@@ -3,13 +3,14 @@
  * message. Everything else is forwarded unchanged.
  */
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { VersionedTransaction } from '@solana/web3.js';
 import { WebSocket, WebSocketServer } from 'ws';
 import idl from '../../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 import { NEEDED_FEATURES } from '../../../app/solana/features.ts';
+import { serve } from '../edge/listen.ts';
 
 export type Kind = 'open' | 'settle' | 'refund' | 'deposit' | 'openFromDeposit';
 
@@ -34,6 +35,8 @@ export type MessageRule = (message: { method?: string }, pass: () => void) => vo
 export interface RpcProxy {
   rpcUrl: string;
   wsUrl: string;
+  /** Settings of a relay behind it. */
+  environment: NodeJS.ProcessEnv;
   onCall(rule: CallRule | null): void;
   onMessage(rule: MessageRule | null): void;
   /** Breaks all WebSocket connections. With `refuse`, new ones are refused until it is called with false. */
@@ -86,7 +89,7 @@ export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }): Pr
     response.writeHead(200, { 'content-type': 'application/json' }).end(text);
   }
 
-  const http = createServer(async (request, response) => {
+  const http = await serve(async (request, response) => {
     const body = await buffer(request);
     const { method, params = [] } = JSON.parse(body.toString('utf8')) as { method: string; params?: unknown[] };
     const kind = method === 'sendTransaction' && params.length > 0 ? kindOf(params[0] as string) : null;
@@ -105,8 +108,6 @@ export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }): Pr
       response.destroy();
     }
   });
-  // Only the client closes idle connections. If both closed one at once, a request would fail.
-  http.keepAliveTimeout = 0;
 
   const ws = new WebSocketServer({ host: '127.0.0.1', port: 0, verifyClient: () => !refusing });
   ws.on('connection', (client) => {
@@ -130,15 +131,15 @@ export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }): Pr
     });
   });
 
-  http.listen(0, '127.0.0.1');
-  await Promise.all([once(http, 'listening'), once(ws, 'listening')]);
-  const portOf = (server: { address(): unknown }) => (server.address() as AddressInfo).port;
+  await once(ws, 'listening');
   const cut = () => {
     for (const client of ws.clients) client.terminate();
   };
+  const [rpcUrl, wsUrl] = [http.url, `ws://127.0.0.1:${(ws.address() as AddressInfo).port}`];
   return {
-    rpcUrl: `http://127.0.0.1:${portOf(http)}`,
-    wsUrl: `ws://127.0.0.1:${portOf(ws)}`,
+    rpcUrl,
+    wsUrl,
+    environment: { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl },
     onCall(rule) {
       callRule = rule;
     },
@@ -150,10 +151,51 @@ export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }): Pr
       cut();
     },
     async close() {
-      http.closeAllConnections();
       http.close();
       cut();
       ws.close();
+    },
+  };
+}
+
+/** A proxy for the tests of a suite. With `each`, every test has its own. It closes after all other hooks. */
+export function useRpcProxy(market: { node: Parameters<typeof startRpcProxy>[0] }, { each = false } = {}): RpcProxy {
+  const proxy = {} as RpcProxy;
+  const start = async () => void Object.assign(proxy, await startRpcProxy(market.node));
+  before(async function () {
+    const suite = this.test!.parent!;
+    if (each) suite.afterEach(() => proxy.close());
+    else {
+      await start();
+      suite.afterAll(() => proxy.close());
+    }
+  });
+  if (each) beforeEach(start);
+  return proxy;
+}
+
+/** Holds transactions of one kind before the node, once each: the relay sends them again. */
+export function holdSends(proxy: RpcProxy, kind: Kind) {
+  let holding: (() => void)[] | null = null;
+  const standing = new Map<unknown, Promise<void>>();
+  proxy.onCall(async ({ kind: sent, params: [bytes] }) => {
+    const held = holding;
+    if (sent === kind && held && !standing.has(bytes)) {
+      standing.set(bytes, new Promise<void>((resolve) => held.push(resolve)));
+    }
+    await standing.get(bytes);
+    return null;
+  });
+  return {
+    /** Holds those from now on. Returns functions that let them pass, in order of arrival. */
+    hold(): (() => void)[] {
+      holding = [];
+      return holding;
+    },
+    /** Lets all of them pass. */
+    release(): void {
+      for (const pass of holding ?? []) pass();
+      holding = null;
     },
   };
 }

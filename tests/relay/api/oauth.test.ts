@@ -1,13 +1,13 @@
 /** OAuth for MCP hosts: metadata, registration, and codes under attack. The whole way is in tests/dashboard/connect. */
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { grantAccount } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, type TestKey } from '../../harness/edge/rows.ts';
+import { useFolder } from '../../harness/folder.ts';
 import { refusal, sessionsOf } from './sessions.ts';
 
 const REDIRECT = 'https://host.example/callback?tenant=1';
@@ -17,10 +17,9 @@ const challengeOf = (verifier: string) => createHash('sha256').update(verifier).
 
 describe('OAuth', () => {
   let world: World;
-  let folder: string;
+  const folder = useFolder('page');
   const wallet = Keypair.generate();
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'page-'));
     // OAuth is offered only with a page, on which people approve.
     writeFileSync(join(folder, 'catalogue.html'), '');
     world = await startWorld({ dashboardFolder: folder });
@@ -28,10 +27,7 @@ describe('OAuth', () => {
   afterEach(() => {
     world.state.nowMs = EPOCH * 1000;
   });
-  after(async () => {
-    await world.stop();
-    rmSync(folder, { recursive: true });
-  });
+  after(() => world.stop());
   const { anonymous, signIn } = sessionsOf(() => world);
 
   const register = (body: object) => world.post('/oauth/register', body);

@@ -1,10 +1,11 @@
 /** Many requests at once on one connection: a few are served, and more close the connection and are dropped. */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { watchAnswers } from '../../../app/relay/http/drain.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
+import { listen } from '../../harness/edge/listen.ts';
 import { until } from '../../harness/edge/until.ts';
 
 describe('pipelined requests', () => {
@@ -59,9 +60,7 @@ describe('pipelined requests', () => {
     const begun: ServerResponse[] = [];
     const server = createServer((_request, response) => void begun.push(response));
     const answered = watchAnswers(server);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { socket } = await open((server.address() as AddressInfo).port);
+    const { socket } = await open(Number(new URL(await listen(server)).port));
     socket.write(request.repeat(3));
     await until('the requests', async () => begun.length === 3);
     let isIdle = false;

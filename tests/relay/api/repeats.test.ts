@@ -27,7 +27,7 @@ import {
 } from '../../../app/sdk/receipt/receipt.ts';
 import { FAST } from '../../../app/solana/finality.ts';
 import { type ApiAnswer, useWorld } from '../../harness/edge/api.ts';
-import { EPOCH, newExecutionId } from '../../harness/edge/rows.ts';
+import { EPOCH, newAddress, newExecutionId } from '../../harness/edge/rows.ts';
 
 const FAILED = { error_code: 'execution_failed', error_message: 'no luck' };
 const DONE = { settled_at: BigInt(EPOCH + 3) };
@@ -63,20 +63,23 @@ const TABLE: [what: string, row: Row, sync: Expected, async: Expected][] = [
 
 describe('the identity of a request', () => {
   const AGENT = 'an agent';
-  const BODIES: unknown[] = [
-    { task: 'x' },
-    { task: 'x', parameters: {} },
-    { parameters: { b: [1, { z: 1e21, a: '\u20ac' }], a: null }, task: 'x', async: true, max_cost_usdc: 0.1 },
-    { task: 'x', parameters: [1, 2] },
-    { task: 7, parameters: 'no object', '\ud83d\ude00': 1, '\ufb33': 2, timeout_seconds: 3 },
-    {},
+  const BODIES = [
+    ...[
+      { task: 'x' },
+      { task: 'x', parameters: {} },
+      { parameters: { b: [1, { z: 1e21, a: '\u20ac' }], a: null }, task: 'x', async: true, max_cost_usdc: 0.1 },
+      { task: 'x', parameters: [1, 2] },
+      { task: 7, parameters: 'no object', '\ud83d\ude00': 1, '\ufb33': 2, timeout_seconds: 3 },
+      {},
+    ].map((body) => JSON.stringify(body)),
+    '{ "max_cost_usdc": 0.25,\n "task": "\\u0074" }',
   ];
   for (const body of BODIES) {
-    it(`is the hash of its RFC 8785 bytes: ${JSON.stringify(body)}`, async () => {
-      const bytes = Buffer.from(JSON.stringify(body));
+    it(`is the hash of its RFC 8785 bytes: ${body}`, async () => {
+      const bytes = Buffer.from(body);
       const { identity } = await readExecuteBody(ownWork, { bytes, agentId: AGENT });
       const expected = createHash('sha256')
-        .update(`${AGENT}\n${canonicalize(body)}`, 'utf8')
+        .update(`${AGENT}\n${canonicalize(JSON.parse(body))}`, 'utf8')
         .digest('hex');
       expect(identity?.fingerprint).to.equal(expected);
     });
@@ -116,7 +119,7 @@ describe('a repeated call', () => {
   /** A call that was made before, and a function that repeats it. */
   interface Call {
     executionId: string;
-    again: (changes?: Record<string, unknown>) => Promise<ApiAnswer>;
+    again: (changes?: Record<string, unknown>, agent?: string) => Promise<ApiAnswer>;
   }
   let calls = 0;
 
@@ -144,9 +147,9 @@ describe('a repeated call', () => {
     await addSettle(executionId, row);
     return {
       executionId,
-      again: (changes = {}) =>
+      again: (changes = {}, agent = listing) =>
         world.post(
-          `/v1/agents/${listing}/execute`,
+          `/v1/agents/${agent}/execute`,
           { ...body, ...changes },
           { key: apiKey, headers: { 'idempotency-key': key } },
         ),
@@ -274,10 +277,15 @@ describe('a repeated call', () => {
   }
 
   for (const [what, row] of TABLE.filter(([, { state }]) => state !== 'void')) {
-    it(`rejects: another body with a key whose call is ${what}`, async () => {
+    it(`rejects: another body, mode or agent with a key whose call is ${what}`, async () => {
       const call = await executed(row, false);
-      const { status, json } = await call.again({ task: 'another' });
-      expect([status, json.error.code]).to.deep.equal([422, 'idempotency_key_reused']);
+      const before = runs;
+      const bodies = [{ task: 'another' }, { async: true }, { parameters: {} }, { task: undefined }];
+      const answers = await Promise.all(bodies.map((body) => call.again(body)));
+      for (const { status, json } of [...answers, await call.again({}, newAddress())]) {
+        expect([status, json.error.code]).to.deep.equal([422, 'idempotency_key_reused']);
+      }
+      expect(runs).to.equal(before);
     });
     it(`rejects: another body for a start that is ${what}`, async () => {
       const call = await started(row, false, true);

@@ -43,7 +43,7 @@ describe('fees and refundable deposits', () => {
     return relay;
   }
   const execute = (relay: RunningRelay, caller = 0, body: object = { task: 'x' }): Promise<Answer> =>
-    market.execute(relay.url, body, caller);
+    market.execute(relay.url, body, { caller });
   const fillGasBalance = (lamports: bigint | number, caller = 0) =>
     market.node.fundSol(findSpender(market.callers[caller]!.wallet.publicKey), Number(lamports));
   const funds = (caller = 0) => readFunds(market, caller);

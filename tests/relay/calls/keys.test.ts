@@ -44,8 +44,7 @@ describe('API keys', () => {
 
   const urls = () => [market.relay.url, other.url];
   const read = (url: string, apiKey: string) => request(url, '/v1/executions?limit=1', { apiKey });
-  const execute = (url: string, apiKey: string, body: object = { task: 'x' }) =>
-    request(url, `/v1/agents/${market.agentId}/execute`, { apiKey, body });
+  const execute = (url: string, apiKey: string, body: object = { task: 'x' }) => market.execute(url, body, { apiKey });
 
   it('are refused at the other process from the first request after their revocation', async () => {
     const apiKey = await newKey();

@@ -14,33 +14,21 @@ import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
   afterPaying,
-  type Balances,
   type Behaviour,
   failedAnswer,
   goodAnswer,
   PRICE,
-  request,
   useMarketplace,
 } from '../../harness/node/marketplace.ts';
 
 describe('paid calls', () => {
   const stranger = generateSigningKey();
-  let execute: (body: unknown, apiKey?: string) => ReturnType<typeof request>;
-  let read: (executionId: string, apiKey?: string) => ReturnType<typeof request>;
 
   const market = useMarketplace();
-  before(async () => {
-    const [first] = market.callers;
-    execute = (body, apiKey = first!.apiKey) =>
-      request(market.relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body });
-    read = (executionId, apiKey = first!.apiKey) =>
-      request(market.relay.url, `/v1/executions/${executionId}`, { apiKey });
-  });
   beforeEach(() => market.setBehaviour(null));
 
-  function assertPaid(before: Balances, after: Balances, times = 1n): void {
-    expect(after).to.deep.equal(afterPaying(before, times));
-  }
+  const execute = (body: object, apiKey?: string) => market.execute(market.relay.url, body, { apiKey });
+  const read = (id: string, apiKey?: string) => market.read(market.relay.url, id, apiKey);
 
   async function waitFor(executionId: string, field: string, values: unknown[], apiKey?: string) {
     for (let tries = 0; tries < 300; tries += 1) {
@@ -62,7 +50,7 @@ describe('paid calls', () => {
       cost_usdc: 0.25,
       tokens_used: 7,
     });
-    assertPaid(before, await market.balances());
+    expect(await market.balances()).to.deep.equal(afterPaying(before));
     const id = answer.body.execution_id;
     const record = (await market.record(id))!;
     expect(record.status).to.equal('completed');
@@ -100,7 +88,7 @@ describe('paid calls', () => {
     await until('the creator is called', async () => market.calls.has(id));
     release();
     expect(await waitFor(id, 'status', ['completed'])).to.include({ result: 'later', creator_amount_usdc: 0.2475 });
-    assertPaid(before, await market.balances());
+    expect(await market.balances()).to.deep.equal(afterPaying(before));
   });
 
   it('keeps the paid result for a synchronous caller that hung up', async () => {
@@ -120,7 +108,7 @@ describe('paid calls', () => {
     });
     expect(await call.catch((error: Error) => error.name)).to.equal('AbortError');
     expect(await waitFor(id, 'status', ['completed'])).to.include({ result: 'nobody waits for it', cost_usdc: 0.25 });
-    assertPaid(before, await market.balances());
+    expect(await market.balances()).to.deep.equal(afterPaying(before));
     expect(market.calls.get(id)).to.equal(1);
   });
 

@@ -17,7 +17,7 @@ import { FREE, free } from '../../harness/edge/funding.ts';
 import { executionOf, SIGNED, TIMES, useJournals, WALLET } from '../../harness/edge/journals.ts';
 import { until } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
-import { FEE, PRICE, type RelayHandle, request, useMarketplace } from '../../harness/node/marketplace.ts';
+import { FEE, PRICE, type RelayHandle, useMarketplace } from '../../harness/node/marketplace.ts';
 import { readShared } from '../../harness/node/sharedTransactions.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
@@ -209,8 +209,7 @@ describe('the queue for reserved money', () => {
       const { record: recordRent } = await readRents(market);
       const lamports = () => market.node.connection.getBalance(market.authority.publicKey);
       const before = { ...(await market.balances()), lamports: await lamports() };
-      const execute = (url: string, task: string) =>
-        request(url, `/v1/agents/${market.agentId}/execute`, { apiKey: key.api_key, body: { task } });
+      const execute = (url: string, task: string) => market.execute(url, { task }, { apiKey: key.api_key });
       const task = stopAt('claim:before');
       const waiting = execute(neighbour.url, task);
       while (!neighbour.standing.has(task)) await sleep(20);
@@ -241,10 +240,7 @@ describe('the queue for reserved money', () => {
       const urls = [market.relay.url, neighbour.url];
       const answers = await Promise.all(
         Array.from({ length: 24 }, (_, n) =>
-          request(urls[n % 2]!, `/v1/agents/${market.agentId}/execute`, {
-            apiKey: key.api_key,
-            body: { task: `race ${n}` },
-          }),
+          market.execute(urls[n % 2]!, { task: `race ${n}` }, { apiKey: key.api_key }),
         ),
       );
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([...Array(5).fill(200), ...Array(19).fill(402)]);

@@ -52,16 +52,9 @@ describe(`a key on ${RELAYS === 1 ? 'one relay' : 'two relays'}`, () => {
     for (const relay of running) await relay.kill();
   });
 
-  const { apiKey, held } = {
-    apiKey: () => market.callers[0]!.apiKey,
-    held: async () => (await market.balances()).callers[0]!,
-  };
+  const held = async () => (await market.balances()).callers[0]!;
   const execute = (url: string, key: string | null, body: Record<string, unknown>): Promise<Answer> =>
-    request(url, `/v1/agents/${market.agentId}/execute`, {
-      apiKey: apiKey(),
-      body,
-      headers: key === null ? {} : { 'idempotency-key': key },
-    });
+    market.execute(url, body, { headers: key === null ? {} : { 'idempotency-key': key } });
   /** Moves the clock, and lets every relay read it. */
   async function travel(to: number): Promise<void> {
     await market.node.timeTravel(to);

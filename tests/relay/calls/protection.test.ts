@@ -24,7 +24,7 @@ import { until } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
 import { type Answer, goodAnswer, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
-import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { holdSends, useRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 /** Fee of one signature, in lamports. */
 const FEE = 5_000;
@@ -59,34 +59,20 @@ describe('relay/networkFee', () => {
 });
 
 describe('protection of the fee payer', () => {
-  let proxy: RpcProxy;
   let relay: RunningRelay;
   const others: RunningRelay[] = [];
-  /** Releases opens that are held before the node, in order of arrival; null while they pass. */
-  let held: (() => void)[] | null = null;
+  let opens: ReturnType<typeof holdSends>;
 
   // An open that is held before the node expires after 150 slots.
   const market = useMarketplace({ slotTimeMs: 200 });
+  const proxy = useRpcProxy(market);
   before(async () => {
-    proxy = await startRpcProxy(market.node);
-    // The relay resends each open; it is held once.
-    const standing = new Map<unknown, Promise<void>>();
-    proxy.onCall(async ({ kind, params: [bytes] }) => {
-      const holding = held;
-      if (kind === 'open' && holding && !standing.has(bytes)) {
-        standing.set(bytes, new Promise<void>((resolve) => holding.push(resolve)));
-      }
-      await standing.get(bytes);
-      return null;
-    });
+    opens = holdSends(proxy, 'open');
     relay = await startOwn();
   });
-  after(async () => {
-    await relay.stop();
-    await proxy.close();
-  });
+  after(() => relay.stop());
   beforeEach(async () => {
-    held = null;
+    opens.release();
     market.setBehaviour(null);
     for (const caller of [0, 1]) await fillGasBalance(SOL, caller);
   });
@@ -94,13 +80,7 @@ describe('protection of the fee payer', () => {
     for (const other of others.splice(0)) await other.stop();
   });
 
-  const startOwn = (settings: NodeJS.ProcessEnv = {}) =>
-    startRelayHere(market, {
-      SOLANA_RPC_URL: proxy.rpcUrl,
-      SOLANA_WS_URL: proxy.wsUrl,
-      ...FORGETFUL,
-      ...settings,
-    });
+  const startOwn = () => startRelayHere(market, { ...proxy.environment, ...FORGETFUL });
   /** A ledger without rows, and a new relay on it. */
   async function startAnew(): Promise<RunningRelay> {
     await market.forgetExecutions();
@@ -109,19 +89,17 @@ describe('protection of the fee payer', () => {
   }
   const fillGasBalance = (lamports: number, caller = 0) =>
     market.node.fundSol(findSpender(market.callers[caller]!.wallet.publicKey), lamports);
-  const execute = (caller: number, body: object = { task: 'x' }, to = relay, agent = market.agentId): Promise<Answer> =>
-    request(to.url, `/v1/agents/${agent}/execute`, { apiKey: market.callers[caller]!.apiKey, body });
+  const execute = (caller: number, body: object = { task: 'x' }, to = relay, agent?: string): Promise<Answer> =>
+    market.execute(to.url, body, { caller, agent });
   const lamports = () => market.node.connection.getBalance(market.authority.publicKey, 'confirmed');
 
   /** Runs a call and empties the gas balance while its open is in flight. It costs the relay its fee. */
   async function burn(to: RunningRelay, caller = 0): Promise<Answer> {
-    const holding: (() => void)[] = [];
-    held = holding;
+    const holding = opens.hold();
     const call = execute(caller, { task: 'x' }, to);
     await until('the open is in flight', async () => holding.length >= 1);
-    held = null;
     await fillGasBalance(0, caller);
-    for (const pass of holding) pass();
+    opens.release();
     const answer = await call;
     await fillGasBalance(SOL, caller);
     return answer;
@@ -187,18 +165,14 @@ describe('protection of the fee payer', () => {
     expect(await market.query('ledger', 'SELECT lamports FROM debts')).to.deep.equal([]);
   });
 
-  it('counts opens that fail because the creator changed the listing against the listing, and refuses it for an hour', async () => {
+  it('counts opens that fail because the creator changed the listing against the listing', async () => {
     const signingKey = generateSigningKey();
-    const serve = () =>
-      market.setBehaviour((body, _response, reply) => reply(goodAnswer(signingKey, body.execution_id, 'x')));
-    serve();
+    market.setBehaviour((body, _response, reply) => reply(goodAnswer(signingKey, body.execution_id, 'x')));
     const changing = await market.list({ name: 'changing', endpoint: market.endpoint, signingKey });
     const own = await startAnew();
-    const holding: (() => void)[] = [];
-    held = holding;
+    const holding = opens.hold();
     const calls = [0, 1].map((caller) => execute(caller, { task: 'x' }, own, changing));
     await until('the opens are in flight', async () => holding.length >= 2);
-    held = null;
     const agent = new PublicKey(changing);
     const setStatus = (status: 'active' | 'paused') =>
       sendTransaction(
@@ -207,7 +181,7 @@ describe('protection of the fee payer', () => {
         keypairSigner(market.creator),
       );
     await setStatus('paused');
-    for (const go of holding) go();
+    opens.release();
     for (const answer of await Promise.all(calls)) {
       expect([answer.status, answer.body.error.code], answer.text).to.deep.equal([422, 'agent_paused']);
     }
@@ -216,18 +190,6 @@ describe('protection of the fee payer', () => {
     expect(await market.query('ledger', lost)).to.deep.equal([{ mine: 0n, theirs: BigInt(2 * FEE) }]);
     await setStatus('active');
     await until('it is served again', async () => (await execute(0, { task: 'x' }, own, changing)).status === 200);
-    // As after eleven such opens.
-    await market.query('ledger', 'UPDATE executions SET listing_fees = 50000 WHERE listing_fees > 0');
-    await refused(
-      await execute(1, { task: 'x' }, own, changing),
-      /Changes of this agent's listing .* 100000 lamports/,
-      3_600,
-    );
-    market.setBehaviour(null);
-    expect((await execute(1, { task: 'x' }, own)).status).to.equal(200);
-    await pass(60);
-    serve();
-    expect((await execute(1, { task: 'x' }, own, changing)).status).to.equal(200);
   });
 
   describe('opens in flight', () => {
@@ -235,8 +197,7 @@ describe('protection of the fee payer', () => {
      * Runs this many calls in parallel. Returns how many opens reach the node, and the tasks in order of their answers.
      */
     async function flood(count: number, expected: number, ...relays: RunningRelay[]) {
-      const holding: (() => void)[] = [];
-      held = holding;
+      const holding = opens.hold();
       const served: string[] = [];
       market.setBehaviour((body, _response, reply) => {
         served.push(body.task);
@@ -263,7 +224,7 @@ describe('protection of the fee payer', () => {
         holding.shift()!();
         await until('it is served', async () => served.length > passed);
       }
-      held = null;
+      opens.release();
       expect((await answers).map(({ status }) => status)).to.deep.equal(Array(5).fill(200));
       const waited = served.slice(1).map((task) => Number(task.split(' ')[1]));
       expect(waited).to.deep.equal(waited.toSorted((one, other) => one - other));
@@ -317,8 +278,7 @@ describe('protection of the fee payer', () => {
         expect(last.body.error.message).to.match(/escrow could not be opened|collateral/);
         expect((await lostBy()) - lostBefore).to.equal(5_000n);
         await requireFree(/its collateral covers in this period/);
-        const other = { apiKey: market.callers[0]!.apiKey, body: { task: 'x', async: true } };
-        expect((await request(relay.url, `/v1/agents/${elsewhere}/execute`, other)).status).to.equal(200);
+        expect((await execute(0, { task: 'x', async: true }, relay, elsewhere)).status).to.equal(200);
       } finally {
         await change({ exposureMultiple: 0 });
       }

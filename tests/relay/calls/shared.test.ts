@@ -5,24 +5,14 @@ import { ARCHIVE_SHARE } from '../../../app/relay/chain/fees.ts';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
-import { findExecution, findSpender, findTokenAccount } from '../../../app/sdk/program/program.ts';
-import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { findSpender, findTokenAccount } from '../../../app/sdk/program/program.ts';
 import { verifyReceipt } from '../../../app/sdk/receipt/verify.ts';
 import type { Receipt } from '../../../app/sdk/wire/receipt.ts';
 import { until } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
-import {
-  type Answer,
-  FEE,
-  failedAnswer,
-  goodAnswer,
-  PRICE,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { type Answer, FEE, failedAnswer, goodAnswer, PRICE, useMarketplace } from '../../harness/node/marketplace.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
-import { type Kind, type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { type Kind, useRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { isVersionOne, readShared, SIGNATURE_LAMPORTS, spoilShared } from '../../harness/node/sharedTransactions.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
@@ -34,21 +24,16 @@ const CALLS = 16;
 
 describe('transactions that calls share', function () {
   this.timeout(300_000);
-  let market: TestMarketplace;
   let shared: ReturnType<typeof readShared>;
+  const market = useMarketplace();
   before(async () => {
-    market = await startMarketplace();
     shared = readShared(market);
     await execute('the first');
     await untilPaid(0);
   });
-  after(() => market.stop());
 
   const execute = (task: string, url = market.relay.url, agent = market.agentId, caller = 0): Promise<Answer> =>
-    request(url, `/v1/agents/${agent}/execute`, {
-      apiKey: market.callers[caller]!.apiKey,
-      body: { task },
-    });
+    market.execute(url, { task }, { agent, caller });
   /** Only wallets that have paid share, by the index. */
   const untilPaid = (caller: number) =>
     until('the index knows that the wallet has paid', async () => {
@@ -176,18 +161,13 @@ describe('transactions that calls share', function () {
   }
 
   describe('with a part that fails on the chain, or another node', () => {
-    let proxy: RpcProxy;
+    // New ones, because a relay lets a wallet go alone that has made a transaction fail.
+    const proxy = useRpcProxy(market, { each: true });
     let relay: RunningRelay;
-    // A new one, because it lets a wallet go alone that has made a transaction fail.
     beforeEach(async () => {
-      proxy = await startRpcProxy(market.node);
-      const places = { SOLANA_RPC_URL: proxy.rpcUrl, SOLANA_WS_URL: proxy.wsUrl };
-      relay = await startRelayHere(market, { ...places, SPONSOR: 'all', ...FORGETFUL });
+      relay = await startRelayHere(market, { ...proxy.environment, SPONSOR: 'all', ...FORGETFUL });
     });
-    afterEach(async () => {
-      await relay.stop();
-      await proxy.close();
-    });
+    afterEach(() => relay.stop());
 
     const requireOneBearer = async (kind: Kind, bearer: string, others: string): Promise<void> =>
       shared.requireOneBearer(kind, await shared.signedFor(bearer), await shared.signedFor(others), [
@@ -318,8 +298,7 @@ describe('transactions that calls share', function () {
       const signed = await shared.signedFor(like);
       await shared.requireExactFees(signed);
       for (const id of new Set(signed.map(({ execution_id }) => execution_id))) {
-        const record = findExecution(parseUuid(id)!);
-        const transactions = await market.node.connection.getSignaturesForAddress(record, undefined, 'confirmed');
+        const transactions = await market.transactionsOf(id);
         expect(transactions.map(({ err }) => err)).to.deep.equal([null, null]);
       }
       const after = await market.balances();

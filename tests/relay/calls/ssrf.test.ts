@@ -10,7 +10,7 @@ import { expect } from 'chai';
 import { type CreatorPool, callCreator, createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
 import { createResolve, findEndpointFault, isPublicAddress } from '../../../app/relay/outbound/egress.ts';
 import { AgentMetadata } from '../../../app/sdk/wire/metadata.ts';
-import { listen } from '../../harness/edge/listen.ts';
+import { serve } from '../../harness/edge/listen.ts';
 import { type Records, startNameServer } from '../../harness/edge/nameServer.ts';
 
 /** Public addresses that are never reached: the spy ends these connections. */
@@ -20,63 +20,18 @@ const PUBLIC6 = '2606:2800:21f:cb07:6820:80da:af6b:8b2c';
 /** For calls that never connect: long enough for a first attempt. */
 const SHORT_MS = 1_000;
 /** Hosts as an attacker writes them. The port is that of a server which no test may reach. */
-const HOSTS: Record<string, string[]> = {
-  'IPv4 loopback in every spelling': [
-    '127.0.0.1',
-    '2130706433',
-    '0x7f000001',
-    '0177.0.0.1',
-    '127.0.0.1.',
-    '１２７.0.0.1',
-    'agents.example.com@127.0.0.1',
-  ],
-  'this host and this network': ['0.0.0.0', '0', '0.1.2.3'],
-  'private and shared IPv4': [
-    '10.0.0.1',
-    '172.16.0.1',
-    '172.31.255.255',
-    '192.168.0.1',
-    '100.64.0.1',
-    '100.127.255.255',
-  ],
-  'other special IPv4': [
-    '192.0.0.1',
-    '192.0.2.1',
-    '198.18.0.1',
-    '192.88.99.1',
-    '224.0.0.1',
-    '240.0.0.1',
-    '255.255.255.255',
-  ],
-  'metadata services': [
-    '169.254.169.254',
-    '169.254.170.2',
-    '100.100.100.200',
-    '168.63.129.16',
-    '192.0.0.192',
-    '[fd00:ec2::254]',
-    '[fd20:ce::254]',
-  ],
-  'IPv6 loopback, link-local, unique-local, multicast': [
-    '[::1]',
-    '[::]',
-    '[fe80::1]',
-    '[fc00::1]',
-    '[fec0::1]',
-    '[ff02::1]',
-    '[100::1]',
-    '[2001:db8::1]',
-    '[5f00::1]',
-  ],
-  'IPv4 inside IPv6': [
-    '[::ffff:127.0.0.1]',
-    '[::ffff:0:127.0.0.1]',
-    '[::127.0.0.1]',
-    '[64:ff9b::127.0.0.1]',
-    '[64:ff9b:1::a9fe:a9fe]',
-    '[2002:7f00:1::1]',
-    '[2001:0:4136:e378:8000:63bf:3fff:fdd2]',
-  ],
+const HOSTS: Record<string, string> = {
+  'IPv4 loopback in every spelling': `127.0.0.1 2130706433 0x7f000001 0177.0.0.1 127.0.0.1. １２７.0.0.1
+    agents.example.com@127.0.0.1`,
+  'this host and this network': '0.0.0.0 0 0.1.2.3',
+  'private and shared IPv4': '10.0.0.1 172.16.0.1 172.31.255.255 192.168.0.1 100.64.0.1 100.127.255.255',
+  'other special IPv4': '192.0.0.1 192.0.2.1 198.18.0.1 192.88.99.1 224.0.0.1 240.0.0.1 255.255.255.255',
+  'metadata services': `169.254.169.254 169.254.170.2 100.100.100.200 168.63.129.16 192.0.0.192
+    [fd00:ec2::254] [fd20:ce::254]`,
+  'IPv6 loopback, link-local, unique-local, multicast': `[::1] [::] [fe80::1] [fc00::1] [fec0::1] [ff02::1] [100::1]
+    [2001:db8::1] [5f00::1]`,
+  'IPv4 inside IPv6': `[::ffff:127.0.0.1] [::ffff:0:127.0.0.1] [::127.0.0.1] [64:ff9b::127.0.0.1]
+    [64:ff9b:1::a9fe:a9fe] [2002:7f00:1::1] [2001:0:4136:e378:8000:63bf:3fff:fdd2]`,
 };
 
 /** Valid names that resolve to internal addresses. */
@@ -206,7 +161,8 @@ describe('calls to creators: addresses', () => {
     await local.destroy();
   });
 
-  for (const [family, hosts] of Object.entries(HOSTS)) {
+  for (const [family, list] of Object.entries(HOSTS)) {
+    const hosts = list.split(/\s+/);
     describe(family, () => {
       for (const host of hosts) {
         it(host, async () => {
@@ -280,19 +236,18 @@ describe('calls to creators: addresses', () => {
   describe('redirects', () => {
     for (const status of [300, 302, 308]) {
       it(`with status ${status} end the call as a failure and are not followed`, async () => {
-        const redirecting = createServer((_request, response) => {
+        const { url, close } = await serve((_request, response) => {
           response.writeHead(status, { location: `http://127.0.0.1:${port}/execute` }).end();
         });
         const local = createCreatorPool({ allowPrivate: true, sign: async () => ({}) });
-        const from = `${await listen(redirecting)}/execute`;
-        expect(await call(from, { pool: local })).to.deep.include({
+        expect(await call(`${url}/execute`, { pool: local })).to.deep.include({
           kind: 'failed',
           message: `The creator's server answered with status ${status}${status === 300 ? '' : ', a redirect, which is not followed'}`,
         });
         expect(attempts).to.have.length(1);
         expect(hits).to.equal(0);
         await local.destroy();
-        redirecting.close();
+        close();
       });
     }
   });

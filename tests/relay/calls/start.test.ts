@@ -173,10 +173,7 @@ describe('POST /v1/executions/{execution_id}/start', () => {
       fail = () => reply(failedAnswer(called.execution_id));
     });
     const body = { task: TASK, parameters: PARAMETERS, async: true, timeout_seconds: 30 };
-    const answer = await request(market.relay.url, `/v1/agents/${market.agentId}/execute`, {
-      apiKey: caller().apiKey,
-      body,
-    });
+    const answer = await market.execute(market.relay.url, body);
     await refused(await start(answer.body.execution_id), 409, 'request_in_progress');
     await until('the creator is called', () => fail !== null);
     fail!();

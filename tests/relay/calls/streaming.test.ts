@@ -12,7 +12,7 @@ import { callCreator, createCreatorPool } from '../../../app/relay/outbound/disp
 import { createClient, type MarketplaceError } from '../../../app/sdk/client/index.ts';
 import { createExecutionHandler } from '../../../app/sdk/creator/creator.ts';
 import { renderEvent } from '../../../app/sdk/wire/eventStream.ts';
-import { listen } from '../../harness/edge/listen.ts';
+import { serve } from '../../harness/edge/listen.ts';
 import { deferred, until } from '../../harness/edge/until.ts';
 import { type Balances, FEE, goodAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 
@@ -299,11 +299,11 @@ describe('streamed output', () => {
   });
 
   it('is given up after a silence', async () => {
-    const server = createServer((_, response) => begin(response, 'hm'));
+    const { url, close } = await serve((_, response) => begin(response, 'hm'));
     const pool = createCreatorPool({ allowPrivate: true, sign: async () => ({}), streamIdleMs: 200 });
     const texts: string[] = [];
     const answer = await callCreator(pool, {
-      endpoint: `${await listen(server)}/execute`,
+      endpoint: `${url}/execute`,
       request: { execution_id: 'x', task: 'x', parameters: '{}', user_pubkey: 'x', timeout_seconds: 20 },
       signingKey: 'x',
       deadlineMs: performance.now() + 20_000,
@@ -312,7 +312,6 @@ describe('streamed output', () => {
     expect(answer).to.include({ kind: 'failed', message: "The creator's stream was silent for 0.2 seconds" });
     expect(texts).to.deep.equal(['hm']);
     await pool.destroy();
-    server.closeAllConnections();
-    server.close();
+    close();
   });
 });

@@ -15,33 +15,19 @@ import { until, untilFound } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
 import { failedAnswer, goodAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
-import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { holdSends, useRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 const FEE = 5_000n;
 describe('refunds that callers cannot receive', function () {
   this.timeout(300_000);
-  let proxy: RpcProxy;
   let relay: RunningRelay | null = null;
-  /** Releases refunds that are held before the node; null while they pass. */
-  let held: (() => void)[] | null = null;
+  let refunds: ReturnType<typeof holdSends>;
   // A refund that is held before the node expires after 150 slots.
   const market = useMarketplace({ slotTimeMs: 200 });
+  const proxy = useRpcProxy(market);
   before(async () => {
-    proxy = await startRpcProxy(market.node);
-    // The relay resends each refund; it is held once.
-    const standing = new Map<unknown, Promise<void>>();
-    proxy.onCall(async ({ kind, params: [bytes] }) => {
-      const holding = held;
-      if (kind === 'refund' && holding && !standing.has(bytes)) {
-        standing.set(bytes, new Promise<void>((resolve) => holding.push(resolve)));
-      }
-      await standing.get(bytes);
-      return null;
-    });
+    refunds = holdSends(proxy, 'refund');
     for (const { wallet } of market.callers) await market.node.fundSol(findSpender(wallet.publicKey), 10e9);
-  });
-  after(async () => {
-    await proxy.close();
   });
   beforeEach(async () => {
     await market.forgetExecutions();
@@ -52,19 +38,11 @@ describe('refunds that callers cannot receive', function () {
     relay = null;
   });
 
-  const start = async (settings: NodeJS.ProcessEnv = {}) => {
-    relay = await startRelayHere(market, {
-      SOLANA_RPC_URL: proxy.rpcUrl,
-      SOLANA_WS_URL: proxy.wsUrl,
-      ...FORGETFUL,
-      ...settings,
-    });
+  const start = async () => {
+    relay = await startRelayHere(market, { ...proxy.environment, ...FORGETFUL });
   };
-  const execute = (caller: number, body: object = {}, agent = market.agentId) =>
-    request(relay!.url, `/v1/agents/${agent}/execute`, {
-      apiKey: market.callers[caller]!.apiKey,
-      body: { task: 'x', ...body },
-    });
+  const execute = (caller: number, body: object = {}, agent?: string) =>
+    market.execute(relay!.url, { task: 'x', ...body }, { caller, agent });
   const serve = async (caller: number, agent?: string) => {
     const answer = await execute(caller, agent === undefined ? {} : { task: agent }, agent);
     expect(answer.status, answer.text).to.equal(200);
@@ -87,8 +65,7 @@ describe('refunds that callers cannot receive', function () {
     answerWell();
     return ids;
   }
-  const refundOf = async (id: string) =>
-    (await request(relay!.url, `/v1/executions/${id}`, { apiKey: market.callers[0]!.apiKey })).body.refund;
+  const refundOf = async (id: string) => (await market.read(relay!.url, id)).body.refund;
   const query = async (text: string): Promise<bigint> =>
     Object.values((await market.query('ledger', text))[0])[0] as bigint;
   const unclaimed = async () => Number((await readLent(relay!)).unclaimed);
@@ -106,8 +83,7 @@ describe('refunds that callers cannot receive', function () {
     const lost = () => query('SELECT CAST(sum(lost_fees) AS BIGINT) FROM executions');
     const wake = () => market.query('ledger', 'UPDATE executions SET rest_until_ms = 0');
     expect(await lost()).to.equal(0n);
-    let holding: (() => void)[] = [];
-    held = holding;
+    let holding = refunds.hold();
     await market.setFrozen(attacker!.usdc, false);
     await until('both are on their way', async () => {
       await wake();
@@ -115,13 +91,11 @@ describe('refunds that callers cannot receive', function () {
     });
     // Their account closes under them.
     await market.setFrozen(attacker!.usdc, true);
-    held = null;
-    for (const pass of holding) pass();
+    refunds.release();
     await until('both have failed', async () => (await lost()) === BigInt(COUNT) * FEE);
     expect(await query('SELECT lamports FROM debts')).to.equal(BigInt(COUNT) * FEE);
 
-    holding = [];
-    held = holding;
+    holding = refunds.hold();
     await market.setFrozen(attacker!.usdc, false);
     const resting = () => query('SELECT count(*) AS rows FROM executions WHERE rest_until_ms > 0');
     for (let looks = 0; looks < 10; looks += 1) {
@@ -129,7 +103,7 @@ describe('refunds that callers cannot receive', function () {
       await until('the relay has looked at both', async () => (await resting()) === BigInt(COUNT));
     }
     expect(holding).to.deep.equal([]);
-    held = null;
+    refunds.release();
     await serve(1);
     // Its next calls repay them.
     await market.query('ledger', 'UPDATE debts SET lost_ms = 0');
@@ -146,16 +120,14 @@ describe('refunds that callers cannot receive', function () {
     await start();
     const [id] = await letWait(1);
     const wake = () => market.query('ledger', 'UPDATE executions SET rest_until_ms = 0');
-    const holding: (() => void)[] = [];
-    held = holding;
+    const holding = refunds.hold();
     await market.setFrozen(attacker!.usdc, false);
     await until('it is on its way', async () => {
       await wake();
       return holding.length === 1;
     });
     await market.setFrozen(attacker!.usdc, true);
-    held = null;
-    for (const pass of holding) pass();
+    refunds.release();
     await until('it has failed', async () => {
       const rows = await market.query('ledger', 'SELECT lamports FROM debts');
       return rows.length === 1 && Object.values(rows[0]!)[0] === FEE;

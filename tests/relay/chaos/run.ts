@@ -119,8 +119,7 @@ export async function startChaos(relays: 1 | 2 = 1): Promise<Chaos> {
   if (!several) await market.relay.kill();
   const proxy = await startRpcProxy(market.node);
   const environment = {
-    SOLANA_RPC_URL: proxy.rpcUrl,
-    SOLANA_WS_URL: proxy.wsUrl,
+    ...proxy.environment,
     INDEXER_RPC_URL: market.node.rpcUrl,
     INDEXER_WS_URL: market.node.wsUrl,
     LOG_LEVEL: 'debug',

@@ -20,27 +20,21 @@ import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
 import { until } from '../../harness/edge/until.ts';
+import { createBuyers, PAYMENT_LAMPORTS, SERVICE_FEE, type SignedPayment, TOTAL } from '../../harness/node/buyers.ts';
 import {
-  type Answer,
   FEE,
   failedAnswer,
   goodAnswer,
   PRICE,
   type RelayHandle,
-  request,
-  startMarketplace,
   type TestMarketplace,
+  useMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
-import { decodeHeader, makePayment, paymentHeader } from '../../harness/node/x402.ts';
+import { decodeHeader } from '../../harness/node/x402.ts';
 import { onPostgres } from '../../harness/postgres.ts';
 
-const SERVICE_FEE = 5_000n;
-const TOTAL = PRICE + SERVICE_FEE;
 const RETRY_MS = 250;
-/** Lamports of a payment: two signatures, and its client's priority fee rounded up. */
-const PAYMENT_LAMPORTS = 10_001;
-
 const sidesOf = (moves: string[]) => moves.flatMap((move) => [`${move}:before`, `${move}:after`]);
 const sendsOf = (name: string) => ['before', 'sent', 'after'].map((side) => `send-${name}:${side}`);
 /** Points at which the payment was not sent. If its blockhash expires before a relay continues, it is never charged. */
@@ -87,19 +81,11 @@ const WAYS = {
 } satisfies Record<string, Way>;
 type Name = keyof typeof WAYS;
 
-type Mode = 'started again' | 'taken over';
 /** Relays that share a ledger have PostgreSQL. How a killed relay starts again does not depend on the database. */
-const MODES: Mode[] = onPostgres ? ['taken over'] : ['started again'];
-/** Seconds by the chain's clock in which a signed open can land. */
-const OPEN_SECONDS = 61;
+const HOW = onPostgres ? 'taken over' : 'started again';
 
-interface Bought {
-  task: string;
-  payer: Keypair;
-  deposit: PublicKey;
-  /** Sends the same payment again. */
-  ask(relay: RelayHandle): Promise<Answer>;
-}
+/** A payment of this task. */
+type Bought = SignedPayment & { task: string };
 
 interface Doomed extends Bought {
   way: Name;
@@ -108,11 +94,10 @@ interface Doomed extends Bought {
 }
 
 describe('kill -9 of a relay that holds deposits', () => {
-  let market: TestMarketplace;
   const feePayer = Keypair.generate();
 
+  const market = useMarketplace({ slotTimeMs: 200, feePayer });
   before(async () => {
-    market = await startMarketplace({ slotTimeMs: 200, feePayer });
     await market.relay.kill();
     market.setBehaviour((body, _response, reply) =>
       reply(
@@ -122,7 +107,6 @@ describe('kill -9 of a relay that holds deposits', () => {
       ),
     );
   });
-  after(() => market.stop());
 
   const relays: RelayHandle[] = [];
   async function start(...environment: Parameters<TestMarketplace['startRelayProcess']>): Promise<RelayHandle> {
@@ -136,70 +120,43 @@ describe('kill -9 of a relay that holds deposits', () => {
     for (const relay of relays.splice(0)) await relay.kill();
   });
 
+  const { ask, sign, rich, usdcOf, lamports, isGone, endOf } = createBuyers(market);
   /** Pays, and repeats the payment after a 503, as the client does. */
-  async function pay(relay: RelayHandle, { ask }: Bought): Promise<void> {
+  async function pay(relay: RelayHandle, { send }: Bought): Promise<void> {
     for (;;) {
-      const answer = await ask(relay).catch(() => null);
+      const answer = await send(relay.url).catch(() => null);
       if (answer?.status !== 503) return;
       await sleep(RETRY_MS);
     }
   }
 
-  const path = () => `/v1/x402/agents/${market.agentId}/execute`;
-  const usdcOf = (owner: PublicKey) => market.amountOf(findTokenAccount(owner, market.usdcMint));
-
-  const lamports = ({ publicKey }: Keypair) => market.node.connection.getBalance(publicKey, 'confirmed');
-  const isGone = async ({ deposit }: Bought) =>
-    (await market.node.connection.getAccountInfo(deposit, 'confirmed')) === null;
   const balances = async () => ({
     creator: await market.amountOf(market.creatorUsdc),
     treasury: await market.amountOf(findTreasury()),
     feePayer: await lamports(feePayer),
   });
 
-  let payers = 0;
-  async function prepare(relay: RelayHandle, task: string, usdc = TOTAL): Promise<Bought> {
-    const payer = Keypair.generate();
-    payers += 1;
-    // Few payments of new wallets may be on their way from one address.
-    const address = `203.0.113.${payers}`;
-    await market.mintTo(payer.publicKey, usdc);
-    const quoted = await request(relay.url, path(), { body: { task } });
-    const [accepted] = decodeHeader(quoted, 'payment-required').accepts;
-    const headers = {
-      'x-forwarded-for': address,
-      'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, payer)),
-    };
-    const ask = ({ url }: RelayHandle) => request(url, path(), { body: { task }, headers });
-    return { task, payer, deposit: new PublicKey(accepted.payTo), ask };
+  async function prepare({ url }: RelayHandle, task: string, usdc = TOTAL): Promise<Bought> {
+    return { task, ...(await sign({ task }, { by: await rich(usdc), url })) };
   }
 
   async function setStatus(status: 'active' | 'paused', relay: RelayHandle): Promise<void> {
     const creator = keypairSigner(market.creator);
     await changeStatus(market.marketplace, { wallet: creator, agentId: new PublicKey(market.agentId), status });
     const known = status === 'active' ? 402 : 422;
-    const ask = () => request(relay.url, path(), { body: { task: 'known?' } });
-    await until(`the agent is ${status}`, async () => (await ask()).status === known);
-  }
-
-  /** The final answer to each payer's call, by repeating its payment as its client would. */
-  async function endOf(relay: RelayHandle, { ask }: Bought): Promise<Answer> {
-    let answer: Answer | undefined;
-    await until('it has ended', async () => {
-      answer = await ask(relay);
-      const isOpen = answer.status === 202 || answer.status === 409;
-      return !isOpen;
-    });
-    return answer!;
+    await until(
+      `the agent is ${status}`,
+      async () => (await ask({ task: 'known?' }, { url: relay.url })).status === known,
+    );
   }
 
   /**
    * Pays for one call for each point of these courses. Each then waits at its gate or at its kill point.
    */
-  async function begin(relay: RelayHandle, ways: Name[], mode: string) {
+  async function begin(relay: RelayHandle, ways: Name[]) {
     const prepareAt = async (way: Name, point: string): Promise<Doomed> => {
       const { gate = point }: Way = WAYS[way];
-      const task = stopAt(gate, `${way} ${point} ${mode}`);
+      const task = stopAt(gate, `${way} ${point}`);
       const one = await prepare(relay, task, way === 'paidByPayer' ? 2n * TOTAL : TOTAL);
       return { ...one, way, gate, point };
     };
@@ -264,164 +221,161 @@ describe('kill -9 of a relay that holds deposits', () => {
   }
 
   /** The relay that will be killed, and a function that starts or returns the one that continues. */
-  async function startPair(mode: Mode) {
-    const isTakenOver = mode === 'taken over';
+  async function startPair() {
     const [doomed, neighbour] = await Promise.all([
-      start({ STANDSTILL: '1', ...(isTakenOver && { WITHOUT_INDEXER: '1' }) }),
-      isTakenOver ? start() : null,
+      start({ STANDSTILL: '1', ...(onPostgres && { WITHOUT_INDEXER: '1' }) }),
+      onPostgres ? start() : null,
     ]);
     return { doomed, next: async () => neighbour ?? (await start()) };
   }
 
-  for (const mode of MODES) {
-    it(`completes or refunds every call, or never charges for it, and leaves no deposit (${mode})`, async () => {
-      const { doomed, next } = await startPair(mode);
-      const before = await balances();
-      const all = await begin(doomed, ['served', 'refunded', 'paidByPayer'], mode);
-      for (const one of all.of('paidByPayer')) {
-        await transfer(one, findTokenAccount(one.deposit, market.usdcMint));
-      }
-      release(doomed, all.doomed);
-      await killAll(doomed, all);
-      const relay = await next();
-      const [done, refunded, never] = [`200, ${TOTAL} paid`, `500, ${SERVICE_FEE} paid`, '402, 0 paid'];
-      const found: Record<string, string> = {};
-      const expected: Record<string, string> = {};
-      for (const one of all.doomed) {
-        const { way, point, payer, task } = one;
-        const name = `${way} ${point}`;
-        const answer = await endOf(relay, one);
-        const had = way === 'paidByPayer' ? 2n * TOTAL : TOTAL;
-        found[name] = `${answer.status}, ${had - (await usdcOf(payer.publicKey))} paid`;
-        const isLate = way === 'served' && UNPAID.includes(point) && found[name] === never;
-        expected[name] = isLate ? never : way === 'refunded' ? refunded : done;
-        if (answer.status === 200) expect(answer.body.result, name).to.equal(`done: ${task}`);
-        expect(await isGone(one), name).to.equal(true);
-      }
-      expect(found).to.deep.equal(expected);
-      const count = (end: string) => Object.values(found).filter((one) => one === end).length;
-      const [sold, failed] = [BigInt(count(done)), BigInt(count(refunded))];
-      const paid = all.doomed.length - count(never) - all.of('paidByPayer').length;
-      expect(await balances()).to.deep.equal({
-        creator: before.creator + sold * (PRICE - FEE),
-        treasury: before.treasury + sold * (FEE + SERVICE_FEE) + failed * SERVICE_FEE,
-        feePayer: before.feePayer - paid * PAYMENT_LAMPORTS,
-      });
-      await relay.kill();
+  it(`completes or refunds every call, or never charges for it, and leaves no deposit (${HOW})`, async () => {
+    const { doomed, next } = await startPair();
+    const before = await balances();
+    const all = await begin(doomed, ['served', 'refunded', 'paidByPayer']);
+    for (const one of all.of('paidByPayer')) {
+      await transfer(one, findTokenAccount(one.deposit, market.usdcMint));
+    }
+    release(doomed, all.doomed);
+    await killAll(doomed, all);
+    const relay = await next();
+    const [done, refunded, never] = [`200, ${TOTAL} paid`, `500, ${SERVICE_FEE} paid`, '402, 0 paid'];
+    const found: Record<string, string> = {};
+    const expected: Record<string, string> = {};
+    for (const one of all.doomed) {
+      const { way, point, payer, task } = one;
+      const name = `${way} ${point}`;
+      const answer = await endOf(() => one.send(relay.url));
+      const had = way === 'paidByPayer' ? 2n * TOTAL : TOTAL;
+      found[name] = `${answer.status}, ${had - (await usdcOf(payer))} paid`;
+      const isLate = way === 'served' && UNPAID.includes(point) && found[name] === never;
+      expected[name] = isLate ? never : way === 'refunded' ? refunded : done;
+      if (answer.status === 200) expect(answer.body.result, name).to.equal(`done: ${task}`);
+      expect(await isGone(one.deposit), name).to.equal(true);
+    }
+    expect(found).to.deep.equal(expected);
+    const count = (end: string) => Object.values(found).filter((one) => one === end).length;
+    const [sold, failed] = [BigInt(count(done)), BigInt(count(refunded))];
+    const paid = all.doomed.length - count(never) - all.of('paidByPayer').length;
+    expect(await balances()).to.deep.equal({
+      creator: before.creator + sold * (PRICE - FEE),
+      treasury: before.treasury + sold * (FEE + SERVICE_FEE) + failed * SERVICE_FEE,
+      feePayer: before.feePayer - paid * PAYMENT_LAMPORTS,
     });
+    await relay.kill();
+  });
 
-    it(`returns deposits that can no longer be served, in full and once, and takes nothing else (${mode})`, async () => {
-      const { doomed, next } = await startPair(mode);
-      const before = { ...(await balances()), elsewhere: await market.amountOf(market.callers[1]!.usdc) };
-      const all = await begin(doomed, ['returned', 'unsigned', 'failed', 'expired'], mode);
-      const [returned, failed] = [all.of('returned').length, all.of('failed').length];
-      for (const one of all.of('failed')) await transfer(one, market.callers[1]!.usdc);
-      await setStatus('paused', doomed);
-      release(doomed, all.of('failed'));
-      const spent = (returned + failed) * PAYMENT_LAMPORTS;
-      await until('the payments have failed', async () => before.feePayer - (await lamports(feePayer)) === spent);
-      // From now on they can never land, and neither can the deposits that were not sent.
-      await market.node.outlive();
-      release(
-        doomed,
-        all.doomed.filter(({ way }) => way !== 'failed'),
-      );
-      await killAll(doomed, all);
-      const relay = await next();
-      const left: Partial<Record<Name, bigint>> = { returned: PRICE, failed: 0n };
-      for (const one of all.doomed) {
-        const { way, point, payer } = one;
-        const name = `${way} ${point}`;
-        const answer = await endOf(relay, one);
-        expect([answer.status, answer.body.error?.code], name).to.deep.equal([422, 'agent_paused']);
-        const receipt = decodeHeader(answer, 'payment-response');
-        if (way === 'returned') expect(receipt, name).to.include({ success: false, amount: String(TOTAL) });
-        else expect(receipt, name).to.equal(null);
-        expect(await usdcOf(payer.publicKey), name).to.equal(left[way] ?? TOTAL);
-        expect(await isGone(one), name).to.equal(true);
-      }
-      expect({ ...(await balances()), elsewhere: await market.amountOf(market.callers[1]!.usdc) }).to.deep.equal({
-        creator: before.creator,
-        treasury: before.treasury + BigInt(returned) * SERVICE_FEE,
-        feePayer: before.feePayer - spent,
-        elsewhere: before.elsewhere + BigInt(failed) * TOTAL,
-      });
-      await setStatus('active', relay);
-      await relay.kill();
+  it(`returns deposits that can no longer be served, in full and once, and takes nothing else (${HOW})`, async () => {
+    const { doomed, next } = await startPair();
+    const before = { ...(await balances()), elsewhere: await market.amountOf(market.callers[1]!.usdc) };
+    const all = await begin(doomed, ['returned', 'unsigned', 'failed', 'expired']);
+    const [returned, failed] = [all.of('returned').length, all.of('failed').length];
+    for (const one of all.of('failed')) await transfer(one, market.callers[1]!.usdc);
+    await setStatus('paused', doomed);
+    release(doomed, all.of('failed'));
+    const spent = (returned + failed) * PAYMENT_LAMPORTS;
+    await until('the payments have failed', async () => before.feePayer - (await lamports(feePayer)) === spent);
+    // From now on they can never land, and neither can the deposits that were not sent.
+    await market.node.outlive();
+    release(
+      doomed,
+      all.doomed.filter(({ way }) => way !== 'failed'),
+    );
+    await killAll(doomed, all);
+    const relay = await next();
+    const left: Partial<Record<Name, bigint>> = { returned: PRICE, failed: 0n };
+    for (const one of all.doomed) {
+      const { way, point, payer } = one;
+      const name = `${way} ${point}`;
+      const answer = await endOf(() => one.send(relay.url));
+      expect([answer.status, answer.body.error?.code], name).to.deep.equal([422, 'agent_paused']);
+      const receipt = decodeHeader(answer, 'payment-response');
+      if (way === 'returned') expect(receipt, name).to.include({ success: false, amount: String(TOTAL) });
+      else expect(receipt, name).to.equal(null);
+      expect(await usdcOf(payer), name).to.equal(left[way] ?? TOTAL);
+      expect(await isGone(one.deposit), name).to.equal(true);
+    }
+    expect({ ...(await balances()), elsewhere: await market.amountOf(market.callers[1]!.usdc) }).to.deep.equal({
+      creator: before.creator,
+      treasury: before.treasury + BigInt(returned) * SERVICE_FEE,
+      feePayer: before.feePayer - spent,
+      elsewhere: before.elsewhere + BigInt(failed) * TOTAL,
     });
+    await setStatus('active', relay);
+    await relay.kill();
+  });
 
-    it(`opens deposits again whose opens have expired, calls the creator once, and charges once (${mode})`, async () => {
-      const { doomed, next } = await startPair(mode);
-      const before = await balances();
-      const all = await begin(doomed, ['reopened'], mode);
-      // The payment becomes final although its open stands still.
-      let first = await rowsOf(all.doomed);
-      await until('the payments are final', async () => {
-        first = await rowsOf(all.doomed);
-        return Object.values(first).every(({ state }) => state === 'open_signed');
-      });
-      await outliveOpens();
-      release(doomed, all.doomed);
-      await untilDoomed(doomed, all.doomed);
-      const rows = await rowsOf(all.doomed);
-      for (const [name, { state, open }] of Object.entries(rows)) {
-        expect([first[name]!.state, state], name).to.deep.equal(['open_signed', 'open_signed']);
-        expect(open !== first[name]!.open, name).to.equal(name.endsWith(':after'));
-      }
-      await killAll(doomed, all);
-      const relay = await next();
-      for (const one of all.doomed) {
-        const answer = await endOf(relay, one);
-        expect([answer.status, answer.body.result], answer.text).to.deep.equal([200, `done: ${one.task}`]);
-        expect(market.calls.get(answer.body.execution_id), one.point).to.equal(1);
-        expect(await usdcOf(one.payer.publicKey), one.point).to.equal(0n);
-        expect(await isGone(one), one.point).to.equal(true);
-      }
-      const sold = all.doomed.length;
-      expect(await balances()).to.deep.equal({
-        creator: before.creator + BigInt(sold) * (PRICE - FEE),
-        treasury: before.treasury + BigInt(sold) * (FEE + SERVICE_FEE),
-        feePayer: before.feePayer - sold * PAYMENT_LAMPORTS,
-      });
-      await relay.kill();
+  it(`opens deposits again whose opens have expired, calls the creator once, and charges once (${HOW})`, async () => {
+    const { doomed, next } = await startPair();
+    const before = await balances();
+    const all = await begin(doomed, ['reopened']);
+    // The payment becomes final although its open stands still.
+    let first = await rowsOf(all.doomed);
+    await until('the payments are final', async () => {
+      first = await rowsOf(all.doomed);
+      return Object.values(first).every(({ state }) => state === 'open_signed');
     });
+    await market.outliveOpens();
+    release(doomed, all.doomed);
+    await untilDoomed(doomed, all.doomed);
+    const rows = await rowsOf(all.doomed);
+    for (const [name, { state, open }] of Object.entries(rows)) {
+      expect([first[name]!.state, state], name).to.deep.equal(['open_signed', 'open_signed']);
+      expect(open !== first[name]!.open, name).to.equal(name.endsWith(':after'));
+    }
+    await killAll(doomed, all);
+    const relay = await next();
+    for (const one of all.doomed) {
+      const answer = await endOf(() => one.send(relay.url));
+      expect([answer.status, answer.body.result], answer.text).to.deep.equal([200, `done: ${one.task}`]);
+      expect(market.calls.get(answer.body.execution_id), one.point).to.equal(1);
+      expect(await usdcOf(one.payer), one.point).to.equal(0n);
+      expect(await isGone(one.deposit), one.point).to.equal(true);
+    }
+    const sold = all.doomed.length;
+    expect(await balances()).to.deep.equal({
+      creator: before.creator + BigInt(sold) * (PRICE - FEE),
+      treasury: before.treasury + BigInt(sold) * (FEE + SERVICE_FEE),
+      feePayer: before.feePayer - sold * PAYMENT_LAMPORTS,
+    });
+    await relay.kill();
+  });
 
-    it(`ends calls whose paid deposits were refunded by a stranger, and takes nothing (${mode})`, async () => {
-      const { doomed, next } = await startPair(mode);
-      const before = await balances();
-      const all = await begin(doomed, ['refundedByStranger'], mode);
-      await market.node.outlive();
-      await market.node.timeTravel((await market.node.now()) + constants.depositSeconds);
-      for (const one of all.doomed) await refundAsStranger(one);
-      release(doomed, all.doomed);
-      await untilDoomed(doomed, all.doomed);
-      const rows = await rowsOf(all.doomed);
-      const states = Object.fromEntries(Object.entries(rows).map(([name, { state }]) => [name, state]));
-      expect(states).to.deep.equal({
-        'refundedByStranger returned:before': 'paid',
-        'refundedByStranger returned:after': 'returned',
-      });
-      await killAll(doomed, all);
-      const relay = await next();
-      for (const one of all.doomed) {
-        const name = `${one.way} ${one.point}`;
-        const answer = await endOf(relay, one);
-        expect([answer.status, answer.body.error?.code], name).to.deep.equal([503, 'service_unavailable']);
-        const receipt = decodeHeader(answer, 'payment-response');
-        expect(receipt, name).to.include({ success: false, errorReason: 'refunded', amount: String(TOTAL) });
-        expect(await usdcOf(one.payer.publicKey), name).to.equal(TOTAL);
-        expect(await isGone(one), name).to.equal(true);
-        expect(market.calls.get((await market.executionsByTask()).get(one.task)!), name).to.equal(undefined);
-      }
-      expect(await balances()).to.deep.equal({
-        ...before,
-        feePayer: before.feePayer - all.doomed.length * PAYMENT_LAMPORTS,
-      });
-      const ended = Object.values(await rowsOf(all.doomed)).map(({ state }) => state);
-      expect(ended).to.deep.equal(['returned', 'returned']);
-      await relay.kill();
+  it(`ends calls whose paid deposits were refunded by a stranger, and takes nothing (${HOW})`, async () => {
+    const { doomed, next } = await startPair();
+    const before = await balances();
+    const all = await begin(doomed, ['refundedByStranger']);
+    await market.node.outlive();
+    await market.node.timeTravel((await market.node.now()) + constants.depositSeconds);
+    for (const one of all.doomed) await refundAsStranger(one);
+    release(doomed, all.doomed);
+    await untilDoomed(doomed, all.doomed);
+    const rows = await rowsOf(all.doomed);
+    const states = Object.fromEntries(Object.entries(rows).map(([name, { state }]) => [name, state]));
+    expect(states).to.deep.equal({
+      'refundedByStranger returned:before': 'paid',
+      'refundedByStranger returned:after': 'returned',
     });
-  }
+    await killAll(doomed, all);
+    const relay = await next();
+    for (const one of all.doomed) {
+      const name = `${one.way} ${one.point}`;
+      const answer = await endOf(() => one.send(relay.url));
+      expect([answer.status, answer.body.error?.code], name).to.deep.equal([503, 'service_unavailable']);
+      const receipt = decodeHeader(answer, 'payment-response');
+      expect(receipt, name).to.include({ success: false, errorReason: 'refunded', amount: String(TOTAL) });
+      expect(await usdcOf(one.payer), name).to.equal(TOTAL);
+      expect(await isGone(one.deposit), name).to.equal(true);
+      expect(market.calls.get((await market.executionsByTask()).get(one.task)!), name).to.equal(undefined);
+    }
+    expect(await balances()).to.deep.equal({
+      ...before,
+      feePayer: before.feePayer - all.doomed.length * PAYMENT_LAMPORTS,
+    });
+    const ended = Object.values(await rowsOf(all.doomed)).map(({ state }) => state);
+    expect(ended).to.deep.equal(['returned', 'returned']);
+    await relay.kill();
+  });
 
   /** Saves the accounts of a call. Returns a function that restores them, as a wrong node shows them. */
   async function accountsOf({ task, deposit }: Bought): Promise<() => Promise<void>> {
@@ -436,12 +390,6 @@ describe('kill -9 of a relay that holds deposits', () => {
         await market.node.rpc('surfnet_setAccount', [address.toBase58(), account]);
       }
     };
-  }
-
-  /** Waits until no open that was signed before can land. */
-  async function outliveOpens(): Promise<void> {
-    await market.node.outlive();
-    await market.node.timeTravel((await market.node.now()) + OPEN_SECONDS);
   }
 
   it('parks a call whose open has landed after it was given up, and refunds it after its deadline', async function () {
@@ -463,7 +411,7 @@ describe('kill -9 of a relay that holds deposits', () => {
     const returning = await start({ STANDSTILL: '1' });
     returning.process.send({ release: task, nextStop: 'returning:after' });
     await setStatus('paused', returning);
-    await outliveOpens();
+    await market.outliveOpens();
     await until('its return is signed', async () => returning.standing.has(`${task} at returning:after`));
     await show();
     await returning.kill();
@@ -475,16 +423,16 @@ describe('kill -9 of a relay that holds deposits', () => {
     const relay = await start({}, (text) => {
       log += text;
     });
-    const answer = await endOf(relay, one);
+    const answer = await endOf(() => one.send(relay.url));
     expect([answer.status, answer.body.error?.code], answer.text).to.deep.equal([503, 'service_unavailable']);
     expect(log).to.include('parked an execution: its open has landed after it was given up');
     const [row] = await market.query('ledger', `SELECT state FROM executions WHERE task = '${task}'`);
     expect(row).to.deep.equal({ state: 'refunded' });
     expect(market.calls.get(id)).to.equal(undefined);
     // The treasury has had the service fee since the open.
-    expect(await usdcOf(one.payer.publicKey)).to.equal(PRICE);
+    expect(await usdcOf(one.payer)).to.equal(PRICE);
     expect((await market.record(id))?.status).to.equal('refunded');
-    expect(await isGone(one)).to.equal(true);
+    expect(await isGone(one.deposit)).to.equal(true);
     expect(await balances()).to.deep.equal(before);
     await setStatus('active', relay);
     await relay.kill();

@@ -6,8 +6,6 @@
  */
 import { expect } from 'chai';
 import { LEASE_MS } from '../../../app/relay/ledger/leases.ts';
-import { findExecution } from '../../../app/sdk/program/program.ts';
-import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
   afterPaying,
@@ -15,9 +13,7 @@ import {
   failedAnswer,
   goodAnswer,
   type RelayHandle,
-  request,
-  startMarketplace,
-  type TestMarketplace,
+  useMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 import { administer, onPostgres, sharedPostgres } from '../../harness/postgres.ts';
@@ -85,14 +81,13 @@ function isEnded(body: End['body']): boolean {
 }
 
 describe('kill -9', () => {
-  let market: TestMarketplace;
   let witness: Witness;
   /** Executions whose creator was called and does not answer before the relay is killed. */
   const held = new Set<string>();
 
+  // Blockhashes live 150 slots, longer than a restart takes on a busy machine. Expiry has separate tests.
+  const market = useMarketplace({ slotTimeMs: 300 });
   before(async () => {
-    // Blockhashes live 150 slots, longer than a restart takes on a busy machine. Expiry has separate tests.
-    market = await startMarketplace({ slotTimeMs: 300 });
     witness = await startWitness(market);
     await market.relay.kill();
     market.setBehaviour((body, _response, reply) => {
@@ -103,16 +98,11 @@ describe('kill -9', () => {
       else reply(failedAnswer(body.execution_id));
     });
   });
-  after(async () => {
-    witness.stop();
-    await market.stop();
-  });
-
-  const apiKey = () => market.callers[0]!.apiKey;
+  after(() => witness.stop());
 
   function execute(relay: RelayHandle, task: string) {
     const body = { task, timeout_seconds: task.includes('timeout') ? TIMEOUT_SECONDS : 60 };
-    return request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: apiKey(), body });
+    return market.execute(relay.url, body);
   }
 
   /** Stops one execution of each task at its point, and kills the process. */
@@ -133,9 +123,7 @@ describe('kill -9', () => {
       for (const task of tasks) {
         if (ends.has(task)) continue;
         const id = ids.get(task) ?? null;
-        const { body } = id
-          ? await request(relay.url, `/v1/executions/${id}`, { apiKey: apiKey() })
-          : { body: { status: 'failed', cost_usdc: 0 } };
+        const { body } = id ? await market.read(relay.url, id) : { body: { status: 'failed', cost_usdc: 0 } };
         if (body?.status && isEnded(body)) ends.set(task, { id, body, ms: Date.now() - since });
       }
       return ends.size === tasks.length;
@@ -143,21 +131,12 @@ describe('kill -9', () => {
     return ends;
   }
 
-  /** Signatures of all transactions that name an execution's record, whether they succeeded or not. */
-  async function transactionsOf(id: string) {
-    return market.node.connection.getSignaturesForAddress(findExecution(parseUuid(id)!), undefined, 'confirmed');
-  }
-
-  function assertMoved(before: Balances, after: Balances, paid: bigint): void {
-    expect(after).to.deep.equal(afterPaying(before, paid));
-  }
-
   /** Checks an opened execution: its answer, its record, and exactly one opening and one ending transaction. */
   async function assertEnded(point: string, ending: Ending, { id, body }: End): Promise<void> {
     const task = taskOf(ending, point);
     const record = await market.record(id!);
     expect(await market.escrowExists(id!)).to.equal(false);
-    const transactions = await transactionsOf(id!);
+    const transactions = await market.transactionsOf(id!);
     expect(transactions.map(({ err }) => err)).to.deep.equal([null, null]);
     if (ending === 'completed') {
       expect(record?.status).to.equal('completed');
@@ -182,7 +161,7 @@ describe('kill -9', () => {
     if (id === null) return;
     expect(body.error.code).to.equal('service_unavailable');
     expect(await market.record(id)).to.equal(null);
-    expect(await transactionsOf(id)).to.deep.equal([]);
+    expect(await market.transactionsOf(id)).to.deep.equal([]);
   }
 
   const eventsOf = (point: string, ending: Ending) => {
@@ -258,6 +237,7 @@ describe('kill -9', () => {
       const deadlineMs = ending === 'timeout' ? TIMEOUT_SECONDS * 1_000 : 0;
       expect(slowest, ending).to.be.at.most(END_WITHIN_MS + SILENT_MS + deadlineMs + ORDINARY_TIMES * ordinaryMs);
     }
-    assertMoved(balances.before, balances.after, BigInt(POINTS.completed.length - NOTHING_SENT.length));
+    const paid = BigInt(POINTS.completed.length - NOTHING_SENT.length);
+    expect(balances.after).to.deep.equal(afterPaying(balances.before, paid));
   });
 });

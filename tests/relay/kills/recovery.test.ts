@@ -17,26 +17,16 @@ import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
   afterPaying,
-  type Balances,
   failedAnswer,
   goodAnswer,
   type RelayHandle,
   request,
-  startMarketplace,
-  type TestMarketplace,
+  useMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
-/** Seconds by the chain's clock in which a signed open can land. */
-const OPEN_WINDOW_SECONDS = 60;
-
 describe('recovery', () => {
-  let market: TestMarketplace;
-
-  before(async () => {
-    market = await startMarketplace();
-  });
-  after(() => market.stop());
+  const market = useMarketplace();
   beforeEach(() =>
     market.setBehaviour((body, _response, reply) => {
       if (body.task.includes('failed')) reply(failedAnswer(body.execution_id));
@@ -44,12 +34,7 @@ describe('recovery', () => {
     }),
   );
 
-  const apiKey = () => market.callers[0]!.apiKey;
-
-  function execute(relay: RelayHandle, task: string, more: object = {}) {
-    const body = { task, ...more };
-    return request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: apiKey(), body });
-  }
+  const execute = (relay: RelayHandle, task: string) => market.execute(relay.url, { task });
 
   /** Stops an execution of each task at its point, and kills the relay there. Returns their ids. */
   async function killAt(
@@ -67,32 +52,9 @@ describe('recovery', () => {
     return ids;
   }
 
-  /** Waits until nothing that was signed before can land. */
-  async function outliveBlockhashes(): Promise<void> {
-    await market.node.outlive();
-    await market.node.timeTravel((await market.node.now()) + OPEN_WINDOW_SECONDS + 1);
-  }
-
-  // biome-ignore lint/suspicious/noExplicitAny: an answer of the API, asserted field by field
-  async function readEnd(relay: RelayHandle, id: string): Promise<any> {
-    // biome-ignore lint/suspicious/noExplicitAny: as above
-    let body: any;
-    await until(`${id} ends`, async () => {
-      body = (await request(relay.url, `/v1/executions/${id}`, { apiKey: apiKey() })).body;
-      return body.status === 'completed' || (body.status === 'failed' && body.cost_usdc === 0);
-    });
-    return body;
-  }
-
   /** The number of successful transactions that name the record. */
   async function succeeded(id: string): Promise<number> {
-    const record = findExecution(parseUuid(id)!);
-    const found = await market.node.connection.getSignaturesForAddress(record, undefined, 'confirmed');
-    return found.filter(({ err }) => err === null).length;
-  }
-
-  function assertMoved(before: Balances, after: Balances, paid: bigint): void {
-    expect(after).to.deep.equal(afterPaying(before, paid));
+    return (await market.transactionsOf(id)).filter(({ err }) => err === null).length;
   }
 
   it('commits a synchronous execution to disk twice, and commits many concurrent ones together', async () => {
@@ -130,17 +92,17 @@ describe('recovery', () => {
       [stopAt('send-refund:sent', 'failed'), 'failed', 'execution_failed', 2],
     ];
     const ids = await killAt(cases.map(([task]) => task));
-    await outliveBlockhashes();
+    await market.outliveOpens();
     const relay = await market.startRelayProcess();
     try {
       for (const [index, [task, status, code, transactions]] of cases.entries()) {
         const id = ids[index]!;
-        const body = await readEnd(relay, id);
+        const body = await market.endOf(relay.url, id);
         expect([body.status, body.error?.code ?? null], task).to.deep.equal([status, code]);
         expect(await succeeded(id), task).to.equal(transactions);
         expect(await market.escrowExists(id), task).to.equal(false);
       }
-      assertMoved(before, await market.balances(), 4n);
+      expect(await market.balances()).to.deep.equal(afterPaying(before, 4n));
     } finally {
       await relay.kill();
     }
@@ -174,9 +136,9 @@ describe('recovery', () => {
         'both have ended',
         async () => (await stateOf(paid!)) === 'settled' && (await stateOf(refunded!)) === 'refunded',
       );
-      expect(await readEnd(relay, paid!)).to.include({ status: 'completed', cost_usdc: 0.25 });
-      expect(await readEnd(relay, refunded!)).to.include({ status: 'failed', cost_usdc: 0, refund: 'done' });
-      assertMoved(before, await market.balances(), 1n);
+      expect(await market.endOf(relay.url, paid!)).to.include({ status: 'completed', cost_usdc: 0.25 });
+      expect(await market.endOf(relay.url, refunded!)).to.include({ status: 'failed', cost_usdc: 0, refund: 'done' });
+      expect(await market.balances()).to.deep.equal(afterPaying(before, 1n));
       for (const id of ids) expect(await succeeded(id)).to.equal(2);
     } finally {
       await relay.kill();
@@ -195,9 +157,9 @@ describe('recovery', () => {
 
     const relay = await market.startRelayProcess();
     try {
-      expect(await readEnd(relay, open!)).to.include({ status: 'failed', cost_usdc: 0, refund: 'done' });
-      expect(await readEnd(relay, paid)).to.include({ status: 'completed', cost_usdc: 0.25, result: null });
-      assertMoved(before, await market.balances(), 1n);
+      expect(await market.endOf(relay.url, open!)).to.include({ status: 'failed', cost_usdc: 0, refund: 'done' });
+      expect(await market.endOf(relay.url, paid)).to.include({ status: 'completed', cost_usdc: 0.25, result: null });
+      expect(await market.balances()).to.deep.equal(afterPaying(before, 1n));
       const records = await market.node.connection.getProgramAccounts(PROGRAM_ID, {
         commitment: 'confirmed',
         filters: [
@@ -230,7 +192,7 @@ describe('recovery', () => {
       const answers = await Promise.all(calls);
       expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200, 200]);
       expect(answers.map(({ body }) => market.calls.get(body.execution_id))).to.deep.equal([1, 1, 1, 1, 1, 1]);
-      assertMoved(before, await market.balances(), 6n);
+      expect(await market.balances()).to.deep.equal(afterPaying(before, 6n));
     } finally {
       await Promise.all([first.kill(), second.kill()]);
     }
@@ -260,13 +222,8 @@ describe('recovery', () => {
       market.startRelayProcess({ WITHOUT_INDEXER: '1' }),
       market.startRelayProcess(),
     ]);
-    const path = `/v1/agents/${market.agentId}/execute`;
     const call = (relay: RelayHandle) =>
-      request(relay.url, path, {
-        apiKey: apiKey(),
-        body: { task: 'asked twice' },
-        headers: { 'idempotency-key': 'asked-twice' },
-      });
+      market.execute(relay.url, { task: 'asked twice' }, { headers: { 'idempotency-key': 'asked-twice' } });
     // An earlier test has lost the ledger: a minute after that, and once the index has seen it, every key is accepted.
     await market.node.timeTravel((await market.node.now()) + 62);
     let waiting = call(first);
@@ -296,7 +253,7 @@ describe('recovery', () => {
       expect(String(stored.result)).to.equal('the second answer');
       expect(stored.result_hash).to.equal(`sha256:${Buffer.from(record.resultHash).toString('hex')}`);
       expect(await succeeded(id)).to.equal(2);
-      assertMoved(before, await market.balances(), 1n);
+      expect(await market.balances()).to.deep.equal(afterPaying(before, 1n));
     } finally {
       await Promise.all([first.kill(), second.kill()]);
     }

@@ -153,8 +153,7 @@ if (onPostgres) {
     it('refuse an agent at one relay as soon as the other knows that it is paused', async () => {
       const creator = keypairSigner(market.creator);
       const agentId = new PublicKey(market.agentId);
-      const execute = (relay: RelayHandle) =>
-        request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: apiKey(), body: { task: 'paused?' } });
+      const execute = (relay: RelayHandle) => market.execute(relay.url, { task: 'paused?' });
       await changeStatus(market.marketplace, { wallet: creator, agentId, status: 'paused' });
       await until('one refuses it', async () => (await execute(relays[0])).status === 422);
       const { status, body } = await execute(relays[1]);
@@ -171,8 +170,7 @@ if (onPostgres) {
         called += 1;
         if (called > 1) reply(goodAnswer(market.signingKey, body.execution_id, `call ${called}`));
       });
-      const body = { task, timeout_seconds: 600 };
-      const waiting = request(relays[0].url, `/v1/agents/${market.agentId}/execute`, { apiKey: apiKey(), body });
+      const waiting = market.execute(relays[0].url, { task, timeout_seconds: 600 });
       await until('the creator is called', async () => called === 1);
       const id = (await market.executionsByTask()).get(task)!;
       // As for a relay that was silent for longer than its lease: the row belongs to another relay.
@@ -184,7 +182,7 @@ if (onPostgres) {
       const answer = await waiting;
       expect([answer.status, answer.body.execution_id], answer.text).to.deep.equal([200, id]);
       expect(answer.body.result).to.equal('call 2');
-      const shown = await request(relays[1].url, `/v1/executions/${id}`, { apiKey: apiKey() });
+      const shown = await market.read(relays[1].url, id);
       expect([shown.body.status, shown.body.result]).to.deep.equal(['completed', 'call 2']);
     });
   });

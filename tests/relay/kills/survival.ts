@@ -5,8 +5,6 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { findExecution } from '../../../app/sdk/program/program.ts';
-import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
   type Answer,
@@ -15,7 +13,6 @@ import {
   goodAnswer,
   PRICE,
   type RelayHandle,
-  request,
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
 
@@ -131,9 +128,7 @@ const describe = ({ task, answer }: Reported) =>
   `${task}: ${answer instanceof Error ? `${answer.message}: ${answer.cause}` : answer.text}`;
 
 function execute(market: TestMarketplace, relay: RelayHandle, task: string, headers = {}): Promise<Answer> {
-  const body = { task, timeout_seconds: TIMEOUT_SECONDS };
-  const path = `/v1/agents/${market.agentId}/execute`;
-  return request(relay.url, path, { apiKey: market.callers[0]!.apiKey, body, headers });
+  return market.execute(relay.url, { task, timeout_seconds: TIMEOUT_SECONDS }, { headers });
 }
 
 /** Repeats the call at alternating relays until an answer is final. */
@@ -172,11 +167,10 @@ async function requireEnded(
   expect(id, task).to.be.a('string');
   expect((await market.record(id))?.status, task).to.equal(isFailure(task) ? 'refunded' : 'completed');
   expect(await market.escrowExists(id), task).to.equal(false);
-  const address = findExecution(parseUuid(id)!);
-  const named = await market.node.connection.getSignaturesForAddress(address, undefined, 'confirmed');
+  const named = await market.transactionsOf(id);
   expect(named.filter(({ err }) => err === null).length, `transactions of ${task}`).to.equal(2);
   for (const relay of relays) {
-    const { body } = await request(relay.url, `/v1/executions/${id}`, { apiKey: market.callers[0]!.apiKey });
+    const { body } = await market.read(relay.url, id);
     expect([body.status, body.cost_usdc, body.result], task).to.deep.equal(
       isFailure(task) ? ['failed', 0, null] : ['completed', 0.25, `done: ${task}`],
     );

@@ -1,12 +1,10 @@
 /** A receiver of webhooks that outlives the sending relays. It records the events of each execution in order. */
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeWebhooks } from '../../../app/sdk/wallet/webhooks.ts';
 import type { MarketplaceEvent } from '../../../app/sdk/wire/events.ts';
+import { serve } from '../../harness/edge/listen.ts';
 import type { TestMarketplace } from '../../harness/node/marketplace.ts';
 
 export type Witness = Awaited<ReturnType<typeof startWitness>>;
@@ -18,7 +16,7 @@ export async function startWitness(market: TestMarketplace, baseUrl = market.rel
   const ids = new Set<string>();
   const faults: string[] = [];
   let secret = '';
-  const server = createServer(async (request, response) => {
+  const { url, close: stop } = await serve(async (request, response) => {
     const body = await text(request);
     try {
       new Webhook(secret).verify(body, request.headers as Record<string, string>);
@@ -33,9 +31,6 @@ export async function startWitness(market: TestMarketplace, baseUrl = market.rel
     }
     response.writeHead(204).end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const wallet = keypairSigner(market.callers[0]!.wallet);
   const made = await changeWebhooks({ baseUrl }, wallet, (client) =>
     client.request('createWebhook', { body: { url } }),
@@ -44,9 +39,6 @@ export async function startWitness(market: TestMarketplace, baseUrl = market.rel
   return {
     faults,
     heardOf: (executionId: string) => heard.get(executionId) ?? [],
-    stop(): void {
-      server.closeAllConnections();
-      server.close();
-    },
+    stop,
   };
 }

@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { KEY_DIRECTORY_PATH } from '../../../app/sdk/creator/callSignature.ts';
@@ -10,35 +10,21 @@ import {
 } from '../../../app/sdk/creator/creator.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { replaceSigningKey } from '../../../app/sdk/wallet/upkeep.ts';
-import { listen } from '../../harness/edge/listen.ts';
-import { PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
+import { useServers } from '../../harness/edge/listen.ts';
+import { PRICE, useMarketplace } from '../../harness/node/marketplace.ts';
 
 /** Parallel callers, and the calls that each makes after the rotation before the test ends. */
 const CALLERS = 4;
 const CALLS_AFTER = 4;
 
 describe('calls to creators', () => {
-  const servers: Server[] = [];
-
+  const start = useServers();
   const market = useMarketplace();
-  after(async () => {
-    for (const server of servers) {
-      server.close();
-      server.closeAllConnections();
-    }
-  });
 
-  async function serve(listener: RequestListener): Promise<string> {
-    const server = createServer(listener);
-    servers.push(server);
-    return `${await listen(server)}/execute`;
-  }
+  const serve = async (listener: RequestListener) => `${await start(listener)}/execute`;
   const trusted = () => ({ directoryUrl: `${market.relay.url}${KEY_DIRECTORY_PATH}` });
-  const execute = (agentId: string, task: string, caller = 0) =>
-    request(market.relay.url, `/v1/agents/${agentId}/execute`, {
-      apiKey: market.callers[caller]!.apiKey,
-      body: { task },
-    });
+  const execute = (agent: string, task: string, caller = 0) =>
+    market.execute(market.relay.url, { task }, { agent, caller });
 
   it('lose no call when a key changes under load: each call names the key that signed it', async () => {
     const [old, fresh] = [generateSigningKey(), generateSigningKey()];

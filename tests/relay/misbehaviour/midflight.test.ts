@@ -20,23 +20,16 @@ import {
   type Balances,
   type Behaviour,
   goodAnswer,
-  request,
   useMarketplace,
 } from '../../harness/node/marketplace.ts';
 
 const CERTIFICATES = join(import.meta.dirname, '..', '..', 'harness', 'edge', 'certificates');
 
 describe('creators: around the answer', () => {
-  let apiKey: string;
-
   const market = useMarketplace({ environment: { NODE_EXTRA_CA_CERTS: join(CERTIFICATES, 'trusted.pem') } });
-  before(async () => {
-    apiKey = market.callers[0]!.apiKey;
-  });
   beforeEach(() => market.setBehaviour(null));
 
-  const execute = (body: object, agentId = market.agentId) =>
-    request(market.relay.url, `/v1/agents/${agentId}/execute`, { apiKey, body });
+  const execute = (body: object, agent?: string) => market.execute(market.relay.url, body, { agent });
 
   async function assertPaid(answer: Answer, before: Balances, times = 1n): Promise<void> {
     expect(answer.status, answer.text).to.equal(200);
@@ -124,7 +117,7 @@ describe('creators: around the answer', () => {
       market.setBehaviour(null);
       expect((await execute({ task: 'x' })).status).to.equal(200);
       expect((await market.record(id))?.status).to.equal('refunded');
-      const shown = await request(market.relay.url, `/v1/executions/${id}`, { apiKey });
+      const shown = await market.read(market.relay.url, id);
       expect(shown.body).to.include({
         status: 'failed',
         result: null,

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { generateSigningKey } from '../../../app/sdk/creator/signingKey.ts';
 import { hashResult } from '../../../app/sdk/receipt/receipt.ts';
-import { afterPaying, type Balances, request, useMarketplace } from '../../harness/node/marketplace.ts';
+import { afterPaying, useMarketplace } from '../../harness/node/marketplace.ts';
 import { type Case, misbehaviours } from './cases.ts';
 
 const MAX_GROWTH_BYTES = 50 * 1024 * 1024;
@@ -23,15 +23,10 @@ const forgetPeak = (pid: number) => writeFileSync(`/proc/${pid}/clear_refs`, '5'
 describe('creators that misbehave', () => {
   const key = generateSigningKey();
   const stranger = generateSigningKey();
-  let execute: (body: object) => ReturnType<typeof request>;
-  let read: (executionId: string) => ReturnType<typeof request>;
   let worst = { name: '', bytes: 0 };
 
   const market = useMarketplace({ signingKey: key });
   before(async () => {
-    const { apiKey } = market.callers[0]!;
-    execute = (body) => request(market.relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body });
-    read = (executionId) => request(market.relay.url, `/v1/executions/${executionId}`, { apiKey });
     // Warms up: memory that every process needs once does not count.
     for (let i = 0; i < 5; i += 1) await execute({ task: 'x'.repeat(100_000) });
   });
@@ -39,9 +34,7 @@ describe('creators that misbehave', () => {
     console.log(`      most memory: ${(worst.bytes / 1024 / 1024).toFixed(1)} MiB more, by "${worst.name}"`);
   });
 
-  function assertPaid(before: Balances, after: Balances): void {
-    expect(after).to.deep.equal(afterPaying(before));
-  }
+  const execute = (body: object) => market.execute(market.relay.url, body);
 
   for (const [kind, cases] of Object.entries(misbehaviours(key, stranger))) {
     describe(kind, () => {
@@ -81,7 +74,7 @@ describe('creators that misbehave', () => {
       expect(answer.status, answer.text.slice(0, 500)).to.equal(200);
       expect(answer.body.status).to.equal('completed');
       expect(hashResult(answer.body.result)).to.equal(hashResult(end.result)).and.to.equal(answer.body.result_hash);
-      assertPaid(before, after);
+      expect(after).to.deep.equal(afterPaying(before));
       id = answer.body.execution_id;
       expect((await market.record(id))?.status).to.equal('completed');
     } else {
@@ -94,7 +87,7 @@ describe('creators that misbehave', () => {
       expect(after).to.deep.equal(before);
       id = error.execution_id;
       expect((await market.record(id))?.status).to.equal('refunded');
-      const { body: record } = await read(id);
+      const { body: record } = await market.read(market.relay.url, id);
       expect(record).to.include({ status: 'failed', cost_usdc: 0, result: null, result_hash: null, refund: 'done' });
       expect(record.error.code).to.equal(error.code);
     }

@@ -1,33 +1,22 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { expect } from 'chai';
 import { type CreatorPool, callCreator, createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
 import { createTurnsByServer } from '../../../app/relay/outbound/turns.ts';
-import { listen } from '../../harness/edge/listen.ts';
+import { useServers } from '../../harness/edge/listen.ts';
 import { until } from '../../harness/edge/until.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
 describe('long answers', () => {
   let pool: CreatorPool;
-  let servers: Server[];
+  const start = useServers();
 
   beforeEach(() => {
-    servers = [];
     pool = createCreatorPool({ allowPrivate: true, sign: async () => ({}) });
   });
-  afterEach(async () => {
-    await pool.destroy();
-    for (const server of servers) {
-      server.closeAllConnections();
-      server.close();
-    }
-  });
+  afterEach(() => pool.destroy());
 
-  async function serve(answer: RequestListener): Promise<string> {
-    const server = createServer(answer);
-    servers.push(server);
-    return `${await listen(server)}/execute`;
-  }
+  const serve = async (answer: RequestListener) => `${await start(answer)}/execute`;
 
   const call = (endpoint: string, ms = 50_000, stop?: AbortSignal) =>
     callCreator(pool, {

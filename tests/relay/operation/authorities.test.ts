@@ -12,7 +12,7 @@ import { until } from '../../harness/edge/until.ts';
 import { type Answer, FEE, failedAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { replaceRelayAuthorities } from '../../harness/node/relayAuthorities.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
-import { type Kind, type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { type Kind, useRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 /** Of an end with its share of the archive, lamports. */
 const END = 5_700;
@@ -20,7 +20,6 @@ const SIGNATURE = 5_000;
 
 describe('a relay authority that is removed', () => {
   const successor = Keypair.generate();
-  let proxy: RpcProxy;
   let removed: RunningRelay;
   let named: RunningRelay;
   /** Kind of the transactions that are held before the node, from the relay whose authority is removed. */
@@ -29,18 +28,15 @@ describe('a relay authority that is removed', () => {
 
   // A held transaction must not expire.
   const market = useMarketplace({ slotTimeMs: 400 });
+  const proxy = useRpcProxy(market);
   before(async () => {
     await market.relay.kill();
-    proxy = await startRpcProxy(market.node);
     proxy.onCall(async ({ kind }) => {
       if (kind !== null && kind === holds) await new Promise<void>((resolve) => held.push(resolve));
       return null;
     });
     await market.node.fundSol(successor.publicKey, 10e9);
     await market.node.fundSol(findSpender(market.callers[0]!.wallet.publicKey), 1e9);
-  });
-  after(async () => {
-    await proxy.close();
   });
   beforeEach(async () => {
     holds = null;
@@ -50,7 +46,7 @@ describe('a relay authority that is removed', () => {
     const path = join(market.dataDir, 'successor.json');
     writeFileSync(path, JSON.stringify([...successor.secretKey]), { mode: 0o600 });
     const own = { LOG_LEVEL: process.env.TEST_LOG ?? 'silent' };
-    removed = await startRelayHere(market, { ...own, SOLANA_RPC_URL: proxy.rpcUrl, SOLANA_WS_URL: proxy.wsUrl });
+    removed = await startRelayHere(market, { ...own, ...proxy.environment });
     named = await startRelayHere(market, { ...own, RELAY_KEYPAIR: path });
   });
   afterEach(async () => {

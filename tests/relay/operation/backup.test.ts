@@ -1,7 +1,6 @@
 /** Backups of the ledger, made while the relay works, and put back. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
@@ -10,6 +9,7 @@ import { openDatabase } from '../../../app/database/open.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
 import { backUp, listBackups, readBackup } from '../../../app/relay/ledger/backup.ts';
 import { chooseBackup, restore } from '../../../app/relay/ledger/restore.ts';
+import { useFolder } from '../../harness/folder.ts';
 import { useMarketplace } from '../../harness/node/marketplace.ts';
 import { FORGETFUL } from '../../harness/node/relayHere.ts';
 import { runRelayCommand } from '../../harness/node/relayMain.ts';
@@ -17,19 +17,10 @@ import { runRelayCommand } from '../../harness/node/relayMain.ts';
 const NAME = /^ledger-\d{8}T\d{6}Z\.sqlite\.zst$/;
 
 describe('a backup of the ledger', () => {
-  let folder: string;
-  let dir: string;
+  const folder = useFolder('backup');
+  const dir = join(folder, 'backups');
 
   const market = useMarketplace();
-  before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'backup-'));
-    dir = join(folder, 'backups');
-  });
-  after(async () => {
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  const execute = (url: string, body: Record<string, unknown>) => market.execute(url, body);
   const namesIn = (path: string) => readdirSync(path).filter((name) => !name.startsWith('.'));
   const settings = { keep: 7, command: null, environment: process.env, minFreeBytes: 0 };
   const place = (dataDir: string) => ({ dataDir, databaseUrl: null });
@@ -44,7 +35,7 @@ describe('a backup of the ledger', () => {
     const calls = (async () => {
       let done = 0;
       while (!ended) {
-        expect((await execute(market.relay.url, { task: `during ${done}` })).status).to.equal(200);
+        expect((await market.execute(market.relay.url, { task: `during ${done}` })).status).to.equal(200);
         done += 1;
       }
       return done;
@@ -90,7 +81,7 @@ describe('a backup of the ledger', () => {
     ]);
     const under = await runRelayCommand(market, ['restore'], { BACKUP_DIR: dir });
     expect([under.status, /A relay runs on .*Stop it first/.test(under.stderr)]).to.deep.equal([1, true]);
-    expect((await execute(market.relay.url, { task: 'still there' })).status).to.equal(200);
+    expect((await market.execute(market.relay.url, { task: 'still there' })).status).to.equal(200);
   });
 
   it('replaces the oldest ones, and is taken away by BACKUP_COMMAND', async () => {
@@ -173,7 +164,7 @@ describe('a backup of the ledger', () => {
     }
     const call = async (task: string) => {
       const { url, kill } = await market.startRelayProcess(FORGETFUL);
-      expect((await execute(url, { task })).status).to.equal(200);
+      expect((await market.execute(url, { task })).status).to.equal(200);
       await kill();
     };
     upgrade('-- Older releases run on it.\nALTER TABLE executions ADD COLUMN next INTEGER NOT NULL DEFAULT 0;');

@@ -1,7 +1,3 @@
-/** The watch over the cluster, on a real ledger, with nodes that lag or do not answer. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { createLog } from '../../../app/relay/log.ts';
 import { type ChainWatch, createChainWatch } from '../../../app/relay/operation/chainWatch.ts';
@@ -9,24 +5,16 @@ import { createGate, type Gate } from '../../../app/relay/operation/gate.ts';
 import { FAST } from '../../../app/solana/finality.ts';
 import { EPOCH } from '../../harness/edge/rows.ts';
 import { until } from '../../harness/edge/until.ts';
-import { openTables, type Tables } from '../../harness/tables.ts';
+import { useTables } from '../../harness/tables.ts';
 
 type Options = Parameters<typeof createChainWatch>[0];
 const NEVER = new Promise<never>(() => undefined);
 
 describe('the watch over the cluster', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'chain-watch-'));
-  let tables: Tables;
+  const tables = useTables();
   let gate: Gate;
   let watch: ChainWatch;
   let nowMs: number;
-  before(async () => {
-    tables = await openTables(folder);
-  });
-  after(async () => {
-    await tables.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
   beforeEach(() => {
     gate = createGate();
     nowMs = EPOCH * 1_000;

@@ -1,31 +1,23 @@
-import { createServer, type Server } from 'node:http';
 import { expect } from 'chai';
 import { createClock } from '../../../app/solana/clock.ts';
 import { createRpcFetch } from '../../../app/solana/rpc.ts';
-import { listen } from '../../harness/edge/listen.ts';
+import { useServers } from '../../harness/edge/listen.ts';
 import { until } from '../../harness/edge/until.ts';
 import { request, useMarketplace } from '../../harness/node/marketplace.ts';
 
 const WRONG_BY_MS = 90_000;
 
 describe('the clock of this machine', () => {
-  const servers: Server[] = [];
-  after(() => {
-    for (const server of servers) server.closeAllConnections();
-    for (const server of servers) server.close();
-  });
+  const serve = useServers();
 
   /** A node whose clock shows this time, or that does not say. */
-  async function nodeAt(date: () => number | null): Promise<string> {
-    const server = createServer((_, response) => {
+  const nodeAt = (date: () => number | null) =>
+    serve((_, response) => {
       response.sendDate = false;
       const time = date();
       if (time !== null) response.setHeader('Date', new Date(time).toUTCString());
       response.end('{"result":1}');
     });
-    servers.push(server);
-    return listen(server);
-  }
   /** How far the clock is ahead after these nodes have answered. */
   async function aheadOf(aheadMs: number, ...nodes: ((realMs: number) => number | null)[]): Promise<number> {
     // The nodes' clocks stand still in the middle of a second.

@@ -9,23 +9,17 @@ import { FAST, readFinality, SLOW } from '../../../app/solana/finality.ts';
 import { LAST_RESTART_ADDRESS } from '../../../app/solana/lastRestart.ts';
 import { until } from '../../harness/edge/until.ts';
 import { afterPaying, type RelayHandle, request, useMarketplace } from '../../harness/node/marketplace.ts';
-import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { useRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
 const problemsOf = async ({ url }: RelayHandle): Promise<string[]> => (await request(url, '/ready')).body.problems;
 
 describe('the cluster', () => {
-  let proxy: RpcProxy;
   let relay: RelayHandle;
 
   const market = useMarketplace({ slotTimeMs: 100 });
-  before(async () => {
-    await market.relay.kill();
-    proxy = await startRpcProxy(market.node);
-  });
-  after(async () => {
-    await proxy.close();
-  });
+  const proxy = useRpcProxy(market);
+  before(() => market.relay.kill());
   afterEach(async () => {
     proxy.onCall(null);
     await relay.kill();
@@ -33,8 +27,7 @@ describe('the cluster', () => {
 
   const start = (settings = {}) =>
     market.startRelayProcess({
-      SOLANA_RPC_URL: proxy.rpcUrl,
-      SOLANA_WS_URL: proxy.wsUrl,
+      ...proxy.environment,
       INDEXER_RPC_URL: market.node.rpcUrl,
       INDEXER_WS_URL: market.node.wsUrl,
       ...settings,

@@ -82,7 +82,7 @@ describe('the SOL that an operator lends', () => {
     let most = 0;
     for (let step = 0; step < STEPS; step += 1) {
       for (let call = 0; call < CALLS; call += 1) {
-        const answer = await market.execute(relay.url, { task: `step ${step}, call ${call}` }, call % 2);
+        const answer = await market.execute(relay.url, { task: `step ${step}, call ${call}` }, { caller: call % 2 });
         expect(answer.status, answer.text).to.equal(200);
       }
       most = Math.max(most, await lent());

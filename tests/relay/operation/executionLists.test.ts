@@ -1,10 +1,3 @@
-/**
- * A wallet's list is merged from index ranges and counted from stored totals. The tests compare it with one plain query
- * over both tables, for random journals, chains and requests.
- */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { findPage, type PageQuery } from '../../../app/relay/calls/executionPages.ts';
@@ -16,7 +9,7 @@ import type { ExecutionStatusName } from '../../../indexer/queries/accounts.ts';
 import { refreshFigures } from '../../harness/edge/figures.ts';
 import { createRows, newExecutionId } from '../../harness/edge/rows.ts';
 import { createRandom, type Random } from '../../harness/random.ts';
-import { openTables, type Tables } from '../../harness/tables.ts';
+import { useTables } from '../../harness/tables.ts';
 
 const TABLES = 10;
 const QUESTIONS = 100;
@@ -27,32 +20,18 @@ const DAY = 86_400;
 /** Start of a day. Everything here happens within some days before it. */
 const NOW = 20_370 * DAY;
 
-const UNFINISHED: ExecutionState[] = [
-  'accepted',
-  'deposit_signed',
-  'paid',
-  'returning',
-  'open_signed',
-  'open_confirmed',
-  'dispatched',
-  'verified',
-  'refunding',
-  'parked',
-];
+const UNFINISHED =
+  'accepted deposit_signed paid returning open_signed open_confirmed dispatched verified refunding parked'.split(
+    ' ',
+  ) as ExecutionState[];
 const REFUND_STATES: (RefundState | null)[] = [null, 'pending', 'waiting'];
 const ON_CHAIN: ExecutionStatusName[] = ['open', 'completed', 'completed', 'refunded', 'disputed', 'dispute_upheld'];
 
 describe('lists of executions', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'execution-lists-'));
-  let tables: Tables;
+  const tables = useTables();
   let rows: ReturnType<typeof createRows>;
   before(async () => {
-    tables = await openTables(folder);
     rows = createRows(tables.index.db, tables.ledger.db, { nowMs: NOW * 1_000 });
-  });
-  after(async () => {
-    await tables.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   /** Adds a random execution to one or both tables. Old ended ones are always in the index. */

@@ -1,31 +1,22 @@
 /** A lost ledger: what comes back by `npm run relay -- export` and `-- import`, and what says that it is missing. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { exportTo, importFrom } from '../../../app/relay/ledger/exports.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeWebhooks } from '../../../app/sdk/wallet/webhooks.ts';
 import { until } from '../../harness/edge/until.ts';
+import { useFolder } from '../../harness/folder.ts';
 import { request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { runRelayCommand } from '../../harness/node/relayMain.ts';
-import { openTables, type Tables } from '../../harness/tables.ts';
+import { useTables } from '../../harness/tables.ts';
 
 describe('a lost ledger', () => {
-  let folder: string;
-  let lost: Tables;
-  let file: string;
+  const folder = useFolder('exports');
+  const file = join(folder, 'export.jsonl');
+  const lost = useTables();
 
   const market = useMarketplace();
-  before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'exports-'));
-    lost = await openTables(folder);
-    file = join(folder, 'export.jsonl');
-  });
-  after(async () => {
-    await lost?.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
 
   const read = async (url: string) => {
     const metrics = await (await fetch(`${url}/metrics`)).text();

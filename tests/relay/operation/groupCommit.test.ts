@@ -1,18 +1,15 @@
-/** Writes that share a transaction, on a real file. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
 import { CompiledQuery } from 'kysely';
 import { createGroupCommit, type GroupCommit } from '../../../app/database/groupCommit.ts';
+import { useFolder } from '../../harness/folder.ts';
 
 /** The result of `PRAGMA synchronous` for NORMAL. */
 const NORMAL = 1;
 
 describe('writes in groups', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'marketplace-test-'));
-  const path = join(folder, 'ledger.db');
+  const path = join(useFolder('group-commit'), 'ledger.db');
   let sqlite: Sqlite.Database;
   let writes: GroupCommit;
   before(() => {
@@ -22,10 +19,7 @@ describe('writes in groups', () => {
     sqlite.exec('CREATE TABLE moves (name TEXT PRIMARY KEY) STRICT');
     writes = createGroupCommit(sqlite);
   });
-  after(() => {
-    sqlite.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  after(() => sqlite.close());
   beforeEach(() => void sqlite.exec('DELETE FROM moves'));
 
   const insert = (name: string) => CompiledQuery.raw('INSERT INTO moves VALUES (?)', [name]);

@@ -1,7 +1,6 @@
 /** Which relays are alive, on a real ledger, with leases of one second. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
@@ -11,6 +10,7 @@ import { createLeases } from '../../../app/relay/ledger/leases.ts';
 import type { LedgerTables } from '../../../app/relay/ledger/tables.ts';
 import { createLog } from '../../../app/relay/log.ts';
 import { until } from '../../harness/edge/until.ts';
+import { useFolder } from '../../harness/folder.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const LEASE_MS = 1_000;
@@ -19,7 +19,7 @@ const BLOCKED_MS = 60_000;
 const log = createLog('silent');
 
 describe('leases', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'leases-'));
+  const folder = useFolder('leases');
   const path = ledgerPath(folder);
   const ledger = openDatabase<LedgerTables>(path);
   migrate(ledger.sqlite, MIGRATIONS.ledger);
@@ -27,7 +27,6 @@ describe('leases', () => {
   after(() => {
     for (const child of children) child.kill('SIGKILL');
     ledger.close();
-    rmSync(folder, { recursive: true, force: true });
   });
   const leasesOf = (owner: string) => createLeases(ledger.sqlite, path, owner, { leaseMs: LEASE_MS });
   const watcher = leasesOf('watcher');

@@ -3,9 +3,6 @@
  * that is filtered and sorted for each request, for random listings, changes and requests.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { CompiledQuery } from 'kysely';
 import { wholeTurn } from '../../../app/process/turn.ts';
@@ -20,7 +17,7 @@ import { applyBatch } from '../../../indexer/apply/apply.ts';
 import { createRows, metadataOf, newAddress } from '../../harness/edge/rows.ts';
 import { until } from '../../harness/edge/until.ts';
 import { createRandom } from '../../harness/random.ts';
-import { openTables, type Tables } from '../../harness/tables.ts';
+import { useTables } from '../../harness/tables.ts';
 import { randomHistory } from '../../indexer/histories.ts';
 
 const WORLDS = 4;
@@ -31,46 +28,10 @@ const QUESTIONS = 100;
 const MANY = 1_300;
 const STANDARD = ['data', 'code', 'research'] as const;
 const CUSTOM = ['csv', 'csv-files', 'tax', 'sandbox'];
-const NAMES = [
-  'CSV analyst',
-  'Café Tax',
-  'tax-auditor',
-  'Straße data',
-  'analyst of charts',
-  '東京 map',
-  'ﬁne ٣ маршрут',
-];
+const NAMES = 'CSV analyst|Café Tax|tax-auditor|Straße data|analyst of charts|東京 map|ﬁne ٣ маршрут'.split('|');
 const TEXTS = [
-  ...[
-    'csv',
-    'CS',
-    'cafe',
-    'tax anal',
-    'data',
-    'da',
-    'res',
-    'strasse',
-    'straße',
-    '東',
-    'zzz',
-    '...',
-    'studio 1',
-    'studio 17',
-  ],
-  ...[
-    '17 tax',
-    'aard',
-    'a an ana',
-    'fine',
-    '٣',
-    'МАРШ',
-    '@studio',
-    '#csv',
-    'csv" OR "tax',
-    "tax' | 'csv",
-    'tax*',
-    ':* & !tax',
-  ],
+  ...'csv CS cafe data da res strasse straße 東 zzz ... aard fine ٣ МАРШ @studio #csv tax*'.split(' '),
+  ...['tax anal', 'studio 1', 'studio 17', '17 tax', 'a an ana', 'csv" OR "tax', "tax' | 'csv", ':* & !tax'],
 ];
 
 /** A listing with the data of the index and its document. */
@@ -137,16 +98,7 @@ function pageOf(all: Iterable<Plain>, query: AgentsQuery) {
 }
 
 describe('lists of agents', () => {
-  let folder: string;
-  let tables: Tables;
-  beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'listed-agents-'));
-    tables = await openTables(folder);
-  });
-  afterEach(async () => {
-    await tables.close();
-    rmSync(folder, { recursive: true });
-  });
+  const tables = useTables({ each: true });
 
   const readerOf = () => ({ views: tables.views.db, undocumented: createUndocumented(tables.views.db) });
 

@@ -8,7 +8,7 @@ import pino from 'pino';
 import { createLog, FIELDS } from '../../../app/relay/log.ts';
 import { createApiKey } from '../../../app/sdk/receipt/apiKey.ts';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
-import { failedAnswer, goodAnswer, request, useMarketplace } from '../../harness/node/marketplace.ts';
+import { failedAnswer, goodAnswer, useMarketplace } from '../../harness/node/marketplace.ts';
 import { type RelayMain, startRelayMain } from '../../harness/node/relayMain.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -131,8 +131,7 @@ describe('the log of a run full of secrets', () => {
     const { url } = relay;
     const apiKey = market.callers[0]!.apiKey;
     canaries.push(apiKey, market.callers[1]!.apiKey, apiKey.split('_').at(-1)!);
-    const execute = (body: unknown, key = apiKey) =>
-      request(url, `/v1/agents/${market.agentId}/execute`, { apiKey: key, body });
+    const execute = (body: object, key = apiKey) => market.execute(url, body, { apiKey: key });
 
     const result = canary('Result');
     const steps = [{ step: canary('Step') }];

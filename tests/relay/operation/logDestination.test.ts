@@ -1,14 +1,14 @@
 /** A log that cannot be written, because its disk is full or its reader has stopped. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { logToFile } from '../../../app/process/logDestination.ts';
 import { createLog } from '../../../app/relay/log.ts';
 import { untilFound } from '../../harness/edge/until.ts';
+import { useFolder } from '../../harness/folder.ts';
 
 const LINES = 20_000;
 const MODULES = `
@@ -62,18 +62,15 @@ describe('a log that cannot be written', () => {
 });
 
 describe('a log file', () => {
+  const folder = useFolder('log');
+
   it('is rotated at its size, and two old ones are kept', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'log-'));
-    try {
-      const log = createLog('info', logToFile(join(folder, 'a.log'), { maxFileBytes: 10_000 }));
-      for (let slot = 0; slot < 1_000; slot++) log.info({ slot }, 'line');
-      expect(readdirSync(folder).sort()).to.deep.equal(['a.log', 'a.log.1', 'a.log.2']);
-      const texts = ['a.log.2', 'a.log.1', 'a.log'].map((name) => readFileSync(join(folder, name), 'utf8'));
-      for (const old of texts.slice(0, 2)) expect(old.length).to.be.within(10_000, 10_200);
-      const slots = texts.flatMap((one) => one.trim().split('\n').filter(Boolean)).map((line) => JSON.parse(line).slot);
-      expect(slots).to.deep.equal([...Array(slots.length).keys()].map((place) => 1_000 - slots.length + place));
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    const log = createLog('info', logToFile(join(folder, 'a.log'), { maxFileBytes: 10_000 }));
+    for (let slot = 0; slot < 1_000; slot++) log.info({ slot }, 'line');
+    expect(readdirSync(folder).sort()).to.deep.equal(['a.log', 'a.log.1', 'a.log.2']);
+    const texts = ['a.log.2', 'a.log.1', 'a.log'].map((name) => readFileSync(join(folder, name), 'utf8'));
+    for (const old of texts.slice(0, 2)) expect(old.length).to.be.within(10_000, 10_200);
+    const slots = texts.flatMap((one) => one.trim().split('\n').filter(Boolean)).map((line) => JSON.parse(line).slot);
+    expect(slots).to.deep.equal([...Array(slots.length).keys()].map((place) => 1_000 - slots.length + place));
   });
 });

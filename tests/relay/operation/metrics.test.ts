@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { expect } from 'chai';
 import type { ApiError } from '../../../app/relay/errors.ts';
 import { answerMetrics } from '../../../app/relay/http/metricsRoute.ts';
@@ -8,7 +9,7 @@ import { changeWebhooks } from '../../../app/sdk/wallet/webhooks.ts';
 import { watchRpc } from '../../../app/solana/failure.ts';
 import { createRpcFetch } from '../../../app/solana/rpc.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
-import { listen } from '../../harness/edge/listen.ts';
+import { useServers } from '../../harness/edge/listen.ts';
 import { untilFound } from '../../harness/edge/until.ts';
 import { failedAnswer, goodAnswer, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { postTo } from '../api/sessions.ts';
@@ -77,12 +78,12 @@ describe('the reader of /metrics', () => {
 });
 
 describe('calls to the node that fail', () => {
+  const serve = useServers();
+
   it('are counted by method, and do not change the result for the caller', async () => {
     const failed: string[] = [];
-    const server = createServer(async (incoming, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of incoming) chunks.push(chunk as Buffer);
-      const { method } = JSON.parse(Buffer.concat(chunks).toString()) as { method: string };
+    const url = await serve(async (incoming, response) => {
+      const { method } = (await json(incoming)) as { method: string };
       if (method === 'busy') response.writeHead(429).end('slow down');
       else if (method === 'refuses') response.end('{"error":{"code":-32005,"message":"behind"}}');
       else if (method === 'breaks') response.end('{"error":');
@@ -90,7 +91,6 @@ describe('calls to the node that fail', () => {
       else if (method === 'quotes') response.end('{"result":{"logs":["{\\"error\\":1}"],"x":{"error":null}}}');
       else if (method !== 'hangs') response.end('{"result":{"err":null}}');
     });
-    const url = await listen(server);
     const watched = watchRpc(createRpcFetch(), (method) => failed.push(method));
     const call = (method: string, signal?: AbortSignal) =>
       watched(url, {
@@ -114,12 +114,11 @@ describe('calls to the node that fail', () => {
     closing.abort(new Error('closing'));
     expect(await ended).to.equal('closing');
     expect(failed).to.deep.equal(['busy', 'refuses', 'breaks', 'cuts', 'hangs']);
-    server.closeAllConnections();
-    server.close();
   });
 });
 
 describe('the figures of /metrics', () => {
+  const serve = useServers();
   const market = useMarketplace();
 
   const SAMPLE =
@@ -239,11 +238,10 @@ describe('the figures of /metrics', () => {
   it('show how late webhooks are, and how many wait, while an endpoint answers slowly', async () => {
     const held: ServerResponse[] = [];
     let isSlow = true;
-    const receiver = createServer((_request, response) => {
+    const url = await serve((_request, response) => {
       if (isSlow) held.push(response);
       else response.end();
     });
-    const url = await listen(receiver);
     const as = [{ baseUrl: market.relay.url }, keypairSigner(market.callers[0]!.wallet)] as const;
     const figures = (samples: Map<string, number>) =>
       ['webhooks_waiting', 'oldest_waiting_webhook_seconds'].map((name) => samples.get(`marketplace_${name}`)!);
@@ -263,8 +261,6 @@ describe('the figures of /metrics', () => {
     isSlow = false;
     for (const response of held) response.end();
     await until('no webhook that waits', (samples) => figures(samples).every((figure) => figure === 0));
-    receiver.closeAllConnections();
-    receiver.close();
   });
 
   it('count refused calls by code and name the release; the log has a line for each call, and none for probes', async () => {

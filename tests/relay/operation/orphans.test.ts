@@ -1,7 +1,3 @@
-/** The search for open records that no row of the ledger follows. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { adoptOrphans } from '../../../app/relay/execution/recovery/orphans.ts';
@@ -17,18 +13,10 @@ import {
 } from '../../../app/sdk/program/program.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { createRows, EPOCH, newExecutionId } from '../../harness/edge/rows.ts';
-import { openTables, type Tables } from '../../harness/tables.ts';
+import { useTables } from '../../harness/tables.ts';
 
 describe('open records without a row', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'orphans-'));
-  let tables: Tables;
-  before(async () => {
-    tables = await openTables(folder);
-  });
-  after(async () => {
-    await tables.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const tables = useTables();
 
   it('are those of void rows at any time, and others once no deployment serves them any more', async () => {
     const rows = createRows(tables.index.db, tables.ledger.db, { nowMs: EPOCH * 1_000 });

@@ -1,6 +1,5 @@
 /** `reconcile` on a marketplace with calls of every outcome: it reports agreement, and names each broken row. */
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AccountLayout } from '@solana/spl-token';
 import { Keypair } from '@solana/web3.js';
@@ -22,13 +21,8 @@ import {
 import { formatUuid, parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
-import {
-  failedAnswer,
-  goodAnswer,
-  request,
-  type TestMarketplace,
-  useMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { useFolder } from '../../harness/folder.ts';
+import { failedAnswer, goodAnswer, type TestMarketplace, useMarketplace } from '../../harness/node/marketplace.ts';
 import { runRelayCommand } from '../../harness/node/relayMain.ts';
 import { copyPostgres, emptyPostgres } from '../../harness/postgres.ts';
 
@@ -46,7 +40,7 @@ type Opened = OpenDatabase<Written>;
 type Spoil = (ledger: Tables, index: Tables) => Promise<unknown>;
 
 describe('reconcile', () => {
-  let folder: string;
+  const folder = useFolder('reconcile');
   /** Settings that name the copy checked last. */
   let copied: NodeJS.ProcessEnv;
   const ids = { completed: '', other: '', failed: '', open: '' };
@@ -58,14 +52,12 @@ describe('reconcile', () => {
 
   const market = useMarketplace();
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'reconcile-'));
     market.setBehaviour((body, _response, reply) => {
       if (body.task === 'failing') reply(failedAnswer(body.execution_id));
       else if (body.task !== 'silent') reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
     });
-    const [{ apiKey, wallet }] = market.callers as [TestMarketplace['callers'][0]];
-    const execute = async (body: Record<string, unknown>) =>
-      (await request(market.relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body })).body;
+    const [{ wallet }] = market.callers as [TestMarketplace['callers'][0]];
+    const execute = async (body: Record<string, unknown>) => (await market.execute(market.relay.url, body)).body;
     ids.completed = (await execute({ task: 'one' })).execution_id;
     ids.other = (await execute({ task: 'two' })).execution_id;
     ids.failed = (await execute({ task: 'failing' })).error.execution_id;
@@ -82,9 +74,6 @@ describe('reconcile', () => {
     key = `${wallet.publicKey.toBase58()} ${row.key_id}`;
     if (market.databaseUrl) return;
     for (const of of ['ledger', 'index'] as const) await market.query(of, 'PRAGMA wal_checkpoint(TRUNCATE)');
-  });
-  after(async () => {
-    rmSync(folder, { recursive: true, force: true });
   });
 
   async function indexKnows(id: string): Promise<boolean> {

@@ -1,7 +1,3 @@
-/** The comparison of ledger and chain after a restart of the cluster, on real tables. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { compareEnds } from '../../../app/relay/execution/recovery/restarted.ts';
@@ -18,7 +14,7 @@ import {
 } from '../../../app/sdk/program/program.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { createRows, EPOCH, newExecutionId } from '../../harness/edge/rows.ts';
-import { openTables, type Tables } from '../../harness/tables.ts';
+import { useTables } from '../../harness/tables.ts';
 
 const PRICE = 250_000n;
 
@@ -30,21 +26,15 @@ function recordAccount(status: RecordStatus) {
 }
 
 describe('after a restart of the cluster', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'restarted-'));
-  let tables: Tables;
+  const tables = useTables();
   let journal: ReturnType<typeof createJournal>;
   let rows: ReturnType<typeof createRows>;
   /** The records on the chain by address, and its final height. */
   const records = new Map<string, ReturnType<typeof recordAccount>>();
   let height = 0n;
   before(async () => {
-    tables = await openTables(folder);
     journal = createJournal(tables.writes, tables.ledger.db, 'leader');
     rows = createRows(tables.index.db, tables.ledger.db, { nowMs: EPOCH * 1_000 });
-  });
-  after(async () => {
-    await tables.close();
-    rmSync(folder, { recursive: true, force: true });
   });
   beforeEach(async () => {
     records.clear();

@@ -22,7 +22,6 @@ import {
   failedAnswer,
   goodAnswer,
   PRICE,
-  request,
   type TestMarketplace,
   useMarketplace,
 } from '../../harness/node/marketplace.ts';
@@ -60,11 +59,7 @@ const drill = (market: TestMarketplace, ...args: string[]) => startDrill(market,
 describe('the ledger lost, and an old backup restored', () => {
   const market = useMarketplace({ timeoutSeconds: 600 });
 
-  const apiKey = () => market.callers[0]!.apiKey;
-  const execute = (url: string, body: Record<string, unknown>) =>
-    request(url, `/v1/agents/${market.agentId}/execute`, { apiKey: apiKey(), body });
-  const read = async (url: string, id: string) =>
-    (await request(url, `/v1/executions/${id}`, { apiKey: apiKey() })).body;
+  const read = async (url: string, id: string) => (await market.read(url, id)).body;
 
   async function openRecords(): Promise<number> {
     const equal = (offset: number, bytes: Uint8Array) => ({ memcmp: { offset, bytes: bs58.encode(bytes) } });
@@ -86,14 +81,14 @@ describe('the ledger lost, and an old backup restored', () => {
       else if (!body.task.startsWith('silent')) answer();
     });
     const begin = async (task: string): Promise<string> => {
-      const { body } = await execute(url, { task, async: true });
+      const { body } = await market.execute(url, { task, async: true });
       const id = body.execution_id as string;
       await untilFound(`the call of ${task}`, async () => (market.calls.get(id) === 1 ? id : null));
       return id;
     };
 
     // In the backup: one call that has ended, and two that the creator is still working on.
-    const completed = (await execute(url, { task: 'before' })).body.execution_id as string;
+    const completed = (await market.execute(url, { task: 'before' })).body.execution_id as string;
     const endsAfter = await begin('held: ends after the backup');
     const endsLater = await begin('held: ends after the restore');
     const backup = await runRelayCommand(market, ['backup', '--json']);
@@ -103,8 +98,8 @@ describe('the ledger lost, and an old backup restored', () => {
     // Not in the backup: one paid call, one refunded, and two that are open when the disk breaks.
     held.get(endsAfter)!();
     await untilFound('its end', async () => ((await read(url, endsAfter)).status === 'completed' ? true : null));
-    const lostCompleted = (await execute(url, { task: 'after' })).body.execution_id as string;
-    const lostFailed = (await execute(url, { task: 'failing' })).body.error.execution_id as string;
+    const lostCompleted = (await market.execute(url, { task: 'after' })).body.execution_id as string;
+    const lostFailed = (await market.execute(url, { task: 'failing' })).body.error.execution_id as string;
     const lostOpen = [await begin('silent: one'), await begin('silent: two')];
     await market.relay.kill();
 
@@ -190,7 +185,7 @@ describe('the ledger lost, and an old backup restored', () => {
         expect(body).to.include({ status: 'failed', refund: 'done', result: null });
       }
       expect(await openRecords()).to.equal(0);
-      expect((await execute(restored.url, { task: 'new' })).status).to.equal(200);
+      expect((await market.execute(restored.url, { task: 'new' })).status).to.equal(200);
 
       const paid = 5n;
       const end = await market.balances();

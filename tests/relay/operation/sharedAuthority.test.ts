@@ -1,10 +1,3 @@
-/**
- * Two deployments that share only a chain and, by mistake, a relay authority, on the real node. Each ends its own
- * executions and leaves those of the other alone. Both refuse new calls until one of them is silent.
- */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Keypair, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
@@ -17,6 +10,7 @@ import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
 import { until } from '../../harness/edge/until.ts';
+import { useFolder } from '../../harness/folder.ts';
 import {
   type Answer,
   afterPaying,
@@ -32,7 +26,7 @@ import { startRelayHere } from '../../harness/node/relayHere.ts';
 const SILENCE = 121;
 
 describe('two deployments with one relay authority', () => {
-  let folder: string;
+  const folder = useFolder('second-deployment');
   let indexer: Indexer;
   let second: RunningRelay;
   let keyOfSecond: string;
@@ -41,7 +35,6 @@ describe('two deployments with one relay authority', () => {
   // Their logs about each other are long.
   const market = useMarketplace({ environment: { LOG_LEVEL: process.env.TEST_LOG ?? 'silent' } });
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'second-deployment-'));
     const { rpcUrl, wsUrl } = market.node;
     indexer = createIndexer({ rpcUrl, wsUrl, path: indexPath(folder), log: pino({ level: 'silent' }) });
     await indexer.start();
@@ -49,7 +42,6 @@ describe('two deployments with one relay authority', () => {
   after(async () => {
     await second?.stop();
     await indexer.stop();
-    rmSync(folder, { recursive: true, force: true });
   });
   beforeEach(() => {
     held = [];
@@ -59,10 +51,8 @@ describe('two deployments with one relay authority', () => {
   /** The second deployment. Its ledger is always on SQLite. */
   const startSecond = () =>
     startRelayHere(market, { DATA_DIR: folder, DATABASE_URL: undefined, SPONSOR: 'all', LOG_LEVEL: 'silent' });
-  const execute = (url: string, apiKey: string): Promise<Answer> =>
-    request(url, `/v1/agents/${market.agentId}/execute`, { apiKey, body: { task: 'x' } });
-  const atFirst = () => execute(market.relay.url, market.callers[0]!.apiKey);
-  const atSecond = () => execute(second.url, keyOfSecond);
+  const atFirst = () => market.execute(market.relay.url, { task: 'x' });
+  const atSecond = () => market.execute(second.url, { task: 'x' }, { apiKey: keyOfSecond });
   const problemsOf = async (url: string): Promise<string[]> => (await request(url, '/ready')).body.problems;
   const isReady = async (url: string) => (await problemsOf(url)).length === 0;
   const isShared = async (url: string) => (await problemsOf(url)).includes('authority_shared');

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
@@ -8,13 +7,13 @@ import { KEY_DIRECTORY_PATH } from '../../../app/sdk/creator/callSignature.ts';
 import { type CallVerifier, createCallVerifier } from '../../../app/sdk/creator/callVerifier.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import type { KeyDirectory } from '../../../app/sdk/wire/wire.ts';
-import { listen } from '../../harness/edge/listen.ts';
+import { useServers } from '../../harness/edge/listen.ts';
 import { goodAnswer, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 
 describe('keys for calls to creators, of two relays on one ledger', () => {
   let second: RunningRelay;
-  let server: Server;
+  const serve = useServers();
   let agentId: string;
   const signingKey = generateSigningKey();
   let verifiers: CallVerifier[] = [];
@@ -22,14 +21,13 @@ describe('keys for calls to creators, of two relays on one ledger', () => {
 
   const market = useMarketplace();
   before(async () => {
-    server = createServer(async (incoming, response) => {
+    const url = await serve(async (incoming, response) => {
       const body = await buffer(incoming);
       verdicts.push(await Promise.all(verifiers.map((verify) => verify(incoming, body))));
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify(goodAnswer(signingKey, JSON.parse(body.toString()).execution_id, 'done')));
     });
-    server.keepAliveTimeout = 0;
-    const endpoint = `${await listen(server)}/execute`;
+    const endpoint = `${url}/execute`;
     agentId = await market.list({ name: 'careful', endpoint, signingKey });
     const directoryUrl = market.relay.url + KEY_DIRECTORY_PATH;
     // A creator who read the directory before the second relay started.
@@ -37,10 +35,6 @@ describe('keys for calls to creators, of two relays on one ledger', () => {
     await execute(market.relay.url);
     second = await startRelayHere(market, { SPONSOR: 'all', CALL_KEYS: join(market.dataDir, 'second-keys.json') });
     verifiers.push(createCallVerifier({ directoryUrl: second.url + KEY_DIRECTORY_PATH }));
-  });
-  after(async () => {
-    server.closeAllConnections();
-    server.close();
   });
 
   const directoryOf = async (url: string) => (await request(url, KEY_DIRECTORY_PATH)).body as KeyDirectory;

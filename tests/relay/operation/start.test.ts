@@ -4,7 +4,7 @@ import { NEEDED_FEATURES } from '../../../app/solana/features.ts';
 import { until } from '../../harness/edge/until.ts';
 import { type Answer, FEE, goodAnswer, PRICE, useMarketplace } from '../../harness/node/marketplace.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
-import { type RpcProxy, startRpcProxy, withoutFeatures } from '../../harness/node/rpcProxy.ts';
+import { useRpcProxy, withoutFeatures } from '../../harness/node/rpcProxy.ts';
 
 /** More accounts than a node reads in one call. */
 const LOST = 101;
@@ -12,20 +12,12 @@ const LOST = 101;
 describe('a starting relay', function () {
   // Each wait below has its own progress check; this limit is only against a test that hangs.
   this.timeout(900_000);
-  let proxy: RpcProxy;
-
   const market = useMarketplace({ timeoutSeconds: 600 });
-  before(async () => {
-    proxy = await startRpcProxy(market.node);
-  });
-  after(async () => {
-    await proxy.close();
-  });
+  const proxy = useRpcProxy(market);
 
   it('does not start on a cluster without the features that the program needs, and names each', async () => {
     proxy.onCall(withoutFeatures);
-    const { rpcUrl, wsUrl } = proxy;
-    const started = startRelayHere(market, { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl });
+    const started = startRelayHere(market, proxy.environment);
     const refusal = await started.then(
       () => 'it started',
       (error: Error) => error.message,
@@ -34,7 +26,6 @@ describe('a starting relay', function () {
   });
 
   it('accepts calls and refunds orphans once ledger and index agree, without getProgramAccounts', async () => {
-    const execute = (url: string, body: Record<string, unknown>) => market.execute(url, body);
     market.setBehaviour((body, _response, reply) => {
       if (body.task !== 'lost') reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
     });
@@ -43,7 +34,7 @@ describe('a starting relay', function () {
     const lose = async (): Promise<void> => {
       while (begun < LOST) {
         begun += 1;
-        const { status, body, text } = await execute(market.relay.url, { task: 'lost', async: true });
+        const { status, body, text } = await market.execute(market.relay.url, { task: 'lost', async: true });
         expect(status, text).to.be.oneOf([200, 202]);
         lost.push(body.execution_id);
       }
@@ -64,12 +55,11 @@ describe('a starting relay', function () {
       searches += 1;
       return 'silence';
     });
-    const { rpcUrl, wsUrl } = proxy;
-    const relay = await market.startRelayProcess({ ...FORGETFUL, SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl });
+    const relay = await market.startRelayProcess({ ...FORGETFUL, ...proxy.environment });
     try {
       let served!: Answer;
       await until('a call is taken', async () => {
-        served = await execute(relay.url, { task: 'new' });
+        served = await market.execute(relay.url, { task: 'new' });
         if (served.status === 503) expect(served.body.error.code).to.equal('service_unavailable');
         return served.status !== 503;
       });

@@ -1,5 +1,5 @@
 /** A disk that fills up: no new call begins, and running calls end once there is room, without a restart. */
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
@@ -15,14 +15,16 @@ import { ledgerPath } from '../../../app/relay/config.ts';
 import { createStorage } from '../../../app/relay/operation/storage.ts';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { until } from '../../harness/edge/until.ts';
+import { useFolder } from '../../harness/folder.ts';
 import { afterPaying, goodAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 
 const query = (sql: string, ...parameters: unknown[]) => ({ sql, parameters }) as unknown as CompiledQuery;
 
 describe('the lock files of a data folder', () => {
+  const folder = useFolder('locks');
+
   it('are private, also those that an older version left, and in a folder that all may read', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'locks-'));
     chmodSync(folder, 0o755);
     writeFileSync(join(folder, 'old.lock'), '', { mode: 0o644 });
     writeFileSync(join(folder, 'old.lock.pid'), '1', { mode: 0o644 });
@@ -31,11 +33,12 @@ describe('the lock files of a data folder', () => {
     const files = readdirSync(folder).sort();
     expect(files).to.deep.equal(['new.lock', 'new.lock.pid', 'old.lock', 'old.lock.pid', 'shared.lock']);
     expect(files.map((file) => statSync(join(folder, file)).mode & 0o777)).to.deep.equal(files.map(() => 0o600));
-    rmSync(folder, { recursive: true });
   });
 });
 
 describe('room for the ledger', () => {
+  const folder = useFolder('storage');
+
   function stand(minFree = 100) {
     const state = { free: 1_000 as number | Error, at: 0, told: [] as boolean[] };
     const storage = createStorage({
@@ -104,19 +107,14 @@ describe('room for the ledger', () => {
   }
 
   it('is in files for their owner alone, in a folder that others may read and with a file that they could', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'storage-'));
-    try {
-      chmodSync(folder, 0o755);
-      writeFileSync(join(folder, 'older.db'), '', { mode: 0o644 });
-      for (const name of ['older.db', 'new.db']) {
-        const { sqlite, close } = openDatabase(join(folder, name));
-        sqlite.exec('CREATE TABLE kept (value TEXT)');
-        const modes = readdirSync(folder).filter((file) => file.startsWith(name));
-        expect(modes.map((file) => statSync(join(folder, file)).mode & 0o777)).to.deep.equal([0o600, 0o600, 0o600]);
-        close();
-      }
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
+    chmodSync(folder, 0o755);
+    writeFileSync(join(folder, 'older.db'), '', { mode: 0o644 });
+    for (const name of ['older.db', 'new.db']) {
+      const { sqlite, close } = openDatabase(join(folder, name));
+      sqlite.exec('CREATE TABLE kept (value TEXT)');
+      const modes = readdirSync(folder).filter((file) => file.startsWith(name));
+      expect(modes.map((file) => statSync(join(folder, file)).mode & 0o777)).to.deep.equal([0o600, 0o600, 0o600]);
+      close();
     }
   });
 
@@ -136,7 +134,6 @@ describe('room for the ledger', () => {
   });
 
   it('is used up when the SQLite file may not grow, and writes made then leave nothing behind', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'storage-'));
     const { sqlite, close } = openDatabase(join(folder, 'full.db'));
     try {
       sqlite.exec('CREATE TABLE kept (value TEXT)');
@@ -151,7 +148,6 @@ describe('room for the ledger', () => {
       expect(await insert()).to.include({ changes: 1 });
     } finally {
       close();
-      rmSync(folder, { recursive: true, force: true });
     }
   });
 });

@@ -1,28 +1,19 @@
 import { expect } from 'chai';
 import { until } from '../../harness/edge/until.ts';
-import {
-  afterPaying,
-  goodAnswer,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { afterPaying, goodAnswer, useMarketplace } from '../../harness/node/marketplace.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 import { type Storage, startStorage } from '../../harness/storage.ts';
 
 const LARGE = 'r'.repeat(100_000);
 
 describe('a relay whose storage of results hangs', () => {
-  let market: TestMarketplace;
   let storage: Storage;
+  const market = useMarketplace();
   before(async () => {
-    [market, storage] = await Promise.all([startMarketplace(), startStorage()]);
+    storage = await startStorage();
     market.setBehaviour(({ execution_id }, _, reply) => reply(goodAnswer(market.signingKey, execution_id, LARGE)));
   });
-  after(async () => {
-    await storage.stop();
-    await market.stop();
-  });
+  after(() => storage.stop());
 
   it('serves, settles, answers from the ledger, stops, and moves results once the storage is back', async () => {
     const settings = {
@@ -33,9 +24,7 @@ describe('a relay whose storage of results hangs', () => {
       S3_SECRET_ACCESS_KEY: storage.settings.secretAccessKey,
     };
     let relay = await startRelayHere(market, settings);
-    const { apiKey } = market.callers[0]!;
-    const execute = () =>
-      request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body: { task: 'large' } });
+    const execute = () => market.execute(relay.url, { task: 'large' });
     storage.state.weather = 'hangs';
     const before = await market.balances();
     const first = await execute();
@@ -46,7 +35,7 @@ describe('a relay whose storage of results hangs', () => {
     const after = await market.balances();
     expect(after).to.deep.equal(afterPaying(before, 2n));
     const isThere = async ({ body }: typeof first) => {
-      const record = await request(relay.url, `/v1/executions/${body.execution_id}`, { apiKey });
+      const record = await market.read(relay.url, body.execution_id);
       return record.status === 200 && record.body.result === LARGE;
     };
     expect([await isThere(first), await isThere(second)]).to.deep.equal([true, true]);

@@ -1,18 +1,13 @@
-/** The transactions of the sweeper in the ledger: stored by the relay that leads alone. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { createLeadership } from '../../../app/relay/ledger/leadership.ts';
 import { createSweepTransactions, SWEEP } from '../../../app/relay/ledger/sweepTransactions.ts';
 import { until } from '../../harness/edge/until.ts';
 import { onPostgres } from '../../harness/postgres.ts';
-import { openTables, type Tables } from '../../harness/tables.ts';
+import { useTables } from '../../harness/tables.ts';
 
 describe('the transactions of the sweeper', () => {
-  let folder: string;
-  let tables: Tables;
+  const tables = useTables({ each: true });
   const signed = (signature: string) => ({ bytes: Buffer.from(signature), signature, lastValidHeight: 7n });
   const relay = (owner: string, ledger = tables.ledger.db, writes = tables.writes) => ({
     ...createLeadership(ledger, owner),
@@ -20,15 +15,8 @@ describe('the transactions of the sweeper', () => {
   });
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'sweep-transactions-'));
-    tables = await openTables(folder);
     const rows = ['first', 'second'].map((owner) => ({ owner, alive_until_ms: 10n ** 15n }));
     await tables.ledger.db.insertInto('relays').values(rows).execute();
-  });
-
-  afterEach(async () => {
-    await tables.close();
-    rmSync(folder, { recursive: true });
   });
 
   it('are stored by the relay that leads alone, several at a time, and known to its successor', async () => {

@@ -1,7 +1,7 @@
 /** RPC calls per execution, counted by a proxy in front of the node, because providers bill each call. */
 import { expect } from 'chai';
-import { PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
-import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { PRICE, useMarketplace } from '../../harness/node/marketplace.ts';
+import { useRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 const EXECUTIONS = 72;
 const CONCURRENCY = 24;
@@ -18,16 +18,15 @@ const BY_CLOCK = ['getSignatureStatuses', 'getLatestBlockhash', 'getEpochInfo', 
 const SENT_AGAIN = 'sendTransaction again';
 
 describe('calls to the node', () => {
-  let proxy: RpcProxy;
   const counts = new Map<string, number>();
   const sent = new Set<unknown>();
   let held: (() => void)[] = [];
   let slots: NodeJS.Timeout;
 
   const market = useMarketplace({ slotTimeMs: 50 });
+  const proxy = useRpcProxy(market);
   before(async () => {
     await market.relay.kill();
-    proxy = await startRpcProxy(market.node);
     proxy.onCall(({ method, params: [bytes] }) => {
       const name = method === 'sendTransaction' && sent.has(bytes) ? SENT_AGAIN : method;
       if (method === 'sendTransaction') sent.add(bytes);
@@ -43,10 +42,7 @@ describe('calls to the node', () => {
       held = [];
     }, SLOT_MS);
   });
-  after(async () => {
-    clearInterval(slots);
-    await proxy.close();
-  });
+  after(() => clearInterval(slots));
 
   /** Calls per execution, over `count` executions, without calls on a timer; and the numbers of all calls by method. */
   async function measure(url: string, count: number, concurrency: number): Promise<{ each: number; by: string }> {
@@ -55,8 +51,7 @@ describe('calls to the node', () => {
     const caller = async (): Promise<void> => {
       while (left > 0) {
         left -= 1;
-        const { apiKey } = market.callers[left % 2]!;
-        const answer = await request(url, `/v1/agents/${market.agentId}/execute`, { apiKey, body: { task: 'pay' } });
+        const answer = await market.execute(url, { task: 'pay' }, { caller: left % 2 });
         expect(answer.status, answer.text).to.equal(200);
       }
     };
@@ -68,8 +63,7 @@ describe('calls to the node', () => {
 
   it(`are at most ${MOST_CALLS} for each execution in steady state`, async () => {
     const relay = await market.startRelayProcess({
-      SOLANA_RPC_URL: proxy.rpcUrl,
-      SOLANA_WS_URL: proxy.wsUrl,
+      ...proxy.environment,
       INDEXER_RPC_URL: market.node.rpcUrl,
       INDEXER_WS_URL: market.node.wsUrl,
     });

@@ -5,8 +5,9 @@ import { expect } from 'chai';
 import { createEdgeBudget, type TakeReading } from '../../../app/relay/chain/edgeBudget.ts';
 import type { ApiError } from '../../../app/relay/errors.ts';
 import { until } from '../../harness/edge/until.ts';
+import { createBuyers } from '../../harness/node/buyers.ts';
 import { afterPaying, type RelayHandle, request, useMarketplace } from '../../harness/node/marketplace.ts';
-import { decodeHeader, makePayment, type PaymentChange, paymentHeader } from '../../harness/node/x402.ts';
+import type { PaymentChange } from '../../harness/node/x402.ts';
 
 describe("the edge's budget of readings", () => {
   const payers = { hasPaid: async (wallet: string) => wallet.startsWith('paying') };
@@ -98,7 +99,7 @@ describe("the edge's budget of readings", () => {
       }
       expect([refused.status, refused.body.error.code]).to.deep.equal([503, 'service_unavailable']);
       expect(Number(refused.headers.get('retry-after'))).to.be.at.least(1);
-      const paid = await request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body: { task: 'pay' } });
+      const paid = await market.execute(relay.url, { task: 'pay' });
       expect(paid.status, paid.text).to.equal(200);
       expect((await request(relay.url, '/ready')).body.problems).to.not.include('chain_unreachable');
       const after = await market.balances();
@@ -106,14 +107,11 @@ describe("the edge's budget of readings", () => {
     });
 
     it('answers 503 to x402 payments of new wallets, which other requests cannot cause, and to no others', async () => {
-      const path = `/v1/x402/agents/${market.agentId}/execute`;
-      const task = 'sold';
-      const pay = async (payer: Keypair, change: PaymentChange = {}, before = async () => {}) => {
-        const [accepted] = decodeHeader(await request(relay.url, path, { body: { task } }), 'payment-required').accepts;
-        const payment = await makePayment(market.node, accepted, payer, change);
-        const headers = { 'payment-signature': paymentHeader(accepted, payment) };
+      const { sign, rich } = createBuyers(market, undefined, () => relay.url);
+      const pay = async (by: Keypair, change: PaymentChange = {}, before = async () => {}) => {
+        const { send } = await sign({ task: 'sold' }, { by, ...change });
         await before();
-        return request(relay.url, path, { body: { task }, headers });
+        return send();
       };
       const never = () => ({ blockhash: Keypair.generate().publicKey.toBase58() });
       const empty = Keypair.generate();
@@ -125,8 +123,7 @@ describe("the edge's budget of readings", () => {
         }
         return [refused.status, refused.body.error.code, Number(refused.headers.get('retry-after')) > 0];
       };
-      const payer = Keypair.generate();
-      await market.mintTo(payer.publicKey, 10_000_000n);
+      const payer = await rich(10_000_000n);
       const first = await pay(payer, {}, exhaustByStarts);
       expect(first.status, first.text).to.equal(200);
       await until('the index knows it, and no budget is needed', async () => {

@@ -11,14 +11,7 @@ import { CLOCK_ADDRESS } from '../../../app/sdk/program/clock.ts';
 import { RECORD_OFFSETS, RECORD_STATUS_BYTE } from '../../../app/sdk/program/program.ts';
 import { nodesOf } from '../../../app/solana/nodes.ts';
 import { until } from '../../harness/edge/until.ts';
-import {
-  afterPaying,
-  type Balances,
-  PRICE,
-  type RelayHandle,
-  request,
-  useMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { afterPaying, PRICE, type RelayHandle, useMarketplace } from '../../harness/node/marketplace.ts';
 import { type CallRule, type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 /** Size of a record's data, by which records are recognised in an answer. */
@@ -90,9 +83,7 @@ describe('two nodes', () => {
     log = '';
   });
 
-  const apiKey = () => market.callers[0]!.apiKey;
-  const execute = (task = 'pay', timeout_seconds = 60) =>
-    request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey: apiKey(), body: { task, timeout_seconds } });
+  const execute = (task = 'pay', timeout_seconds = 60) => market.execute(relay.url, { task, timeout_seconds });
 
   /** The values of a metric, in the order of its labels. */
   async function figures(name: string): Promise<number[]> {
@@ -105,10 +96,6 @@ describe('two nodes', () => {
   const disagreements = async () =>
     (await figures('marketplace_rpc_disagreements_total')).reduce((sum, count) => sum + count, 0);
 
-  function assertPaid(before: Balances, after: Balances, calls: bigint): void {
-    expect(after).to.deep.equal(afterPaying(before, calls));
-  }
-
   for (const [name, dead] of [
     ['the first', () => one],
     ['the second', () => other],
@@ -120,7 +107,7 @@ describe('two nodes', () => {
       expect((await execute()).status).to.equal(200);
       await until('the node is left out', async () => (await figures('marketplace_rpc_node_up')).includes(0));
       expect((await execute()).status).to.equal(200);
-      assertPaid(before, await market.balances(), 2n);
+      expect(await market.balances()).to.deep.equal(afterPaying(before, 2n));
       await until('the log says so', async () => log.includes('"state":"dead"'));
     });
   }
@@ -144,7 +131,7 @@ describe('two nodes', () => {
     await until('the node is left out', async () => (await figures('marketplace_rpc_node_up')).includes(0));
     await until('the log says so', async () => log.includes('"state":"behind"'));
     expect((await execute()).status).to.equal(200);
-    assertPaid(before, await market.balances(), 1n);
+    expect(await market.balances()).to.deep.equal(afterPaying(before, 1n));
   });
 
   it('distrust a node that leaps ahead, and use the other', async () => {
@@ -156,7 +143,7 @@ describe('two nodes', () => {
     });
     await until('the node is wrong', async () => log.includes('"state":"wrong"'));
     expect((await execute()).status).to.equal(200);
-    assertPaid(before, await market.balances(), 1n);
+    expect(await market.balances()).to.deep.equal(afterPaying(before, 1n));
   });
 
   const LIES: [name: string, rule: CallRule][] = [
@@ -174,26 +161,25 @@ describe('two nodes', () => {
   ];
   // Each node lies about two of them.
   for (const [index, [name, rule]] of LIES.entries()) {
-    for (const which of [index % 2 === 0 ? 'first' : 'second']) {
-      it(`decide nothing until they agree when the ${which} node says that a record ${name}`, async () => {
-        const liar = which === 'first' ? one : other;
-        const before = await market.balances();
-        const counted = await disagreements();
-        liar.onCall(rule);
-        const answered = execute();
-        await until('it is found out', async () => (await disagreements()) > counted);
-        await until('the log says so', async () => log.includes('two nodes disagree'));
-        for (const proxy of [one, other]) expect(log).to.include(new URL(proxy.rpcUrl).host);
-        // The escrow stays unchanged, and the treasury has only earlier fees.
-        const meanwhile = await market.balances();
-        expect(meanwhile.callers[0]! >= before.callers[0]! - PRICE).to.equal(true);
-        liar.onCall(null);
-        const answer = await answered;
-        expect(answer.status, answer.text).to.equal(200);
-        assertPaid(before, await market.balances(), 1n);
-        expect(market.calls.get(answer.body.execution_id)).to.equal(1);
-      });
-    }
+    const which = index % 2 === 0 ? 'first' : 'second';
+    it(`decide nothing until they agree when the ${which} node says that a record ${name}`, async () => {
+      const liar = which === 'first' ? one : other;
+      const before = await market.balances();
+      const counted = await disagreements();
+      liar.onCall(rule);
+      const answered = execute();
+      await until('it is found out', async () => (await disagreements()) > counted);
+      await until('the log says so', async () => log.includes('two nodes disagree'));
+      for (const proxy of [one, other]) expect(log).to.include(new URL(proxy.rpcUrl).host);
+      // The escrow stays unchanged, and the treasury has only earlier fees.
+      const meanwhile = await market.balances();
+      expect(meanwhile.callers[0]! >= before.callers[0]! - PRICE).to.equal(true);
+      liar.onCall(null);
+      const answer = await answered;
+      expect(answer.status, answer.text).to.equal(200);
+      expect(await market.balances()).to.deep.equal(afterPaying(before, 1n));
+      expect(market.calls.get(answer.body.execution_id)).to.equal(1);
+    });
   }
 
   it('pay the creator and refund nothing when one node reports a bad settle signature', async () => {
@@ -209,7 +195,7 @@ describe('two nodes', () => {
     await until('it is found out', async () => (await disagreements()) > counted);
     one.onCall(null);
     expect((await answered).status).to.equal(200);
-    assertPaid(before, await market.balances(), 1n);
+    expect(await market.balances()).to.deep.equal(afterPaying(before, 1n));
   });
 
   for (const which of ['first', 'second'] as const) {
@@ -235,7 +221,7 @@ describe('two nodes', () => {
       expect(answer.status, answer.text).to.be.oneOf([200, 202]);
       liar.onCall(null);
       await until('it ends', async () => (await market.record(id))?.status === 'completed');
-      assertPaid(before, await market.balances(), 1n);
+      expect(await market.balances()).to.deep.equal(afterPaying(before, 1n));
     });
   }
 

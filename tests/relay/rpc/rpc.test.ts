@@ -9,17 +9,8 @@ import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
 import { createRelayChain } from '../../../app/relay/chain/relayChain.ts';
-import { findExecution, findTreasury } from '../../../app/sdk/program/program.ts';
-import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
-import { until } from '../../harness/edge/until.ts';
-import {
-  afterPaying,
-  type Balances,
-  failedAnswer,
-  goodAnswer,
-  request,
-  startMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { findTreasury } from '../../../app/sdk/program/program.ts';
+import { afterPaying, failedAnswer, goodAnswer, startMarketplace } from '../../harness/node/marketplace.ts';
 import {
   type CallRule,
   type Kind,
@@ -172,19 +163,15 @@ async function startStage(kind: Kind) {
   });
   // Its indexer reads the node directly.
   const relay = await market.startRelayProcess({
-    SOLANA_RPC_URL: proxy.rpcUrl,
-    SOLANA_WS_URL: proxy.wsUrl,
+    ...proxy.environment,
     INDEXER_RPC_URL: market.node.rpcUrl,
     INDEXER_WS_URL: market.node.wsUrl,
   });
-  const { apiKey } = market.callers[0]!;
   const task = kind === 'refund' ? 'refund' : 'pay';
   const paid = kind === 'refund' ? 0n : 2n;
   let questions = 0;
 
-  function execute() {
-    return request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body: { task } });
-  }
+  const execute = () => market.execute(relay.url, { task });
 
   /** Starts the fault when a transaction of this kind is sent; resolves when the fault is over. */
   function arm(fault: Fault): Promise<void> {
@@ -216,15 +203,6 @@ async function startStage(kind: Kind) {
     });
   }
 
-  async function readEnd(id: string) {
-    let body: Record<string, unknown> = {};
-    await until(`${id} ends`, async () => {
-      body = (await request(relay.url, `/v1/executions/${id}`, { apiKey })).body;
-      return body.status === 'completed' || (body.status === 'failed' && body.cost_usdc === 0);
-    });
-    return body;
-  }
-
   function clear(): void {
     proxy.onCall(null);
     proxy.onMessage(null);
@@ -241,7 +219,7 @@ async function startStage(kind: Kind) {
     questions = 0;
     const answer = await answered;
     const id = answer.body.execution_id ?? answer.body.error.execution_id;
-    const body = await readEnd(id);
+    const body = await market.endOf(relay.url, id);
     expect(questions).to.be.at.most(MOST_QUESTIONS);
     // An unknown outcome is never reported as a failure: the answer is the outcome or 202.
     expect(answer.status).to.be.oneOf(kind === 'refund' ? [500, 202] : [200, 202], JSON.stringify(answer.body));
@@ -249,11 +227,9 @@ async function startStage(kind: Kind) {
 
     expect((await market.record(id))?.status).to.equal(kind === 'refund' ? 'refunded' : 'completed');
     expect(await market.escrowExists(id)).to.equal(false);
-    const record = findExecution(parseUuid(id)!);
-    const transactions = await market.node.connection.getSignaturesForAddress(record, undefined, 'confirmed');
-    expect(transactions.map(({ err }) => err)).to.deep.equal([null, null]);
+    expect((await market.transactionsOf(id)).map(({ err }) => err)).to.deep.equal([null, null]);
     expect(market.calls.get(id)).to.equal(1);
-    assertMoved(before, await market.balances(), paid);
+    expect(await market.balances()).to.deep.equal(afterPaying(before, paid));
   }
 
   return {
@@ -268,10 +244,6 @@ async function startStage(kind: Kind) {
       await market.stop();
     },
   };
-}
-
-function assertMoved(before: Balances, after: Balances, paid: bigint): void {
-  expect(after).to.deep.equal(afterPaying(before, paid));
 }
 
 describe('a node with faults', () => {
@@ -349,7 +321,7 @@ describe('a node with faults', () => {
         clear();
       }
       expect((await execute()).status).to.equal(200);
-      assertMoved(before, await market.balances(), 1n);
+      expect(await market.balances()).to.deep.equal(afterPaying(before, 1n));
     });
   }
 });

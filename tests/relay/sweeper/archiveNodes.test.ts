@@ -1,10 +1,3 @@
-/**
- * The nodes of archive trees in the ledger: equal to those of a whole tree, in whatever batches the leaves arrive, and
- * never half written.
- */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -13,7 +6,7 @@ import { leavesOf, requireLeaves } from '../../../app/relay/calls/archived.ts';
 import { type ArchiveNodes, createArchiveNodes, readProof } from '../../../app/relay/ledger/archiveNodes.ts';
 import { followTrees, newFollowing } from '../../../app/relay/sweeper/trees.ts';
 import { constants } from '../../../app/sdk/program/program.ts';
-import { openTables, type Tables } from '../../harness/tables.ts';
+import { useTables } from '../../harness/tables.ts';
 import { MerkleTree, proofsOf } from '../../program/archiving.ts';
 
 const TREE = PublicKey.unique().toBase58();
@@ -29,20 +22,12 @@ const refusal = (work: Promise<unknown>): Promise<string> =>
   );
 
 describe("the nodes of an archive's tree", () => {
-  let folder: string;
-  let tables: Tables;
+  const tables = useTables({ each: true });
   let nodes: ArchiveNodes;
 
-  beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'nodes-'));
-    tables = await openTables(folder);
+  beforeEach(() => {
     nodes = createArchiveNodes(tables.writes, tables.ledger.db);
   });
-  afterEach(async () => {
-    await tables.close();
-    rmSync(folder, { recursive: true });
-  });
-
   const proofOf = (leafIndex: number) => readProof(tables.views.db, { archiveIndex: 0n, tree: TREE }, leafIndex);
   const add = async (first: number, count: number, isProven = true): Promise<void> =>
     await nodes.write(0, TREE, await nodes.grow(0, first, leavesUpTo(first + count).slice(first)), isProven);

@@ -84,7 +84,7 @@ describe('a change of the rent', function () {
     return Number(row?.lamports ?? 0);
   }
   const execute = (task: string, more: object = {}, caller = 0, url = market.relay.url): Promise<Answer> =>
-    market.execute(url, { task, ...more }, caller);
+    market.execute(url, { task, ...more }, { caller });
 
   for (const [from, to] of FALLS) {
     it(`pays or refunds earlier and running calls and returns lent rent unchanged, from ${from} to ${to}`, async () => {

@@ -49,7 +49,7 @@ export type Stage = Awaited<ReturnType<typeof startStage>>;
 export async function startStage() {
   const market = await startMarket();
   await market.list();
-  const bench = new IndexerBench(market.node);
+  const bench = new IndexerBench(market);
   const { connection } = market.node;
   const folder = join(bench.folder, 'stage');
   const keypair = join(folder, 'authority.json');

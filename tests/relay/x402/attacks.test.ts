@@ -22,8 +22,6 @@ import {
   findExecution,
   findTokenAccount,
   findTreasury,
-  openExecution,
-  prepareDeposit,
   refundDeposit,
 } from '../../../app/sdk/program/program.ts';
 import { deriveExecutionId } from '../../../app/sdk/receipt/receipt.ts';
@@ -33,14 +31,8 @@ import { openMarketplace } from '../../../app/sdk/wallet/marketplace.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
-import {
-  type Answer,
-  goodAnswer,
-  PRICE,
-  type RelayHandle,
-  request,
-  useMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { createBuyers, PAYMENT_LAMPORTS, TOTAL } from '../../harness/node/buyers.ts';
+import { type Answer, goodAnswer, PRICE, type RelayHandle, useMarketplace } from '../../harness/node/marketplace.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 import {
   type Accepted,
@@ -50,7 +42,6 @@ import {
   paymentHeader,
 } from '../../harness/node/x402.ts';
 
-const TOTAL = PRICE + 5_000n;
 const LIGHTHOUSE = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
 
 describe('attacks on the x402 API', function () {
@@ -69,39 +60,28 @@ describe('attacks on the x402 API', function () {
     await relay.kill();
   });
 
-  const path = () => `/v1/x402/agents/${market.agentId}/execute`;
-  const ask = (body: object, headers: Record<string, string> = {}) => request(relay.url, path(), { body, headers });
-  async function quote(body: object, headers: Record<string, string> = {}): Promise<Accepted> {
-    const answer = await ask(body, headers);
-    expect(answer.status, answer.text).to.equal(402);
-    return decodeHeader(answer, 'payment-required').accepts[0];
-  }
-  const buy = async (body: object, accepted: Accepted, change: PaymentChange = {}, by = wallet): Promise<Answer> =>
-    ask(body, { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, by, change)) });
+  const { ask, quote, buy, rich, usdcOf, lamports, isGone, ownOpen, prepareFor } = createBuyers(
+    market,
+    wallet,
+    () => relay.url,
+  );
   const reasonOf = ({ status, body }: Answer) =>
     status === 402 ? body.error.details.reason : `${status} ${body.error?.code}`;
-  const lamports = ({ publicKey }: Keypair) => market.node.connection.getBalance(publicKey, 'confirmed');
-  const usdcOf = ({ publicKey }: Keypair) => market.amountOf(findTokenAccount(publicKey, market.usdcMint));
-  /** The open of a quoted execution by its payer, from the payer's own account. */
-  async function ownOpen({ publicKey }: Keypair, { extra }: Accepted, change: { requestHash?: Buffer } = {}) {
-    const nonce = Buffer.from(extra.nonce, 'hex');
-    return openExecution({
-      caller: publicKey,
-      payer: publicKey,
-      rentSponsor: publicKey,
-      source: findTokenAccount(publicKey, market.usdcMint),
-      listing: new PublicKey(extra.listing),
-      usdcMint: market.usdcMint,
-      nonce,
-      executionId: deriveExecutionId(publicKey.toBytes(), nonce),
-      maxPrice: PRICE,
-      listingVersion: extra.listing_version,
-      timeoutSeconds: extra.timeout_seconds,
-      requestHash: Buffer.from(extra.request_hash, 'hex'),
-      openBefore: BigInt(await market.node.now()) + 60n,
-      gasLamports: 10_000,
-      ...change,
-    });
+  /** Buys a call. While it stands still at this point, `then` happens; `later` once it goes on. Returns its answer. */
+  async function interrupt(
+    point: string,
+    payer: Keypair,
+    then: (accepted: Accepted) => Promise<unknown>,
+    later?: () => Promise<unknown>,
+  ) {
+    const task = stopAt(point, payer.publicKey.toBase58());
+    const accepted = await quote({ task });
+    const answering = buy({ task }, { accepted, by: payer });
+    await until('it stands', async () => relay.standing.has(task));
+    await then(accepted);
+    relay.process.send({ release: task });
+    await later?.();
+    return { accepted, answer: await answering };
   }
   /** Moves a payer's money to another wallet. */
   const away = async (payer: Keypair) => {
@@ -115,14 +95,16 @@ describe('attacks on the x402 API', function () {
       keypairSigner(payer),
     );
   };
+  /** The relay's refund of a deposit to its payer. */
+  function returnOf({ payTo }: Accepted, payer: Keypair) {
+    const { authority, usdcMint } = market;
+    const to = { destination: findTokenAccount(payer.publicKey, usdcMint), usdcMint };
+    const relayKey = { authority: authority.publicKey, rentSponsor: authority.publicKey };
+    return refundDeposit({ ...relayKey, ...to, deposit: new PublicKey(payTo) });
+  }
   async function readDeposit(address: string) {
     const account = await market.node.connection.getAccountInfo(new PublicKey(address), 'confirmed');
     return decodeAccount('Deposit', account!.data);
-  }
-  async function rich(amount = TOTAL): Promise<Keypair> {
-    const one = Keypair.generate();
-    await market.mintTo(one.publicKey, amount);
-    return one;
   }
 
   describe('a payment that is not a plain transfer of the quoted amount', () => {
@@ -267,8 +249,8 @@ describe('attacks on the x402 API', function () {
       const before = await Promise.all([lamports(feePayer), lamports(market.authority), usdcOf(wallet)]);
       const found: Record<string, string> = {};
       for (const [name, change] of Object.entries(CHANGES)) {
-        const { by, says = '', ...changed } = change();
-        const answer = await buy(body, accepted, changed, by);
+        const { says = '', ...changed } = change();
+        const answer = await buy(body, { accepted, ...changed });
         found[name] = reasonOf(answer);
         expect(answer.body.error.message, name).to.include(says);
         expect(answer.headers.get('payment-required'), name).to.be.a('string');
@@ -277,7 +259,7 @@ describe('attacks on the x402 API', function () {
       expect(found).to.deep.equal(all);
       expect(await Promise.all([lamports(feePayer), lamports(market.authority), usdcOf(wallet)])).to.deep.equal(before);
       // A correct payment of the same quote is accepted.
-      expect((await buy(body, accepted)).status).to.equal(200);
+      expect((await buy(body, { accepted })).status).to.equal(200);
     });
 
     it('accepts it in any order, if its other instructions are memos of either program, or assertions of Lighthouse', async () => {
@@ -286,12 +268,8 @@ describe('attacks on the x402 API', function () {
       const memo = of('Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo', Buffer.from('of the first memo program'));
       const own = { pubkey: wallet.publicKey, isSigner: false, isWritable: false };
       const lighthouse = of(LIGHTHOUSE, Buffer.from([5]), [own]);
-      const accepted = await quote({ task: 'memos' });
-      const sold = await buy(
-        { task: 'memos' },
-        accepted,
-        first((usual) => [...usual.slice(0, 3), memo]),
-      );
+      const withMemo = first((usual) => [...usual.slice(0, 3), memo]);
+      const sold = await buy({ task: 'memos' }, withMemo);
       expect(sold.status, sold.text).to.equal(200);
       const guards = (count: number) => Array<TransactionInstruction>(count).fill(lighthouse);
       const LAYOUTS: [name: string, change: (usual: TransactionInstruction[]) => TransactionInstruction[]][] = [
@@ -308,8 +286,8 @@ describe('attacks on the x402 API', function () {
         ],
       ];
       for (const [name, change] of LAYOUTS) {
-        const other = await quote({ task: name });
-        const failed = await buy({ task: name }, other, first(change));
+        const accepted = await quote({ task: name });
+        const failed = await buy({ task: name }, { accepted, ...first(change) });
         // This node does not have Lighthouse: the payment passes all checks, but would fail.
         expect([reasonOf(failed), failed.body.error.message], name).to.deep.equal([
           'payment_failed',
@@ -317,7 +295,7 @@ describe('attacks on the x402 API', function () {
         ]);
         // The same order without Lighthouse is sold.
         const plain = first((usual) => change(usual).filter((one) => one !== lighthouse));
-        expect((await buy({ task: name }, other, plain)).status, name).to.equal(200);
+        expect((await buy({ task: name }, { accepted, ...plain })).status, name).to.equal(200);
       }
     });
   });
@@ -345,47 +323,25 @@ describe('attacks on the x402 API', function () {
     };
     for (const [name, one] of Object.entries(forged)) {
       const header = paymentHeader(one, await makePayment(market.node, accepted, wallet));
-      expect(reasonOf(await ask(body, { 'payment-signature': header })), name).to.equal('payment_invalid');
+      expect(reasonOf(await ask(body, { headers: { 'payment-signature': header } })), name).to.equal('payment_invalid');
     }
     for (const header of ['', 'x', Buffer.from('{}').toString('base64'), Buffer.from('[1').toString('base64')]) {
-      expect(reasonOf(await ask(body, { 'payment-signature': header })), header).to.equal('payment_invalid');
+      expect(reasonOf(await ask(body, { headers: { 'payment-signature': header } })), header).to.equal(
+        'payment_invalid',
+      );
     }
     // A valid quote of another request buys nothing here.
-    expect(reasonOf(await buy(body, other))).to.equal('quote_changed');
+    expect(reasonOf(await buy(body, { accepted: other }))).to.equal('quote_changed');
   });
 
   it('refuses a payment that has expired, and sells the same quote for a new one', async () => {
     const accepted = await quote({ task: 'late' });
     const { blockhash } = await market.node.connection.getLatestBlockhash();
     await market.node.outlive();
-    expect(reasonOf(await buy({ task: 'late' }, accepted, { blockhash }))).to.equal('quote_expired');
+    expect(reasonOf(await buy({ task: 'late' }, { accepted, blockhash }))).to.equal('quote_expired');
     const never = Keypair.generate().publicKey.toBase58();
-    expect(reasonOf(await buy({ task: 'late' }, accepted, { blockhash: never }))).to.equal('quote_expired');
-    expect((await buy({ task: 'late' }, accepted)).status).to.equal(200);
-  });
-
-  it('does not sign a payment that expires while its deposit is made', async () => {
-    const payer = await rich();
-    const task = stopAt('depositConfirmed:before', 'too late');
-    const accepted = await quote({ task });
-    const before = await lamports(feePayer);
-    const answering = buy({ task }, accepted, {}, payer);
-    await until('the deposit is prepared', async () => relay.standing.has(task));
-    await market.node.outlive();
-    relay.process.send({ release: task });
-    const answer = await answering;
-    expect([reasonOf(answer), answer.body.error.message]).to.deep.equal([
-      'payment_failed',
-      'The payment has expired. Nothing was paid.',
-    ]);
-    const rows = await market.query(
-      'ledger',
-      `SELECT state, (SELECT count(*) FROM transactions AS t WHERE t.execution_id = e.execution_id AND kind = 'pay') AS payments
-        FROM executions AS e WHERE task = '${task}'`,
-    );
-    expect(rows).to.deep.equal([{ state: 'void', payments: 0n }]);
-    expect([await usdcOf(payer), before - (await lamports(feePayer))]).to.deep.equal([TOTAL, 0]);
-    expect(await market.node.connection.getAccountInfo(new PublicKey(accepted.payTo), 'confirmed')).to.equal(null);
+    expect(reasonOf(await buy({ task: 'late' }, { accepted, blockhash: never }))).to.equal('quote_expired');
+    expect((await buy({ task: 'late' }, { accepted })).status).to.equal(200);
   });
 
   it('refuses a quote after two minutes by the clock of the relay', async () => {
@@ -406,8 +362,8 @@ describe('attacks on the x402 API', function () {
     });
     const quotedUntil = (ms: number) =>
       toRequirements({ ...x402, network: accepted.network, serviceFee: () => terms.serviceFee }, terms, ms);
-    expect(reasonOf(await buy({ task: 'old' }, quotedUntil(Date.now() - 1)))).to.equal('quote_expired');
-    expect((await buy({ task: 'old' }, quotedUntil(Date.now() + 60_000))).status).to.equal(200);
+    expect(reasonOf(await buy({ task: 'old' }, { accepted: quotedUntil(Date.now() - 1) }))).to.equal('quote_expired');
+    expect((await buy({ task: 'old' }, { accepted: quotedUntil(Date.now() + 60_000) })).status).to.equal(200);
   });
 
   it('accepts the newest blockhash, and takes the payment for alive until 150 blocks after the newest one', async () => {
@@ -417,7 +373,7 @@ describe('attacks on the x402 API', function () {
     const height = () => connection.getBlockHeight('processed');
     const before = await height();
     const { blockhash } = await connection.getLatestBlockhash('processed');
-    expect((await buy(body, accepted, { blockhash })).status).to.equal(200);
+    expect((await buy(body, { accepted, blockhash })).status).to.equal(200);
     const [row] = await market.query(
       'ledger',
       `SELECT payment_last_valid_height AS last FROM executions WHERE task = '${body.task}'`,
@@ -430,7 +386,7 @@ describe('attacks on the x402 API', function () {
     const bodies = Array.from({ length: 30 }, (_, n) => ({ task: `one balance ${n}` }));
     const quotes = await Promise.all(bodies.map((body) => quote(body)));
     const before = await lamports(feePayer);
-    const answers = await Promise.all(bodies.map((body, n) => buy(body, quotes[n], {}, payer)));
+    const answers = await Promise.all(bodies.map((body, n) => buy(body, { accepted: quotes[n], by: payer })));
     let sold = answers.filter(({ status }) => status === 200).length;
     // A new wallet has one payment in progress at a time; the others are refused at once. On a busy machine a blockhash may
     // be too old by then, and a payment that was accepted may find the money gone before it is signed.
@@ -441,12 +397,12 @@ describe('attacks on the x402 API', function () {
     ]);
     // On a busy machine none of them may be accepted in time. A client repeats its payment.
     while (sold === 0) {
-      const again = await buy({ task: 'once more' }, await quote({ task: 'once more' }), {}, payer);
+      const again = await buy({ task: 'once more' }, { by: payer });
       if (again.status === 200) sold += 1;
       else expect(reasonOf(again)).to.equal('503 service_unavailable');
     }
     expect(await usdcOf(payer)).to.equal(2n * TOTAL + 1n - BigInt(sold) * TOTAL);
-    expect(before - (await lamports(feePayer))).to.equal(sold * 10_001);
+    expect(before - (await lamports(feePayer))).to.equal(sold * PAYMENT_LAMPORTS);
   });
 
   it('refuses a payer without the money, without an account, and with a frozen one', async () => {
@@ -455,9 +411,7 @@ describe('attacks on the x402 API', function () {
     const frozen = await rich();
     await market.setFrozen(findTokenAccount(frozen.publicKey, market.usdcMint), true);
     for (const payer of [poor, nobody, frozen]) {
-      expect(reasonOf(await buy({ task: 'poor' }, await quote({ task: 'poor' }), {}, payer))).to.equal(
-        'insufficient_funds',
-      );
+      expect(reasonOf(await buy({ task: 'poor' }, { by: payer }))).to.equal('insufficient_funds');
     }
   });
 
@@ -465,20 +419,19 @@ describe('attacks on the x402 API', function () {
     const [one, two] = [await rich(), await rich()];
     const body = { task: 'two payers' };
     const accepted = await quote(body);
-    const answers = await Promise.all([buy(body, accepted, {}, one), buy(body, accepted, {}, two)]);
+    const answers = await Promise.all([one, two].map((by) => buy(body, { accepted, by })));
     const sold = answers.filter(({ status }) => status === 200);
     expect(sold.length, answers.map(({ text }) => text).join()).to.equal(1);
     expect((await usdcOf(one)) + (await usdcOf(two))).to.equal(TOTAL);
     const loser = (await usdcOf(one)) === 0n ? two : one;
     const atOnce = answers.find(({ status }) => status !== 200)!;
-    for (const answer of [atOnce, await buy(body, accepted, {}, loser)]) {
+    for (const answer of [atOnce, await buy(body, { accepted, by: loser })]) {
       expect(reasonOf(answer), answer.text).to.equal('quote_used');
       expect(decodeHeader(answer, 'payment-required').accepts[0].payTo).to.not.equal(accepted.payTo);
     }
   });
 
   it('serves calls although lamports came to the addresses of their records, before or after the payment', async () => {
-    const { connection } = market.node;
     const fund = ({ publicKey }: Keypair, { extra }: Accepted) => {
       const id = deriveExecutionId(publicKey.toBytes(), Buffer.from(extra.nonce, 'hex'));
       return market.node.fundSol(findExecution(id), 650_240);
@@ -487,112 +440,60 @@ describe('attacks on the x402 API', function () {
     const body = { task: 'funded record' };
     const accepted = await quote(body);
     await fund(early, accepted);
-    const answer = await buy(body, accepted, {}, early);
+    const answer = await buy(body, { accepted, by: early });
     expect(answer.status, answer.text).to.equal(200);
     expect(await usdcOf(early)).to.equal(0n);
 
-    const task = stopAt('paid:after', 'funded while paying');
-    const other = await quote({ task });
-    const answering = buy({ task }, other, {}, late);
-    await until('it has paid', async () => relay.standing.has(task));
-    await fund(late, other);
-    relay.process.send({ release: task });
-    const ended = await answering;
-    expect(ended.status, ended.text).to.equal(200);
+    const other = await interrupt('paid:after', late, (quoted) => fund(late, quoted));
+    expect(other.answer.status, other.answer.text).to.equal(200);
     expect(await usdcOf(late)).to.equal(0n);
-    for (const { payTo } of [accepted, other]) {
-      expect(await connection.getAccountInfo(new PublicKey(payTo), 'confirmed')).to.equal(null);
+    for (const { payTo } of [accepted, other.accepted]) {
+      expect(await isGone(new PublicKey(payTo))).to.equal(true);
     }
   });
 
   it('sends the payment back if its payer has opened the same execution itself in the meantime', async () => {
     const payer = await rich(2n * TOTAL);
     await market.node.fundSol(payer.publicKey, 1e9);
-    const task = stopAt('paid:after', 'own record');
-    const accepted = await quote({ task });
-    const answering = buy({ task }, accepted, {}, payer);
-    await until('it has paid', async () => relay.standing.has(task));
-    const own = await ownOpen(payer, accepted);
-    await sendTransaction(market.node.connection, [own], keypairSigner(payer));
     const calledBefore = market.calls.size;
-    relay.process.send({ release: task });
-    const answer = await answering;
+    const { accepted, answer } = await interrupt('paid:after', payer, async (quoted) =>
+      sendTransaction(market.node.connection, [await ownOpen(payer, quoted)], keypairSigner(payer)),
+    );
     expect(answer.status, answer.text).to.equal(503);
     expect(decodeHeader(answer, 'payment-response')).to.include({ success: false, amount: String(TOTAL) });
     // One price is in the payer's own escrow. Of the payment only the service fee is lost.
     expect(await usdcOf(payer)).to.equal(2n * TOTAL - PRICE - 5_000n);
-    expect(await market.node.connection.getAccountInfo(new PublicKey(accepted.payTo), 'confirmed')).to.equal(null);
+    expect(await isGone(new PublicKey(accepted.payTo))).to.equal(true);
     expect(market.calls.size).to.equal(calledBefore);
   });
 
   it('calls no creator for a record of other terms that the payer opened itself after a refund of the deposit', async () => {
     const payer = await rich(2n * TOTAL);
     await market.node.fundSol(payer.publicKey, 1e9);
-    const task = stopAt('paid:after', 'other terms');
-    const accepted = await quote({ task });
-    const answering = buy({ task }, accepted, {}, payer);
-    await until('it has paid', async () => relay.standing.has(task));
-    const deposit = new PublicKey(accepted.payTo);
-    const back = refundDeposit({
-      authority: market.authority.publicKey,
-      deposit,
-      rentSponsor: market.authority.publicKey,
-      destination: findTokenAccount(payer.publicKey, market.usdcMint),
-      usdcMint: market.usdcMint,
-    });
-    await sendTransaction(market.node.connection, [back], keypairSigner(market.authority));
-    const own = await ownOpen(payer, accepted, { requestHash: Buffer.alloc(32, 7) });
-    await sendTransaction(market.node.connection, [own], keypairSigner(payer));
     const calledBefore = market.calls.size;
-    relay.process.send({ release: task });
+    const openAgain = async (accepted: Accepted) => {
+      const back = returnOf(accepted, payer);
+      await sendTransaction(market.node.connection, [back], keypairSigner(market.authority));
+      const own = await ownOpen(payer, accepted, { requestHash: Buffer.alloc(32, 7) });
+      await sendTransaction(market.node.connection, [own], keypairSigner(payer));
+    };
     // The relay waits until the payment cannot land again.
-    await market.node.outlive();
-    const answer = await answering;
+    const { answer } = await interrupt('paid:after', payer, openAgain, () => market.node.outlive());
     expect(answer.status, answer.text).to.equal(503);
     expect(market.calls.size).to.equal(calledBefore);
     expect(await usdcOf(payer)).to.equal(2n * TOTAL - PRICE - 5_000n);
     // The relay signs with a blockhash for seconds, and the leap has invalidated it.
     const current = { task: 'current' };
-    await until('the relay has a newer one', async () => (await buy(current, await quote(current))).status === 200);
+    await until('the relay has a newer one', async () => (await buy(current)).status === 200);
   });
 
   it('signs no payment into a deposit that a thief of the relay’s key has prepared again for itself', async () => {
     const [payer, thief] = [await rich(), Keypair.generate()];
-    const task = stopAt('depositConfirmed:before', 'stolen key');
-    const accepted = await quote({ task });
     const before = await lamports(feePayer);
-    const answering = buy({ task }, accepted, {}, payer);
-    await until('the deposit is prepared', async () => relay.standing.has(task));
-    const { usdcMint, authority } = market;
-    const { listing, listing_version, request_hash, timeout_seconds, nonce } = accepted.extra;
-    const key = authority.publicKey;
-    const close = refundDeposit({
-      authority: key,
-      deposit: new PublicKey(accepted.payTo),
-      rentSponsor: key,
-      destination: findTokenAccount(payer.publicKey, usdcMint),
-      usdcMint,
+    const { accepted, answer } = await interrupt('depositConfirmed:before', payer, (quoted) => {
+      const again = [returnOf(quoted, payer), prepareFor(quoted, thief)];
+      return sendTransaction(market.node.connection, again, keypairSigner(market.authority));
     });
-    const again = prepareDeposit({
-      terms: {
-        listing: new PublicKey(listing),
-        listingVersion: listing_version,
-        requestHash: Buffer.from(request_hash, 'hex'),
-        timeoutSeconds: timeout_seconds,
-        nonce: Buffer.from(nonce, 'hex'),
-      },
-      payer: null,
-      price: PRICE,
-      serviceFee: TOTAL - PRICE,
-      usdcMint,
-      authority: key,
-      rentPayer: key,
-      rentSponsor: key,
-      caller: thief.publicKey,
-    });
-    await sendTransaction(market.node.connection, [close, again], keypairSigner(authority));
-    relay.process.send({ release: task });
-    const answer = await answering;
     expect(reasonOf(answer), answer.text).to.equal('payment_failed');
     expect([await usdcOf(payer), before - (await lamports(feePayer))]).to.deep.equal([TOTAL, 0]);
     expect((await readDeposit(accepted.payTo)).caller.toBase58()).to.equal(thief.publicKey.toBase58());
@@ -621,9 +522,9 @@ describe('attacks on the x402 API', function () {
       );
     market.setBehaviour((body, _response, reply) => reply(goodAnswer(signingKey, body.execution_id, 'changed')));
     const listed = await createListing(own, { wallet: creator, signingKey, draft: draftAt('0.25') });
-    const url = `/v1/x402/agents/${listed.agent_id}/execute`;
+    const agent = listed.agent_id;
     const priceNow = async (task: string): Promise<Accepted | null> => {
-      const answer = await request(relay.url, url, { body: { task } });
+      const answer = await ask({ task }, { agent });
       return answer.status === 402 ? decodeHeader(answer, 'payment-required').accepts[0] : null;
     };
     const payer = await rich(4n * TOTAL + 100_000n);
@@ -635,10 +536,9 @@ describe('attacks on the x402 API', function () {
         accepted = await priceNow(task);
         return accepted?.extra.listing_version === n + 1;
       });
-      const headers = { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, payer)) };
-      const answering = request(relay.url, url, { body: { task }, headers });
+      const answering = buy({ task }, { accepted, agent, by: payer });
       await until('it stands', async () => relay.standing.has(task));
-      const agentId = new PublicKey(listed.agent_id);
+      const agentId = new PublicKey(agent);
       await updateListing(own, { wallet: creator, agentId, draft: draftAt(n % 2 === 0 ? '0.26' : '0.25') });
       relay.process.send({ release: task });
       const answer = await answering;
@@ -646,7 +546,7 @@ describe('attacks on the x402 API', function () {
       expect(decodeHeader(answer, 'payment-response')?.success).to.equal(isPaid ? false : undefined);
     }
     expect(await usdcOf(payer)).to.equal(4n * TOTAL + 100_000n - 2n * 5_000n);
-    const refused = await request(relay.url, url, { body: { task: 'once more' } });
+    const refused = await ask({ task: 'once more' }, { agent });
     expect([refused.status, refused.body.error.message]).to.deep.equal([
       503,
       "The agent's listing changed 3 times during calls of the last 24 hours, so this service gives no quotes for it now. Retry later.",
@@ -681,7 +581,7 @@ describe('attacks on the x402 API', function () {
         for (let n = 0; n < 3; n += 1) {
           const task = `fails: ${what} ${n}`;
           const accepted = await quote({ task });
-          const answer = await buy({ task }, accepted, change, payer);
+          const answer = await buy({ task }, { accepted, by: payer, ...change });
           expect([reasonOf(answer), answer.body.error.message]).to.deep.equal([
             'payment_failed',
             'The payment would fail on-chain. Nothing was paid.',
@@ -693,7 +593,7 @@ describe('attacks on the x402 API', function () {
         expect(await held()).to.deep.equal(before);
         // Nothing is reserved or counted either.
         const task = `pays: ${what}`;
-        const sold = await buy({ task }, await quote({ task }), {}, payer);
+        const sold = await buy({ task }, { by: payer });
         expect(sold.status, sold.text).to.equal(200);
       });
     }
@@ -707,7 +607,7 @@ describe('attacks on the x402 API', function () {
         const task = `${units} units`;
         const accepted = await quote({ task });
         const before = await lamports(market.authority);
-        const answer = await buy({ task }, accepted, withUnits(units), payer);
+        const answer = await buy({ task }, { accepted, by: payer, ...withUnits(units) });
         if (answer.status === 200) pays = units;
         else {
           expect([reasonOf(answer), await lamports(market.authority)]).to.deep.equal(['payment_failed', before]);
@@ -718,63 +618,37 @@ describe('attacks on the x402 API', function () {
     });
   });
 
-  describe('money that moves after the check', () => {
-    async function moveAt(
-      point: string,
-      feeLamports: number,
-    ): Promise<{ answer: Answer; feePayerLamports: number; deposit: PublicKey }> {
-      const payer = await rich();
-      const task = stopAt(point);
-      const accepted = await quote({ task });
-      const before = await lamports(feePayer);
-      const answering = buy({ task }, accepted, {}, payer);
-      await until('it stands', async () => relay.standing.has(task));
-      await away(payer);
-      relay.process.send({ release: task });
-      if (feeLamports > 0) {
-        await until('the payment has failed', async () => before - (await lamports(feePayer)) === feeLamports);
-        await market.node.outlive();
-      }
-      const answer = await answering;
-      return { answer, feePayerLamports: before - (await lamports(feePayer)), deposit: new PublicKey(accepted.payTo) };
-    }
-
-    it('before the fee payer signs: the payment is never sent, and the deposit is closed', async () => {
-      const { answer, feePayerLamports, deposit } = await moveAt('depositConfirmed:before', 0);
-      expect(reasonOf(answer), answer.text).to.equal('payment_failed');
-      expect(feePayerLamports).to.equal(0);
-      expect(await market.node.connection.getAccountInfo(deposit, 'confirmed')).to.equal(null);
+  it('refuses a payment that fails because its money has moved once it has expired: it costs its fee', async () => {
+    const payer = await rich();
+    const before = await lamports(feePayer);
+    const spent = async () => before - (await lamports(feePayer));
+    const moveAway = () => away(payer);
+    const { accepted, answer } = await interrupt('send-pay:before', payer, moveAway, async () => {
+      await until('the payment has failed', async () => (await spent()) === PAYMENT_LAMPORTS);
+      await market.node.outlive();
     });
-
-    it('after the fee payer signed: the payment fails, costs its fee, and is refused once it has expired', async () => {
-      const { answer, feePayerLamports, deposit } = await moveAt('send-pay:before', 10_001);
-      expect(reasonOf(answer), answer.text).to.equal('payment_failed');
-      expect(feePayerLamports).to.equal(10_001);
-      expect(await market.node.connection.getAccountInfo(deposit, 'confirmed')).to.equal(null);
-    });
+    expect(reasonOf(answer), answer.text).to.equal('payment_failed');
+    expect(await spent()).to.equal(PAYMENT_LAMPORTS);
+    expect(await isGone(new PublicKey(accepted.payTo))).to.equal(true);
   });
 
   it('closes a deposit that a payer with a closed account left one base unit in: the treasury gets the unit', async () => {
     const payer = await rich();
     await market.node.fundSol(payer.publicKey, 1e9);
-    const task = stopAt('depositConfirmed:before', 'dust');
-    const accepted = await quote({ task });
     const treasury = findTreasury();
     const before = await market.amountOf(treasury);
-    const answering = buy({ task }, accepted, {}, payer);
-    await until('the deposit is prepared', async () => relay.standing.has(task));
     const [source, owner] = [findTokenAccount(payer.publicKey, market.usdcMint), payer.publicKey];
-    const vault = findTokenAccount(new PublicKey(accepted.payTo), market.usdcMint);
-    const moved = [
-      createTransferInstruction(source, vault, owner, 1n),
-      createTransferInstruction(source, market.callers[1]!.usdc, owner, TOTAL - 1n),
-      createCloseAccountInstruction(source, owner, owner),
-    ];
-    await sendTransaction(market.node.connection, moved, keypairSigner(payer));
-    relay.process.send({ release: task });
-    const answer = await answering;
+    const { accepted, answer } = await interrupt('depositConfirmed:before', payer, ({ payTo }) => {
+      const vault = findTokenAccount(new PublicKey(payTo), market.usdcMint);
+      const moved = [
+        createTransferInstruction(source, vault, owner, 1n),
+        createTransferInstruction(source, market.callers[1]!.usdc, owner, TOTAL - 1n),
+        createCloseAccountInstruction(source, owner, owner),
+      ];
+      return sendTransaction(market.node.connection, moved, keypairSigner(payer));
+    });
     expect(reasonOf(answer), answer.text).to.equal('payment_failed');
-    expect(await market.node.connection.getAccountInfo(new PublicKey(accepted.payTo), 'confirmed')).to.equal(null);
+    expect(await isGone(new PublicKey(accepted.payTo))).to.equal(true);
     expect((await market.amountOf(treasury)) - before).to.equal(1n);
   });
 
@@ -786,19 +660,12 @@ describe('attacks on the x402 API', function () {
       PUBLIC_RATE_PER_SECOND: '150',
       PUBLIC_RATE_BURST: '150',
     });
-    const from = (address: string) => async (payer: Keypair, accepted: Accepted, task: string) =>
-      request(proxied.url, path(), {
-        body: { task },
-        headers: {
-          'x-forwarded-for': address,
-          'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, payer)),
-        },
-      });
+    const from = (address: string) => (by: Keypair, accepted: Accepted, task: string) =>
+      buy({ task }, { by, accepted, url: proxied.url, headers: { 'x-forwarded-for': address } });
     try {
       const failing = from('203.0.113.9');
       const other = from('203.0.113.10');
-      const quoteAt = async (task: string) =>
-        decodeHeader(await request(proxied.url, path(), { body: { task } }), 'payment-required').accepts[0];
+      const quoteAt = (task: string) => quote({ task }, { url: proxied.url });
       // Each moves its money away while the relay waits for the deposit.
       const begin = async (n: number) => {
         const payer = await rich();
@@ -820,7 +687,7 @@ describe('attacks on the x402 API', function () {
       const header = paymentHeader(accepted, await makePayment(market.node, accepted, payer));
       const repeat = async () => {
         const headers = { 'x-forwarded-for': '203.0.113.11', 'payment-signature': header };
-        return (await request(proxied.url, path(), { body: { task: 'honest' }, headers })).status;
+        return (await ask({ task: 'honest' }, { url: proxied.url, headers })).status;
       };
       const repeats = await Promise.all(Array.from({ length: 120 }, repeat));
       expect(new Set(repeats)).to.deep.equal(new Set([200, 429]));

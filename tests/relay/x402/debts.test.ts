@@ -8,52 +8,33 @@ import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
 import { until } from '../../harness/edge/until.ts';
-import { type Answer, PRICE, type RelayHandle, request, useMarketplace } from '../../harness/node/marketplace.ts';
-import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { createBuyers, TOTAL } from '../../harness/node/buyers.ts';
+import { type Answer, type RelayHandle, useMarketplace } from '../../harness/node/marketplace.ts';
+import { useRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
-import { type Accepted, decodeHeader, makePayment, paymentHeader } from '../../harness/node/x402.ts';
 
-const TOTAL = PRICE + 5_000n;
 /** Network fees of a deposit and of its return, lamports. */
 const LOST = 10_000n;
 
 describe('lost fees of x402 payments', function () {
   this.timeout(300_000);
   let relay: RelayHandle;
-  let proxy: RpcProxy;
   const feePayer = Keypair.generate();
 
   const market = useMarketplace({ feePayer, slotTimeMs: 200 });
+  const proxy = useRpcProxy(market);
   before(async () => {
     await market.relay.kill();
-    proxy = await startRpcProxy(market.node);
-    const { rpcUrl, wsUrl } = proxy;
-    const own = { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl };
-    relay = await market.startRelayProcess({ STANDSTILL: '1', SPONSOR: 'none', ...own });
+    relay = await market.startRelayProcess({ ...proxy.environment, STANDSTILL: '1', SPONSOR: 'none' });
   });
-  after(async () => {
-    await relay.kill();
-    await proxy.close();
-  });
+  after(() => relay.kill());
 
-  const path = () => `/v1/x402/agents/${market.agentId}/execute`;
-  const usdcOf = ({ publicKey }: Keypair) => market.amountOf(findTokenAccount(publicKey, market.usdcMint));
-  const lamports = async (key: Keypair) => BigInt(await market.node.connection.getBalance(key.publicKey, 'confirmed'));
-  async function buyer(calls = 1n): Promise<Keypair> {
-    const payer = Keypair.generate();
-    await market.mintTo(payer.publicKey, calls * TOTAL);
-    return payer;
-  }
+  const { ask, buy: pay, rich, usdcOf, isGone, lamports: balanceOf } = createBuyers(market, undefined, () => relay.url);
+  const lamports = async (key: Keypair) => BigInt(await balanceOf(key));
   async function buy(payer: Keypair, task: string): Promise<Answer> {
-    let accepted: Accepted = null;
-    await until('the agent is sold', async () => {
-      const answer = await request(relay.url, path(), { body: { task } });
-      if (answer.status === 402) accepted = decodeHeader(answer, 'payment-required').accepts[0];
-      return accepted !== null;
-    });
-    const payment = await makePayment(market.node, accepted, payer);
-    const headers = { 'payment-signature': paymentHeader(accepted, payment) };
-    return request(relay.url, path(), { body: { task }, headers });
+    // A paused agent is quoted a moment after its creator has made it active.
+    await until('the agent is sold', async () => (await ask({ task })).status === 402);
+    return pay({ task }, { by: payer });
   }
   const debtOf = async ({ publicKey }: Keypair): Promise<bigint> => {
     const rows = await market.query('ledger', `SELECT lamports FROM debts WHERE wallet = '${publicKey.toBase58()}'`);
@@ -70,22 +51,27 @@ describe('lost fees of x402 payments', function () {
     const { status, body } = await answering;
     const [row] = await market.query(
       'ledger',
-      `SELECT state, lost_fees, listing_fees FROM executions WHERE task = '${task}'`,
+      `SELECT state, lost_fees, listing_fees, deposit,
+        (SELECT count(*) FROM transactions AS t WHERE t.execution_id = e.execution_id AND kind = 'pay') AS payments
+        FROM executions AS e WHERE task = '${task}'`,
     );
     const after = await Promise.all([lamports(market.authority), lamports(feePayer)]);
     expect([before[0]! - after[0]!, before[1]! - after[1]!]).to.deep.equal([LOST, 0n]);
-    expect(row.state).to.equal('void');
+    expect([row.state, row.payments]).to.deep.equal(['void', 0n]);
+    expect(await isGone(new PublicKey(row.deposit))).to.equal(true);
     const error = `${status} ${body.error.code}`;
-    return { error, wallet: row.lost_fees as bigint, listing: row.listing_fees as bigint, debt: await debtOf(payer) };
+    const { message, details } = body.error;
+    const lost = { wallet: row.lost_fees as bigint, listing: row.listing_fees as bigint, debt: await debtOf(payer) };
+    return { error, message, reason: details?.reason, ...lost };
   }
 
   it('count against the listing if its creator pauses it between deposit and payment', async () => {
-    const payer = await buyer();
+    const payer = await rich();
     const wallet = keypairSigner(market.creator);
     const agentId = new PublicKey(market.agentId);
     const own = await openMarketplace({ baseUrl: relay.url, rpcUrl: market.node.rpcUrl });
     const pause = () => changeStatus(own, { wallet, agentId, status: 'paused' });
-    expect(await spoil(payer, 'paused', pause)).to.deep.equal({
+    expect(await spoil(payer, 'paused', pause)).to.deep.include({
       error: '422 agent_paused',
       wallet: 0n,
       listing: LOST,
@@ -98,23 +84,24 @@ describe('lost fees of x402 payments', function () {
   });
 
   it('are owed by the wallet if its payment expires at once, and by nobody if the deposit expired', async () => {
-    const late = await buyer();
+    const late = await rich();
     const none = { error: '402 payment_required', wallet: 0n, listing: 0n, debt: 0n };
     const after = async () => market.node.timeTravel((await market.node.now()) + 601);
-    expect(await spoil(late, 'late', after)).to.deep.equal(none);
+    expect(await spoil(late, 'late', after)).to.deep.include(none);
     expect(await usdcOf(late)).to.equal(TOTAL);
     // The relay signs with a blockhash for seconds, and the leap has invalidated it.
     await until('the relay has a newer one', async () => (await buy(late, 'in time')).status === 200);
-    const old = await buyer();
-    const charged = { ...none, wallet: LOST, debt: LOST };
-    expect(await spoil(old, 'old', () => market.node.outlive())).to.deep.equal(charged);
+    const old = await rich();
+    const message = 'The payment has expired. Nothing was paid.';
+    const charged = { ...none, wallet: LOST, debt: LOST, reason: 'payment_failed', message };
+    expect(await spoil(old, 'old', () => market.node.outlive())).to.deep.include(charged);
     expect(await usdcOf(old)).to.equal(TOTAL);
-    const other = await buyer();
+    const other = await rich();
     await until('the relay has a newer one', async () => (await buy(other, 'in time again')).status === 200);
   });
 
   it('do not arise from a payment that expires while it waits for its turn: it is refused before its deposit', async () => {
-    const payer = await buyer(3n);
+    const payer = await rich(3n * TOTAL);
     const first = stopAt('paid:before', 'first of two');
     const paying = buy(payer, first);
     await until('the first is paid', async () => relay.standing.has(first));
@@ -139,14 +126,15 @@ describe('lost fees of x402 payments', function () {
   });
 
   it('are owed by a wallet that moves its money away, and repaid out of the service fees of its next two calls', async () => {
-    const payer = await buyer(3n);
+    const payer = await rich(3n * TOTAL);
     await market.node.fundSol(payer.publicKey, 1e9);
     const source = findTokenAccount(payer.publicKey, market.usdcMint);
     const to = market.callers[1]!.usdc;
     const away = createTransferInstruction(source, to, payer.publicKey, 3n * TOTAL);
     const move = () => sendTransaction(market.node.connection, [away], keypairSigner(payer));
-    const charged = { error: '402 payment_required', wallet: LOST, listing: 0n, debt: LOST };
-    expect(await spoil(payer, 'moved', move)).to.deep.equal(charged);
+    const owing = { wallet: LOST, listing: 0n, debt: LOST };
+    const charged = { error: '402 payment_required', reason: 'payment_failed', ...owing };
+    expect(await spoil(payer, 'moved', move)).to.deep.include(charged);
     await market.mintTo(payer.publicKey, 3n * TOTAL);
     const early = await buy(payer, 'early');
     expect([early.status, early.body.error.code], early.text).to.deep.equal([503, 'service_unavailable']);

@@ -17,19 +17,18 @@ import {
   findTokenAccount,
   findTreasury,
   findUnclaimed,
-  openExecution,
 } from '../../../app/sdk/program/program.ts';
 import { readTransaction } from '../../../app/sdk/program/transaction.ts';
-import { deriveExecutionId, parseUuid } from '../../../app/sdk/receipt/receipt.ts';
+import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
-import { FEE, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
+import { createBuyers, PAYMENT_LAMPORTS, SERVICE_FEE } from '../../harness/node/buyers.ts';
+import { FEE, PRICE, useMarketplace } from '../../harness/node/marketplace.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
-import { createX402Fetch, decodeHeader, makePayment, paymentHeader } from '../../harness/node/x402.ts';
+import { createX402Fetch } from '../../harness/node/x402.ts';
 
-const SERVICE_FEE = 5_000n;
 /** A new wallet may have ten payments on their way. */
 const [AT_ONCE, STEPS] = [8, 10];
 const CALLS = AT_ONCE * STEPS;
@@ -38,8 +37,8 @@ const STEP_SECONDS = 300;
 const LIFE = constants.recordSecondsMin;
 /** How long an archivable record waits for others, by default. */
 const ARCHIVE_WAIT_SECONDS = 600;
-/** Fees of a call's deposit, open and settle alone, the least if it shares them, its share of the archive, and the payment's; lamports. */
-const [FEES, LEAST, ARCHIVE_SHARE, PAYMENT] = [15_000, 3_125, 700, 10_001];
+/** Fees of a call's deposit, open and settle alone, the least if it shares them, and its share of the archive; lamports. */
+const [FEES, LEAST, ARCHIVE_SHARE] = [15_000, 3_125, 700];
 const OPERATOR = 10_000_000_000;
 const BUYER = 100_000_000n;
 
@@ -59,13 +58,14 @@ describe('an x402 buyer in an hour', () => {
     await relay?.stop();
   });
 
-  const lamportsOf = (address: PublicKey) => market.node.connection.getBalance(address, 'confirmed');
+  const { path, buy, quote, rich, usdcOf, lamports, isGone, ownOpen } = createBuyers(market);
+  const lamportsOf = (publicKey: PublicKey) => lamports({ publicKey });
   const parties = async () => ({
-    buyer: await market.amountOf(findTokenAccount(buyer.publicKey, market.usdcMint)),
+    buyer: await usdcOf(buyer),
     creator: await market.amountOf(market.creatorUsdc),
     treasury: await market.amountOf(findTreasury()),
-    feePayer: await lamportsOf(feePayer.publicKey),
-    buyerSol: await lamportsOf(buyer.publicKey),
+    feePayer: await lamports(feePayer),
+    buyerSol: await lamports(buyer),
   });
   const pass = async (seconds: number) => market.node.timeTravel((await market.node.now()) + seconds);
   const ofLedger = async (sum: string, table = 'executions'): Promise<bigint> =>
@@ -88,7 +88,7 @@ describe('an x402 buyer in an hour', () => {
       const tasks = Array.from({ length: AT_ONCE }, (_, call) => `step ${step}, call ${call}`);
       await Promise.all(
         tasks.map(async (task) => {
-          const response = await pay(`${relay.url}/v1/x402/agents/${market.agentId}/execute`, {
+          const response = await pay(relay.url + path(), {
             method: 'POST',
             headers: { 'content-type': 'application/json' },
             body: JSON.stringify({ task }),
@@ -129,7 +129,7 @@ describe('an x402 buyer in an hour', () => {
       buyer: had.buyer - calls * (PRICE + SERVICE_FEE),
       creator: had.creator + calls * (PRICE - FEE),
       treasury: had.treasury + calls * (FEE + SERVICE_FEE),
-      feePayer: had.feePayer - CALLS * PAYMENT,
+      feePayer: had.feePayer - CALLS * PAYMENT_LAMPORTS,
       buyerSol: 0,
     });
     // It has sent nothing else.
@@ -150,37 +150,17 @@ describe('an x402 buyer in an hour', () => {
 
   it('gets all rent back of a payer who opens the quoted execution itself and closes its account: the money waits for its claim', async () => {
     const slow = await market.startRelayProcess({ WITHOUT_INDEXER: '1', STANDSTILL: '1', SPONSOR: 'none' });
-    const payer = Keypair.generate();
+    const payer = await rich(2n * PRICE + SERVICE_FEE);
     const { usdcMint, node } = market;
-    const source = await market.mintTo(payer.publicKey, 2n * PRICE + SERVICE_FEE);
+    const source = findTokenAccount(payer.publicKey, usdcMint);
     await node.fundSol(payer.publicKey, 1e9);
     const had = await parties();
     const task = stopAt('paid:after');
-    const url = `/v1/x402/agents/${market.agentId}/execute`;
-    const quoted = await request(slow.url, url, { body: { task } });
-    const accepted = decodeHeader(quoted, 'payment-required').accepts[0];
-    const headers = { 'payment-signature': paymentHeader(accepted, await makePayment(node, accepted, payer)) };
-    const answering = request(slow.url, url, { body: { task }, headers });
+    const accepted = await quote({ task }, slow);
+    const answering = buy({ task }, { accepted, by: payer, url: slow.url });
     await until('it has paid', async () => slow.standing.has(task));
 
-    const { extra } = accepted;
-    const nonce = Buffer.from(extra.nonce, 'hex');
-    const own = openExecution({
-      caller: payer.publicKey,
-      payer: payer.publicKey,
-      rentSponsor: payer.publicKey,
-      source,
-      listing: new PublicKey(extra.listing),
-      usdcMint,
-      nonce,
-      executionId: deriveExecutionId(payer.publicKey.toBytes(), nonce),
-      maxPrice: PRICE,
-      listingVersion: extra.listing_version,
-      timeoutSeconds: extra.timeout_seconds,
-      requestHash: Buffer.from(extra.request_hash, 'hex'),
-      openBefore: BigInt(await node.now()) + 60n,
-      gasLamports: 10_000,
-    });
+    const own = await ownOpen(payer, accepted);
     const close = createCloseAccountInstruction(source, payer.publicKey, payer.publicKey);
     await sendTransaction(node.connection, [own, close], keypairSigner(payer));
     slow.process.send({ release: task });
@@ -196,9 +176,7 @@ describe('an x402 buyer in an hour', () => {
       await market.query('ledger', 'UPDATE executions SET rest_until_ms = 0');
       return (await lent()) === 0n;
     });
-    const deposit = new PublicKey(accepted.payTo);
-    const gone = await node.connection.getMultipleAccountsInfo([deposit, findTokenAccount(deposit, usdcMint)]);
-    expect(gone).to.deep.equal([null, null]);
+    expect(await isGone(new PublicKey(accepted.payTo))).to.equal(true);
     expect(await market.amountOf(findUnclaimed())).to.equal(PRICE);
     const { treasury, creator } = await parties();
     expect([treasury - had.treasury, creator - had.creator]).to.deep.equal([SERVICE_FEE, 0n]);

@@ -1,27 +1,19 @@
-import { Keypair, PublicKey } from '@solana/web3.js';
+import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
-import { findTokenAccount, findTreasury } from '../../../app/sdk/program/program.ts';
+import { findTreasury } from '../../../app/sdk/program/program.ts';
 import { until } from '../../harness/edge/until.ts';
+import { createBuyers, PAYMENT_LAMPORTS, SERVICE_FEE, type SignedPayment, TOTAL } from '../../harness/node/buyers.ts';
 import { readRents } from '../../harness/node/funds.ts';
-import { type Answer, FEE, PRICE, type RelayHandle, request, useMarketplace } from '../../harness/node/marketplace.ts';
+import { FEE, PRICE, type RelayHandle, useMarketplace } from '../../harness/node/marketplace.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
-import { type Accepted, decodeHeader, makePayment, paymentHeader } from '../../harness/node/x402.ts';
+import { decodeHeader } from '../../harness/node/x402.ts';
 
-const SERVICE_FEE = 5_000n;
-const TOTAL = PRICE + SERVICE_FEE;
 const SIGNATURE_LAMPORTS = 5_000;
-/** Lamports of a payment: two signatures, and its client's priority fee rounded up. */
-const PAYMENT_LAMPORTS = 10_001;
 /** Lifetime of a deposit, in seconds. */
 const DEPOSIT_SECONDS = 600;
 
-interface Bought {
-  task: string;
-  payer: Keypair;
-  deposit: PublicKey;
-  /** Sends the same payment again. */
-  ask(relay: RelayHandle): Promise<Answer>;
-}
+/** A payment of this task. */
+type Bought = SignedPayment & { task: string };
 
 describe('payments of x402 clients that are interrupted', () => {
   let relay: RelayHandle;
@@ -33,33 +25,14 @@ describe('payments of x402 clients that are interrupted', () => {
   });
   afterEach(() => relay.kill());
 
-  const path = () => `/v1/x402/agents/${market.agentId}/execute`;
-  const usdcOf = (owner: PublicKey) => market.amountOf(findTokenAccount(owner, market.usdcMint));
-  const lamports = (address: PublicKey) => market.node.connection.getBalance(address, 'confirmed');
-  const outlive = () => market.node.outlive();
+  const { sign, rich, usdcOf, lamports, isGone, endOf } = createBuyers(market, undefined, () => relay.url);
   const balances = async () => ({
     creator: await market.amountOf(market.creatorUsdc),
     treasury: await market.amountOf(findTreasury()),
-    relay: await lamports(market.authority.publicKey),
-    feePayer: await lamports(feePayer.publicKey),
+    relay: await lamports(market.authority),
+    feePayer: await lamports(feePayer),
   });
-  const isGone = async ({ deposit }: Bought) => {
-    const addresses = [deposit, findTokenAccount(deposit, market.usdcMint)];
-    const accounts = await market.node.connection.getMultipleAccountsInfo(addresses, 'confirmed');
-    return accounts.every((account) => account === null);
-  };
-
-  async function payFor(task: string, payer: Keypair, accepted: Accepted): Promise<Bought> {
-    const headers = { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, payer)) };
-    const ask = ({ url }: RelayHandle) => request(url, path(), { body: { task }, headers });
-    return { task, payer, deposit: new PublicKey(accepted.payTo), ask };
-  }
-  async function prepare(task: string): Promise<Bought> {
-    const payer = Keypair.generate();
-    await market.mintTo(payer.publicKey, TOTAL);
-    const quoted = await request(relay.url, path(), { body: { task } });
-    return payFor(task, payer, decodeHeader(quoted, 'payment-required').accepts[0]);
-  }
+  const prepare = async (task: string): Promise<Bought> => ({ task, ...(await sign({ task }, { by: await rich() })) });
   const untilStanding = (bought: Bought[]) =>
     until('all stand', async () => bought.every(({ task }) => relay.standing.has(task)));
 
@@ -68,22 +41,12 @@ describe('payments of x402 clients that are interrupted', () => {
     relay = await market.startRelayProcess({ STANDSTILL: '1' });
     const bought: Bought[] = [];
     for (const point of points) bought.push(await prepare(stopAt(point, `killed ${market.calls.size}`)));
-    const calls = bought.map(({ ask }) => ask(relay).catch(() => undefined));
+    const calls = bought.map(({ send }) => send().catch(() => undefined));
     await untilStanding(bought);
     await relay.kill();
     await Promise.all(calls);
     return bought;
   }
-  /** The final answer to a payment, by repeating it as its client would. */
-  async function endOf({ ask }: Bought): Promise<Answer> {
-    let answer: Answer | undefined;
-    await until('it has ended', async () => {
-      answer = await ask(relay);
-      return answer.status !== 202 && answer.status !== 409;
-    });
-    return answer!;
-  }
-
   /** The outcomes of the transactions of one kind, the oldest first, for each of these calls. */
   async function outcomesOf(bought: readonly { task: string }[], kind: string): Promise<(string | null)[][]> {
     const rows = await market.query(
@@ -107,15 +70,15 @@ describe('payments of x402 clients that are interrupted', () => {
   it('opens a paid deposit again whose open expired while the relay was down, and serves the call once', async () => {
     const before = await balances();
     const bought = await killAt(['openSigned:after', 'send-open:before']);
-    await outlive();
+    await market.node.outlive();
     relay = await market.startRelayProcess();
     for (const one of bought) {
-      const answer = await endOf(one);
+      const answer = await endOf(one.send);
       expect([answer.status, answer.body.result], answer.text).to.deep.equal([200, `done: ${one.task}`]);
       expect(decodeHeader(answer, 'payment-response')).to.include({ success: true, amount: String(TOTAL) });
       expect(market.calls.get(answer.body.execution_id)).to.equal(1);
-      expect(await usdcOf(one.payer.publicKey)).to.equal(0n);
-      expect(await isGone(one)).to.equal(true);
+      expect(await usdcOf(one.payer)).to.equal(0n);
+      expect(await isGone(one.deposit)).to.equal(true);
     }
     // The first open is not forgotten.
     expect(await outcomesOf(bought, 'open')).to.deep.equal(bought.map(() => ['expired', 'landed']));
@@ -131,7 +94,7 @@ describe('payments of x402 clients that are interrupted', () => {
     const known = await paidByLedger();
     const bought = await killAt(['paid:after', 'openSigned:after']);
     const ended = (await market.node.now()) + DEPOSIT_SECONDS;
-    await outlive();
+    await market.node.outlive();
     // It is too late to open, but the deposit has not expired: a return now would cost the service fee.
     await market.node.timeTravel(ended - 30);
     const owners = async () => {
@@ -143,15 +106,15 @@ describe('payments of x402 clients that are interrupted', () => {
     await until('the relay has them', async () => (await owners()).every((owner) => !dead.has(owner)));
     await market.node.timeTravel(ended + 1);
     for (const one of bought) {
-      const answer = await endOf(one);
+      const answer = await endOf(one.send);
       expect([answer.status, answer.body.error?.code], answer.text).to.deep.equal([503, 'service_unavailable']);
       expect(answer.body.error.message).to.match(/expired before .* The payment was sent back\.$/);
       const receipt = decodeHeader(answer, 'payment-response');
       expect(receipt).to.include({ success: false, errorReason: 'refunded', amount: String(TOTAL) });
       expect(receipt.extensions.execution.refund_transaction).to.be.a('string');
-      expect((await endOf(one)).text).to.equal(answer.text);
-      expect(await usdcOf(one.payer.publicKey)).to.equal(TOTAL);
-      expect(await isGone(one)).to.equal(true);
+      expect((await endOf(one.send)).text).to.equal(answer.text);
+      expect(await usdcOf(one.payer)).to.equal(TOTAL);
+      expect(await isGone(one.deposit)).to.equal(true);
     }
     // The operator has lost the fees of deposit and return, with two signatures, and of the payment.
     expect(await balances()).to.deep.equal({
@@ -191,7 +154,7 @@ describe('payments of x402 clients that are interrupted', () => {
       return row.state === 'refunded';
     });
     // The service fee went to the treasury when the execution was opened.
-    expect(await usdcOf(payer.publicKey)).to.equal(PRICE);
+    expect(await usdcOf(payer)).to.equal(PRICE);
     const { record } = await readRents(market);
     expect((await lent()).filter(({ lamports: some }) => some !== 0n)).to.deep.equal([
       { kind: 'x402', lamports: record },

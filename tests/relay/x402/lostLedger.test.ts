@@ -3,8 +3,7 @@
  * and each deployment its rent, and none touches a deposit of the other.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTransferInstruction } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
@@ -26,17 +25,14 @@ import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
 import { until } from '../../harness/edge/until.ts';
+import { useFolder } from '../../harness/folder.ts';
+import { createBuyers, PAYMENT_LAMPORTS, SERVICE_FEE, TOTAL } from '../../harness/node/buyers.ts';
 import { PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { replaceRelayAuthorities } from '../../harness/node/relayAuthorities.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
-import { decodeHeader, makePayment, paymentHeader } from '../../harness/node/x402.ts';
 
-const SERVICE_FEE = 5_000n;
-const TOTAL = PRICE + SERVICE_FEE;
 const FEE_LAMPORTS = 5_000;
-/** Lamports of a payment: two signatures, and its client's priority fee rounded up. */
-const PAYMENT_LAMPORTS = 10_001;
 const EVER = 2n ** 62n;
 
 describe('two deployments that lost their ledgers', function () {
@@ -45,7 +41,7 @@ describe('two deployments that lost their ledgers', function () {
   const other = Keypair.generate();
   const payers = [Keypair.generate(), Keypair.generate(), Keypair.generate()] as const;
   const [paying, undecided, payingOther] = payers;
-  let folder: string;
+  const folder = useFolder('other-deployment');
   const indexers: Indexer[] = [];
   const relays: RunningRelay[] = [];
 
@@ -56,41 +52,34 @@ describe('two deployments that lost their ledgers', function () {
     const authorities = [market.authority.publicKey, other.publicKey];
     await replaceRelayAuthorities(market.node.connection, market.node.payer, authorities);
     for (const { publicKey } of payers) await market.mintTo(publicKey, TOTAL);
-    folder = mkdtempSync(join(tmpdir(), 'other-deployment-'));
   });
   after(async () => {
     for (const relay of relays) await relay.stop();
     for (const indexer of indexers) await indexer.stop();
-    rmSync(folder, { recursive: true, force: true });
   });
 
-  const lamports = (address: PublicKey) => market.node.connection.getBalance(address, 'confirmed');
-  const usdcOf = ({ publicKey }: Keypair) => market.amountOf(findTokenAccount(publicKey, market.usdcMint));
+  const { sign, usdcOf, lamports, isGone } = createBuyers(market);
   const balances = async () => ({
     paying: await usdcOf(paying),
     undecided: await usdcOf(undecided),
     payingOther: await usdcOf(payingOther),
     treasury: await market.amountOf(findTreasury()),
-    relay: await lamports(market.authority.publicKey),
-    other: await lamports(other.publicKey),
-    feePayer: await lamports(feePayer.publicKey),
+    relay: await lamports(market.authority),
+    other: await lamports(other),
+    feePayer: await lamports(feePayer),
   });
   /** The accounts of a deposit and its vault; null once closed. */
   const read = (deposit: PublicKey) => {
     const addresses = [deposit, findTokenAccount(deposit, market.usdcMint)];
     return market.node.connection.getMultipleAccountsInfo(addresses, 'confirmed');
   };
-  const isClosed = async (deposit: PublicKey) => (await read(deposit)).every((account) => account === null);
 
   /** Pays the relay's quote as an x402 client does, and stops the call where its task says. */
   async function buy(task: string, payer: Keypair): Promise<PublicKey> {
-    const path = `/v1/x402/agents/${market.agentId}/execute`;
-    const quoted = await request(market.relay.url, path, { body: { task } });
-    const [accepted] = decodeHeader(quoted, 'payment-required').accepts;
-    const headers = { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, payer)) };
-    request(market.relay.url, path, { body: { task }, headers }).catch(() => undefined);
+    const { deposit, send } = await sign({ task }, { by: payer });
+    send().catch(() => undefined);
     await until(`the call stands: ${task}`, async () => market.relay.standing.has(task));
-    return new PublicKey(accepted.payTo);
+    return deposit;
   }
 
   /** Prepares and pays a deposit as the other deployment's relay did before its ledger was lost. */
@@ -163,12 +152,12 @@ describe('two deployments that lost their ledgers', function () {
     await market.node.timeTravel(Number(deadline));
     // An idle relay reads the chain's clock once a minute. This request makes it read at once.
     await request(relays[0]!.url, '/trpc/config.get');
-    await until('the other deployment has returned its own', () => isClosed(others));
+    await until('the other deployment has returned its own', () => isGone(others));
     expect(await Promise.all([paid, unpaid].map(read))).to.deep.equal(lost);
 
     await startIndexer(market.indexPlace);
     relays.push(await startRelayHere(market, silent));
-    await until('this one has returned its own', async () => (await isClosed(paid)) && (await isClosed(unpaid)));
+    await until('this one has returned its own', async () => (await isGone(paid)) && (await isGone(unpaid)));
     // Each deployment has paid one fee for each deposit that it made, and two for returning them all.
     expect(await balances()).to.deep.equal({
       paying: before.paying,

@@ -5,13 +5,14 @@ import { expect } from 'chai';
 import { AgentMarketplace } from '../../../app/sdk/client/caller.ts';
 import { checkQuote, payWithX402, QuoteRefusedError } from '../../../app/sdk/client/x402.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
+import { PAYMENT_LAMPORTS, SERVICE_FEE, TOTAL } from '../../harness/node/buyers.ts';
 import { goodAnswer, PRICE, useMarketplace } from '../../harness/node/marketplace.ts';
 import type { Accepted } from '../../harness/node/x402.ts';
-import { type LyingRelay, type Paid, SERVICE_FEE, startLyingRelay, TOTAL, watchBalances } from './lyingRelay.ts';
+import { type LyingRelay, type Paid, startLyingRelay, watchBalances } from './lyingRelay.ts';
 
-/** Lamports of a signature. A payment has two, and its client's priority fee rounded up. */
+/** Lamports of a signature. */
 const FEE = 5_000;
-const PAID = { payer: { usdc: -TOTAL }, feePayer: { lamports: -2 * FEE - 1 } };
+const PAID = { payer: { usdc: -TOTAL }, feePayer: { lamports: -PAYMENT_LAMPORTS } };
 /** Anchor's error of a wrong address, and the system program's of an account that exists. */
 const [CONSTRAINT_SEEDS, ALREADY_IN_USE] = ['0x7d6', '0x0'];
 /** The thief's gain if the relay refunds the deposit at once. */

@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { type Keypair, PublicKey, type TransactionInstruction, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -7,13 +6,12 @@ import * as program from '../../../app/sdk/program/program.ts';
 import * as receipt from '../../../app/sdk/receipt/receipt.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
-import { listen } from '../../harness/edge/listen.ts';
+import { serve } from '../../harness/edge/listen.ts';
 import { until } from '../../harness/edge/until.ts';
+import { SERVICE_FEE, termsOf } from '../../harness/node/buyers.ts';
 import { PRICE, type TestMarketplace } from '../../harness/node/marketplace.ts';
 import { type Accepted, createX402Fetch } from '../../harness/node/x402.ts';
 
-export const SERVICE_FEE = 5_000n;
-export const TOTAL = PRICE + SERVICE_FEE;
 /** Lamports that the relay puts into a record. */
 const GAS = 10_000;
 
@@ -80,7 +78,7 @@ export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair
     });
     return toRequirements(x402, terms, Date.now() + 60_000);
   }
-  const server = createServer(async (request, response) => {
+  const { url, close: stop } = await serve(async (request, response) => {
     const { task } = (await json(request)) as { task: string };
     const header = request.headers['payment-signature'];
     if (header) {
@@ -92,18 +90,10 @@ export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair
     const required = { x402Version: 2, resource: { url: href }, accepts };
     response.writeHead(402, { 'payment-required': Buffer.from(JSON.stringify(required)).toString('base64') }).end('{}');
   });
-  const url = await listen(server);
 
   const usdcOf = ({ publicKey }: Keypair) => program.findTokenAccount(publicKey, usdcMint);
   const send = (instructions: TransactionInstruction[], by = authority) =>
     sendTransaction(connection, instructions, keypairSigner(by));
-  const termsOf = ({ extra }: Accepted) => ({
-    listing: new PublicKey(extra.listing),
-    listingVersion: Number(extra.listing_version),
-    requestHash: Buffer.from(extra.request_hash, 'hex'),
-    timeoutSeconds: Number(extra.timeout_seconds),
-    nonce: Buffer.from(extra.nonce, 'hex'),
-  });
   /** The deposit that a quote's terms lead to, for its payer or another one. */
   function depositFor(accepted: Accepted, payer: PublicKey | null = accepted.extra.payer) {
     const quoted = payer && new PublicKey(payer);
@@ -193,9 +183,6 @@ export async function startLyingRelay(market: TestMarketplace, feePayer: Keypair
     async expire(paid: Paid): Promise<void> {
       await market.node.timeTravel(Number((await readDeposit(paid))!.expiresAt));
     },
-    stop() {
-      server.closeAllConnections();
-      server.close();
-    },
+    stop,
   };
 }

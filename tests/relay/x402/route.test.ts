@@ -2,11 +2,12 @@
 import { join } from 'node:path';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import { constants, findSpender, findTokenAccount, findTreasury } from '../../../app/sdk/program/program.ts';
+import { constants, findSpender, findTreasury } from '../../../app/sdk/program/program.ts';
 import { openSession } from '../../../app/sdk/wallet/service.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
 import { until } from '../../harness/edge/until.ts';
+import { createBuyers, PAYMENT_LAMPORTS, SERVICE_FEE, TOTAL } from '../../harness/node/buyers.ts';
 import { readRents } from '../../harness/node/funds.ts';
 import {
   type Answer,
@@ -19,18 +20,9 @@ import {
 } from '../../harness/node/marketplace.ts';
 import { travelNearTurn } from '../../harness/node/node.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
-import { startRpcProxy } from '../../harness/node/rpcProxy.ts';
-import {
-  type Accepted,
-  createX402Fetch,
-  decodeHeader,
-  makePayment,
-  type PaymentChange,
-  paymentHeader,
-} from '../../harness/node/x402.ts';
+import { useRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { type Accepted, createX402Fetch, decodeHeader } from '../../harness/node/x402.ts';
 
-const SERVICE_FEE = 5_000n;
-const TOTAL = PRICE + SERVICE_FEE;
 /** Bytes of one header that Node's `fetch` accepts; a quote must stay far below. */
 const MAX_QUOTE_BYTES = 4_096;
 /** Far more than the relay's other calls to the node in the meantime. */
@@ -42,48 +34,30 @@ describe('the x402 API', () => {
   let pay: typeof fetch;
 
   const market = useMarketplace({ feePayer, slotTimeMs: 200, environment: { POLL_SECONDS: '1' } });
+  const proxy = useRpcProxy(market);
   before(async () => {
     await market.mintTo(wallet.publicKey, 100_000_000n);
     pay = await createX402Fetch(wallet, market.node.rpcUrl);
   });
-  afterEach(() => market.setBehaviour(null));
+  afterEach(() => {
+    market.setBehaviour(null);
+    proxy.onCall(null);
+  });
 
   const x402Key = (file = 'x402-fee-payer.json') => ({ X402_FEE_PAYER_KEYPAIR: join(market.dataDir, file) });
-  const path = (query = '') => `/v1/x402/agents/${market.agentId}/execute${query}`;
-  const ask = (body: object, headers: Record<string, string> = {}, query = '') =>
-    request(market.relay.url, path(query), { body, headers });
-  /** The quote for a request. */
-  async function quote(body: object, headers: Record<string, string> = {}, query = ''): Promise<Accepted> {
-    const answer = await ask(body, headers, query);
-    expect(answer.status, answer.text).to.equal(402);
-    return decodeHeader(answer, 'payment-required').accepts[0];
-  }
-  /** Sends a request with a payment of this quote, with or without changes. */
-  const buy = async (
-    body: object,
-    accepted: Accepted,
-    change: PaymentChange = {},
-    by = wallet,
-    query = '',
-  ): Promise<Answer> =>
-    ask(
-      body,
-      { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, by, change)) },
-      query,
-    );
+  const { path, ask, quote, sign, buy, rich, usdcOf, lamports, isGone } = createBuyers(market, wallet);
   const stock = (body: object, headers: Record<string, string> = {}) =>
     pay(market.relay.url + path(), {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
     });
-  const usdcOf = (owner: PublicKey) => market.amountOf(findTokenAccount(owner, market.usdcMint));
   const balances = async () => ({
-    wallet: await usdcOf(wallet.publicKey),
+    wallet: await usdcOf(wallet),
     creator: await market.amountOf(market.creatorUsdc),
     treasury: await market.amountOf(findTreasury()),
-    feePayer: await market.node.connection.getBalance(feePayer.publicKey, 'confirmed'),
-    relay: await market.node.connection.getBalance(market.authority.publicKey, 'confirmed'),
+    feePayer: await lamports(feePayer),
+    relay: await lamports(market.authority),
   });
   const moved = (before: Awaited<ReturnType<typeof balances>>, after: typeof before) => ({
     wallet: after.wallet - before.wallet,
@@ -91,7 +65,7 @@ describe('the x402 API', () => {
     treasury: after.treasury - before.treasury,
     feePayer: after.feePayer - before.feePayer,
   });
-  const SOLD = { wallet: -TOTAL, creator: PRICE - FEE, treasury: FEE + SERVICE_FEE, feePayer: -10_001 };
+  const SOLD = { wallet: -TOTAL, creator: PRICE - FEE, treasury: FEE + SERVICE_FEE, feePayer: -PAYMENT_LAMPORTS };
   const refused = (answer: Answer) => [answer.status, answer.body.error.code, answer.body.error.details?.reason];
 
   it('sells a call to an unchanged client without a key, an account or SOL', async () => {
@@ -113,15 +87,6 @@ describe('the x402 API', () => {
     expect(await market.node.connection.getBalance(wallet.publicKey)).to.equal(0);
   });
 
-  it('leaves nothing lent once a call has ended: the rent of deposit and vault is back', async () => {
-    const accepted = await quote({ task: 'rent' });
-    expect((await buy({ task: 'rent' }, accepted)).status).to.equal(200);
-    const deposit = new PublicKey(accepted.payTo);
-    for (const address of [deposit, findTokenAccount(deposit, market.usdcMint)]) {
-      expect(await market.node.connection.getAccountInfo(address, 'confirmed')).to.equal(null);
-    }
-  });
-
   it('sells nothing beyond three quarters of what may be lent, before anything is signed, and calls with keys go on', async () => {
     const rents = await readRents(market);
     const needed = rents.record + rents.escrow;
@@ -134,12 +99,7 @@ describe('the x402 API', () => {
     const LENT_LAMPORTS = String((share * 4n + 2n) / 3n);
     const relay = await startRelayHere(market, { ...x402Key(), ...FORGETFUL, LENT_LAMPORTS });
     try {
-      const send = async () => {
-        const body = { task: 'lend me' };
-        const accepted = decodeHeader(await request(relay.url, path(), { body }), 'payment-required').accepts[0];
-        const header = paymentHeader(accepted, await makePayment(market.node, accepted, wallet));
-        return request(relay.url, path(), { body, headers: { 'payment-signature': header } });
-      };
+      const send = () => buy({ task: 'lend me' }, { url: relay.url });
       expect((await send()).status).to.equal(200);
       const [before, rows, has] = [await balances(), await countRows(), await lent()];
       expect(has).to.equal(share - needed + 1n);
@@ -200,11 +160,9 @@ describe('the x402 API', () => {
   });
 
   it('asks the node nothing for a quote', async () => {
-    const proxy = await startRpcProxy(market.node);
-    const { rpcUrl, wsUrl } = proxy;
-    const relay = await startRelayHere(market, { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl, ...x402Key() });
+    const relay = await startRelayHere(market, { ...proxy.environment, ...x402Key() });
     try {
-      const quoteAt = () => request(relay.url, path(), { body: { task: 'how much?' } });
+      const quoteAt = () => ask({ task: 'how much?' }, { url: relay.url });
       expect((await quoteAt()).status).to.equal(402);
       const asked: Record<string, number> = {};
       proxy.onCall(({ method }) => {
@@ -217,23 +175,13 @@ describe('the x402 API', () => {
       expect(most, JSON.stringify(asked)).to.be.lessThan(QUOTES / 2);
     } finally {
       await relay.stop();
-      await proxy.close();
     }
   });
 
   it('sells two calls at once to a wallet with money for exactly two, also if it read the money before the first had landed', async () => {
-    const proxy = await startRpcProxy(market.node);
-    const { rpcUrl, wsUrl } = proxy;
-    const relay = await startRelayHere(market, { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl, ...x402Key() });
+    const relay = await startRelayHere(market, { ...proxy.environment, ...x402Key() });
     try {
-      const by = Keypair.generate();
-      await market.mintTo(by.publicKey, 2n * TOTAL);
-      const send = async (task: string) => {
-        const body = { task };
-        const accepted = decodeHeader(await request(relay.url, path(), { body }), 'payment-required').accepts[0];
-        const header = paymentHeader(accepted, await makePayment(market.node, accepted, by));
-        return request(relay.url, path(), { body, headers: { 'payment-signature': header } });
-      };
+      const by = await rich(2n * TOTAL);
       let held = 0;
       const opened = `SELECT 1 FROM executions WHERE wallet = '${by.publicKey}' AND opened_at IS NOT NULL`;
       proxy.onCall(async ({ method, params }, forward) => {
@@ -241,30 +189,28 @@ describe('the x402 API', () => {
         if (method !== 'simulateTransaction' || Buffer.from(String(params[0]), 'base64')[0] !== 0x81) return null;
         const json = await forward();
         // The second payment was checked by the money that the first one has left. It goes on once the first is open.
-        if ((await usdcOf(by.publicKey)) === TOTAL) {
+        if ((await usdcOf(by)) === TOTAL) {
           held += 1;
           await until('the first call is open', async () => (await market.query('ledger', opened)).length > 0);
         }
         return { json };
       });
-      const answers = await Promise.all(['one', 'two'].map((task) => send(task)));
+      const answers = await Promise.all(['one', 'two'].map((task) => buy({ task }, { by, url: relay.url })));
       expect(answers.map(({ status, text }) => (status === 200 ? status : text))).to.deep.equal([200, 200]);
       expect(held).to.be.greaterThan(0);
-      expect(await usdcOf(by.publicKey)).to.equal(0n);
+      expect(await usdcOf(by)).to.equal(0n);
     } finally {
       await relay.stop();
-      await proxy.close();
     }
   });
 
   it('checks everything that needs no money before it quotes', async () => {
     expect((await ask({})).status).to.equal(400);
     expect((await ask({ task: 'x', stream: true })).status).to.equal(400);
-    expect((await ask({ task: 'x' }, {}, '?payer=nobody')).status).to.equal(400);
-    expect((await ask({ task: 'x' }, {}, '?other=1')).status).to.equal(400);
+    expect((await ask({ task: 'x' }, { query: '?payer=nobody' })).status).to.equal(400);
+    expect((await ask({ task: 'x' }, { query: '?other=1' })).status).to.equal(400);
     expect((await ask({ task: 'x', max_cost_usdc: 0.25 })).body.error.code).to.equal('price_changed');
-    const unknown = `/v1/x402/agents/${wallet.publicKey}/execute`;
-    expect((await request(market.relay.url, unknown, { body: { task: 'x' } })).status).to.equal(404);
+    expect((await ask({ task: 'x' }, { agent: String(wallet.publicKey) })).status).to.equal(404);
     const signer = keypairSigner(market.creator);
     const agentId = new PublicKey(market.agentId);
     await changeStatus(market.marketplace, { wallet: signer, agentId, status: 'paused' });
@@ -275,11 +221,10 @@ describe('the x402 API', () => {
 
   it('gives the same answer to the same payment sent again, and charges it once', async () => {
     const before = await balances();
-    const accepted = await quote({ task: 'again' });
-    const headers = { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, wallet)) };
+    const payment = await sign({ task: 'again' });
     let answered = 0;
     const send = async () => {
-      const answer = await ask({ task: 'again' }, headers);
+      const answer = await payment.send();
       answered += 1;
       return answer;
     };
@@ -290,7 +235,7 @@ describe('the x402 API', () => {
     const answers = await Promise.all(Array.from({ length: 5 }, send));
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409, 409, 409, 409]);
     const answer = answers.find(({ status }) => status === 200)!;
-    const later = await ask({ task: 'again' }, headers);
+    const later = await payment.send();
     expect([later.status, later.text]).to.deep.equal([200, answer.text]);
     expect(later.headers.get('idempotent-replayed')).to.equal('true');
     expect(later.headers.get('payment-response')).to.equal(answer.headers.get('payment-response'));
@@ -300,23 +245,22 @@ describe('the x402 API', () => {
   it('does not accept a second payment of the same quote, and answers it like the first', async () => {
     const before = await balances();
     const accepted = await quote({ task: 'twice' });
-    const first = await buy({ task: 'twice' }, accepted);
-    const second = await buy({ task: 'twice' }, accepted);
+    const first = await buy({ task: 'twice' }, { accepted });
+    const second = await buy({ task: 'twice' }, { accepted });
     expect([second.status, second.text]).to.deep.equal([200, first.text]);
     expect(moved(before, await balances())).to.deep.equal(SOLD);
   });
 
   it('never reports a paid call as refunded: not for another body, and not once its result is gone', async () => {
-    const accepted = await quote({ task: 'kept' });
-    const headers = { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, wallet)) };
-    const { status, body } = await ask({ task: 'kept' }, headers);
+    const payment = await sign({ task: 'kept' });
+    const { status, body } = await payment.send();
     expect(status).to.equal(200);
-    const other = await ask({ task: 'not kept' }, headers);
+    const other = await ask({ task: 'not kept' }, payment);
     expect([other.status, other.headers.get('payment-response')]).to.deep.equal([422, null]);
     for (const table of ['answers', 'results']) {
       await market.query('ledger', `DELETE FROM ${table} WHERE execution_id = '${body.execution_id}'`);
     }
-    const gone = await ask({ task: 'kept' }, headers);
+    const gone = await payment.send();
     expect([gone.status, gone.body.error.code]).to.deep.equal([410, 'result_unavailable']);
     const receipt = decodeHeader(gone, 'payment-response');
     expect([receipt.success, receipt.errorReason]).to.deep.equal([true, undefined]);
@@ -325,12 +269,8 @@ describe('the x402 API', () => {
   it('does not call a payment unpaid whose row is lost, and takes no second one', async () => {
     const task = 'without a row';
     const keyed = { 'idempotency-key': 'without-a-row' };
-    const accepted = await quote({ task }, keyed);
-    const headers = {
-      ...keyed,
-      'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, wallet)),
-    };
-    const { status, body } = await ask({ task }, headers);
+    const { headers, send } = await sign({ task }, { headers: keyed });
+    const { status, body } = await send();
     expect(status).to.equal(200);
     const id = body.execution_id;
     await until('the index has it', async () =>
@@ -342,8 +282,8 @@ describe('the x402 API', () => {
     for (const table of ['answers', 'results', 'executions']) {
       await market.query('ledger', `DELETE FROM ${table} WHERE execution_id = '${id}'`);
     }
-    for (const sent of [headers, { 'payment-signature': headers['payment-signature'] }]) {
-      const again = await ask({ task }, sent);
+    for (const sent of [headers, { 'payment-signature': headers['payment-signature']! }]) {
+      const again = await ask({ task }, { headers: sent });
       expect([again.status, again.body.error.code, again.body.error.execution_id]).to.deep.equal([
         410,
         'result_unavailable',
@@ -377,26 +317,21 @@ describe('the x402 API', () => {
       const turn = await travelNearTurn(market.node);
       // An idle relay reads the chain's clock once a minute. These requests make both read at once.
       for (const { url } of [market.relay, other]) await request(url, '/trpc/config.get');
-      const send = (body: object) => async (url: string) => {
-        const quoted = await request(url, path(), { body, headers });
-        const [accepted] = decodeHeader(quoted, 'payment-required').accepts;
-        const payment = {
-          'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, wallet)),
-        };
-        return { accepted, answer: await request(url, path(), { body, headers: { ...headers, ...payment } }) };
+      const send = async (task: string, { url }: { url: string }) => {
+        const { accepted, send: pay } = await sign({ task }, { url, headers });
+        return { accepted, answer: await pay() };
       };
       const before = await balances();
-      let first = await send({ task: 'turn' })(market.relay.url);
+      let first = await send('turn', market.relay);
       // Until the relay has read the clock, its quotes are too old.
-      while (first.answer.body.error?.details?.reason === 'quote_expired')
-        first = await send({ task: 'turn' })(market.relay.url);
+      while (first.answer.body.error?.details?.reason === 'quote_expired') first = await send('turn', market.relay);
       expect(first.answer.status, first.answer.text).to.equal(200);
       const halfHourOf = ({ extra }: Accepted): string => extra.nonce.slice(0, 8);
       const again = async () => {
-        const { accepted, answer } = await send({ task: 'turn' })(other.url);
+        const { accepted, answer } = await send('turn', other);
         expect(accepted.amount).to.equal(String(TOTAL + 1_000n));
         expect([answer.status, answer.text]).to.deep.equal([200, first.answer.text]);
-        const another = (await send({ task: 'another' })(other.url)).answer;
+        const another = (await send('another', other)).answer;
         expect([another.status, another.body.error.code]).to.deep.equal([422, 'idempotency_key_reused']);
         return halfHourOf(accepted);
       };
@@ -404,11 +339,7 @@ describe('the x402 API', () => {
       await market.node.timeTravel(turn + 20);
       await until('the relay has read the clock of the new half-hour', async () => {
         await request(other.url, '/trpc/config.get');
-        const [accepted] = decodeHeader(
-          await request(other.url, path(), { body: { task: 'a clock' } }),
-          'payment-required',
-        ).accepts;
-        return halfHourOf(accepted) !== halfHourOf(first.accepted);
+        return halfHourOf(await quote({ task: 'a clock' }, { url: other.url })) !== halfHourOf(first.accepted);
       });
       expect(await again()).to.not.equal(halfHourOf(first.accepted));
       expect(moved(before, await balances())).to.deep.equal(SOLD);
@@ -424,16 +355,12 @@ describe('the x402 API', () => {
     try {
       const config = await request(dear.url, '/trpc/config.get');
       expect(config.body.result.data.x402_service_fee_usdc).to.equal(0.009);
-      const buyAt = async (task: string, accepted: Accepted) => {
-        const payment = paymentHeader(accepted, await makePayment(market.node, accepted, wallet));
-        return request(dear.url, path(), { body: { task }, headers: { 'payment-signature': payment } });
-      };
+      const buyAt = (task: string, accepted: Accepted) => buy({ task }, { accepted, url: dear.url });
       const before = await balances();
       const honoured = await buyAt('at the earlier fee', cheap);
       expect(honoured.status, honoured.text).to.equal(200);
       expect(moved(before, await balances())).to.deep.equal(SOLD);
-      const quoted = await request(dear.url, path(), { body: { task: 'at the new fee' } });
-      const [accepted] = decodeHeader(quoted, 'payment-required').accepts;
+      const accepted = await quote({ task: 'at the new fee' }, { url: dear.url });
       expect([accepted.amount, accepted.extra.service_fee]).to.deep.equal([String(PRICE + 9_000n), '9000']);
       expect((await buyAt('at the new fee', accepted)).status).to.equal(200);
       expect(moved(before, await balances())).to.deep.equal({
@@ -447,7 +374,7 @@ describe('the x402 API', () => {
     }
     const unaffordable = await at('2000');
     try {
-      const answer = await request(unaffordable.url, path(), { body: { task: 'at no fee' } });
+      const answer = await ask({ task: 'at no fee' }, { url: unaffordable.url });
       expect([answer.status, answer.body.error.code]).to.deep.equal([503, 'service_unavailable']);
       expect(answer.body.error.message).to.include('The network fees are too high for calls by x402 clients now.');
     } finally {
@@ -458,13 +385,7 @@ describe('the x402 API', () => {
   it('answers a payment-identifier that came before, and refuses it for another request', async () => {
     const before = await balances();
     const extensions = { 'payment-identifier': { info: { required: false, id: 'pay_0123456789abcdef' } } };
-    const send = async (task: string) => {
-      const accepted = await quote({ task });
-      return ask(
-        { task },
-        { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, wallet), extensions) },
-      );
-    };
+    const send = (task: string) => buy({ task }, { extensions });
     const first = await send('identified');
     expect(first.status, first.text).to.equal(200);
     expect((await send('identified')).text).to.equal(first.text);
@@ -479,43 +400,35 @@ describe('the x402 API', () => {
     market.setBehaviour(({ execution_id }, _response, reply) => {
       release = () => reply(failedAnswer(execution_id));
     });
-    const accepted = await quote(body);
-    const headers = { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, wallet)) };
-    const first = await ask(body, headers);
+    const { send } = await sign(body);
+    const first = await send();
     expect([first.status, first.body.status], first.text).to.deep.equal([202, 'pending']);
     expect(first.headers.get('location')).to.equal(`/v1/executions/${first.body.execution_id}`);
     expect(first.headers.get('retry-after')).to.equal('1');
     expect(decodeHeader(first, 'payment-response').success).to.equal(true);
-    expect((await ask(body, headers)).status).to.equal(202);
+    expect((await send()).status).to.equal(202);
     await until('the creator is called', async () => release !== null);
     release!();
-    await until('it has ended', async () => (await ask(body, headers)).status === 500);
+    await until('it has ended', async () => (await send()).status === 500);
   });
 
   it('with a payer in the URL only that wallet can pay', async () => {
     const query = `?payer=${wallet.publicKey}`;
     const stranger = market.callers[0]!.wallet;
-    const accepted = await quote({ task: 'mine' }, {}, query);
+    const accepted = await quote({ task: 'mine' }, { query });
     expect(accepted.extra.payer).to.equal(wallet.publicKey.toBase58());
-    expect(refused(await buy({ task: 'mine' }, accepted, {}, stranger, query))).to.include('payment_invalid');
-    expect(refused(await buy({ task: 'mine' }, accepted))).to.include('quote_changed');
-    expect((await buy({ task: 'mine' }, accepted, {}, wallet, query)).status).to.equal(200);
+    expect(refused(await buy({ task: 'mine' }, { accepted, by: stranger, query }))).to.include('payment_invalid');
+    expect(refused(await buy({ task: 'mine' }, { accepted }))).to.include('quote_changed');
+    expect((await buy({ task: 'mine' }, { accepted, query })).status).to.equal(200);
   });
 
   it('accepts no payment while the fee payer has too little SOL, reports that to operators, and recovers', async () => {
     const TOO_LITTLE = 1_999_999;
     const fund = (lamports: number) => market.node.fundSol(feePayer.publicKey, lamports);
-    const paid = async (task: string) => {
-      const accepted = await quote({ task });
-      return {
-        accepted,
-        headers: { 'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, wallet)) },
-      };
-    };
-    const earlier = await paid('rich');
-    const answered = await ask({ task: 'rich' }, earlier.headers);
+    const earlier = await sign({ task: 'rich' });
+    const answered = await earlier.send();
     expect(answered.status, answered.text).to.equal(200);
-    const later = await paid('poor');
+    const later = await sign({ task: 'poor' });
 
     await fund(TOO_LITTLE);
     const figure = `marketplace_x402_fee_payer_lamports ${TOO_LITTLE}`;
@@ -527,18 +440,17 @@ describe('the x402 API', () => {
     expect(state.x402).to.include({ fee_payer: feePayer.publicKey.toBase58(), lamports: TOO_LITTLE });
     const before = await balances();
     for (const headers of [later.headers, {}]) {
-      const { status, body, headers: sent } = await ask({ task: 'poor' }, headers);
+      const { status, body, headers: sent } = await ask({ task: 'poor' }, { headers });
       expect([status, body.error.code]).to.deep.equal([503, 'service_unavailable']);
       expect(body.error.message).to.include('too little SOL for payments of x402 clients');
       expect([sent.get('retry-after'), sent.get('payment-required')]).to.deep.equal(['1', null]);
     }
     expect(await balances()).to.deep.equal(before);
-    const deposit = new PublicKey(later.accepted.payTo);
-    expect(await market.node.connection.getAccountInfo(deposit, 'confirmed')).to.equal(null);
+    expect(await isGone(later.deposit)).to.equal(true);
     const tasks = await market.executionsByTask();
     expect([tasks.has('rich'), tasks.has('poor')]).to.deep.equal([true, false]);
     // Everything else continues: answers to paid calls, and calls with a key.
-    expect((await ask({ task: 'rich' }, earlier.headers)).text).to.equal(answered.text);
+    expect((await earlier.send()).text).to.equal(answered.text);
     expect((await request(market.relay.url, '/ready')).body).to.include({ status: 'ready' });
     const keyed = { apiKey: market.callers[0]!.apiKey, body: { task: 'with a key' } };
     expect((await request(market.relay.url, `/v1/agents/${market.agentId}/execute`, keyed)).status).to.equal(200);
@@ -546,7 +458,7 @@ describe('the x402 API', () => {
     const held = await balances();
     await fund(1e9);
     await until('it sells again', async () => {
-      const { status, text } = await ask({ task: 'poor' }, later.headers);
+      const { status, text } = await later.send();
       expect(status, text).to.be.oneOf([200, 503]);
       return status === 200;
     });

@@ -5,80 +5,43 @@ import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
-import { findTokenAccount, findTreasury, prepareDeposit } from '../../../app/sdk/program/program.ts';
+import { findTreasury } from '../../../app/sdk/program/program.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
 import { until } from '../../harness/edge/until.ts';
+import { createBuyers, PAYMENT_LAMPORTS, SERVICE_FEE, type SignedPayment, TOTAL } from '../../harness/node/buyers.ts';
 import { readRents } from '../../harness/node/funds.ts';
-import {
-  type Answer,
-  FEE,
-  goodAnswer,
-  PRICE,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../../harness/node/marketplace.ts';
+import { FEE, goodAnswer, PRICE, useMarketplace } from '../../harness/node/marketplace.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
-import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { useRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { readShared, SIGNATURE_LAMPORTS, spoilShared } from '../../harness/node/sharedTransactions.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
-import { type Accepted, decodeHeader, makePayment, paymentHeader } from '../../harness/node/x402.ts';
+import type { Accepted } from '../../harness/node/x402.ts';
 
-const SERVICE_FEE = 5_000n;
-const TOTAL = PRICE + SERVICE_FEE;
-const PAYMENT_LAMPORTS = 10_001n;
+const PAYMENT = BigInt(PAYMENT_LAMPORTS);
 const RETRY_MS = 250;
 /** Calls of each known buyer at once: together more than one transaction holds. */
 const CALLS = 5;
 
 describe('transactions that calls of x402 clients share', function () {
   this.timeout(300_000);
-  let market: TestMarketplace;
   let shared: ReturnType<typeof readShared>;
   const feePayer = Keypair.generate();
 
+  const market = useMarketplace({ feePayer, environment: { TRUST_PROXY: '1' } });
   before(async () => {
-    market = await startMarketplace({ feePayer, environment: { TRUST_PROXY: '1' } });
     shared = readShared(market);
-    for (const { wallet } of market.callers) expect((await buy(wallet, 'the first')).status).to.equal(200);
+    for (const { wallet } of market.callers)
+      expect((await buy({ task: 'the first' }, { by: wallet })).status).to.equal(200);
     const paid = "SELECT DISTINCT caller FROM executions WHERE status = 'completed'";
     await until('the index knows both buyers', async () => (await market.query('index', paid)).length === 2);
   });
-  after(() => market.stop());
   afterEach(() => market.setBehaviour(null));
 
   const wallets = () => market.callers.map(({ wallet }) => wallet);
-  let addresses = 0;
-  interface Place {
-    url?: string;
-    agent?: string;
-  }
-  const pathOf = (agent = market.agentId) => `/v1/x402/agents/${agent}/execute`;
-  async function quoteFor(task: string, { url = market.relay.url, agent }: Place = {}): Promise<Accepted> {
-    const answer = await request(url, pathOf(agent), { body: { task } });
-    expect(answer.status, answer.text).to.equal(402);
-    return decodeHeader(answer, 'payment-required').accepts[0];
-  }
-  /** Signs a payment. The returned function sends it, also repeatedly. */
-  async function pay(buyer: Keypair, task: string, accepted: Accepted, agent?: string) {
-    addresses += 1;
-    const headers = {
-      // Few payments of new wallets may be on their way from one address.
-      'x-forwarded-for': `203.0.113.${addresses}`,
-      'payment-signature': paymentHeader(accepted, await makePayment(market.node, accepted, buyer)),
-    };
-    return (url: string): Promise<Answer> => request(url, pathOf(agent), { body: { task }, headers });
-  }
-  async function buy(buyer: Keypair, task: string, place: Place = {}): Promise<Answer> {
-    const send = await pay(buyer, task, await quoteFor(task, place), place.agent);
-    return send(place.url ?? market.relay.url);
-  }
-
-  const lamports = async ({ publicKey }: Keypair) =>
-    BigInt(await market.node.connection.getBalance(publicKey, 'confirmed'));
-  const usdcOf = ({ publicKey }: Keypair) => market.amountOf(findTokenAccount(publicKey, market.usdcMint));
+  const { quote, sign, buy, rich, usdcOf, endOf, prepareFor, ...buyers } = createBuyers(market);
+  const lamports = async (key: Keypair) => BigInt(await buyers.lamports(key));
   const balances = async () => ({
     buyers: await Promise.all(wallets().map(usdcOf)),
     creator: await market.amountOf(market.creatorUsdc),
@@ -88,13 +51,12 @@ describe('transactions that calls of x402 clients share', function () {
   });
 
   it('create their deposits and open from them, each with its own amounts, to the lamport', async () => {
-    const strangers = [Keypair.generate(), Keypair.generate()];
-    for (const { publicKey } of strangers) await market.mintTo(publicKey, TOTAL);
+    const strangers = [await rich(), await rich()];
     const newcomers = [...strangers];
     const before = await balances();
     const buyAll = async (all: { wallet: Keypair; task: string }[]) => {
-      const sends = await Promise.all(all.map(async ({ wallet, task }) => pay(wallet, task, await quoteFor(task))));
-      const answers = await Promise.all(sends.map((send) => send(market.relay.url)));
+      const sends = await Promise.all(all.map(({ wallet: by, task }) => sign({ task }, { by })));
+      const answers = await Promise.all(sends.map(({ send }) => send()));
       expect(answers.map(({ status }) => status)).to.deep.equal(Array(all.length).fill(200));
     };
     const most: Record<string, number> = { deposit: 1, open: 1 };
@@ -121,35 +83,31 @@ describe('transactions that calls of x402 clients share', function () {
       buyers: before.buyers.map((usdc) => usdc - ofEach * TOTAL),
       creator: before.creator + count * (PRICE - FEE),
       treasury: before.treasury + count * (FEE + SERVICE_FEE),
-      feePayer: before.feePayer - count * PAYMENT_LAMPORTS,
-      relay: before.relay - (fees - count * PAYMENT_LAMPORTS) - count * record,
+      feePayer: before.feePayer - count * PAYMENT,
+      relay: before.relay - (fees - count * PAYMENT) - count * record,
     });
     for (const stranger of strangers) expect(await usdcOf(stranger)).to.equal(0n);
   });
 
   describe('with a part that fails on the chain', () => {
-    let proxy: RpcProxy;
+    // New ones, because a relay lets a wallet go alone that has made a transaction fail.
+    const proxy = useRpcProxy(market, { each: true });
     let relay: RunningRelay;
-    // A new one, because it lets a wallet go alone that has made a transaction fail.
     beforeEach(async () => {
-      proxy = await startRpcProxy(market.node);
-      const places = { SOLANA_RPC_URL: proxy.rpcUrl, SOLANA_WS_URL: proxy.wsUrl };
       const key = { X402_FEE_PAYER_KEYPAIR: join(market.dataDir, 'x402-fee-payer.json') };
-      relay = await startRelayHere(market, { ...places, ...key, SPONSOR: 'all', TRUST_PROXY: '1', ...FORGETFUL });
+      const settings = { ...proxy.environment, ...key, SPONSOR: 'all', TRUST_PROXY: '1', ...FORGETFUL };
+      relay = await startRelayHere(market, settings);
     });
-    afterEach(async () => {
-      await relay.stop();
-      await proxy.close();
-    });
+    afterEach(() => relay.stop());
 
     /** Buys at the same time: several calls of the first buyer, and one of the second. Returns the answers. */
     async function buyTogether(innocent: string, poisoned: string, accepted: Accepted, agent?: string) {
       const [first, second] = wallets();
       const sends = await Promise.all(
-        Array.from({ length: 4 }, async (_, n) => pay(first!, `${innocent} ${n}`, await quoteFor(`${innocent} ${n}`))),
+        Array.from({ length: 4 }, (_, n) => sign({ task: `${innocent} ${n}` }, { by: first! })),
       );
-      const poison = await pay(second!, poisoned, accepted, agent);
-      const answers = await Promise.all([...sends, poison].map((send) => send(relay.url)));
+      const poison = await sign({ task: poisoned }, { by: second!, accepted, agent });
+      const answers = await Promise.all([...sends, poison].map(({ send }) => send(relay.url)));
       return answers.map(({ status }) => status);
     }
     const requireOneBearer = async (kind: string, bearer: string, others: string) =>
@@ -165,9 +123,9 @@ describe('transactions that calls of x402 clients share', function () {
       let attempts = 0;
       // On a busy machine that deposit may go alone, unharmed.
       for (let isSpoiled = () => false; !isSpoiled(); attempts += 1) {
-        const accepted = await quoteFor(`prepared ${attempts}`);
+        const accepted = await quote({ task: `prepared ${attempts}` });
         const deposit = new PublicKey(accepted.payTo);
-        const elsewhere = prepareElsewhere(accepted);
+        const elsewhere = prepareFor(accepted, wallets()[1]!);
         isSpoiled = spoilShared(
           proxy,
           'deposit',
@@ -183,31 +141,8 @@ describe('transactions that calls of x402 clients share', function () {
       const after = await balances();
       const count = BigInt(attempts);
       expect(after.buyers).to.deep.equal([before.buyers[0]! - 4n * count * TOTAL, before.buyers[1]! - count * TOTAL]);
-      expect(after.feePayer).to.equal(before.feePayer - 5n * count * PAYMENT_LAMPORTS);
+      expect(after.feePayer).to.equal(before.feePayer - 5n * count * PAYMENT);
     });
-
-    /** Creates the deposit of this quote for the second buyer, by a transaction that the relay does not know. */
-    function prepareElsewhere(accepted: Accepted) {
-      const { listing, listing_version, request_hash, timeout_seconds, nonce } = accepted.extra;
-      const key = market.authority.publicKey;
-      return prepareDeposit({
-        terms: {
-          listing: new PublicKey(listing),
-          listingVersion: listing_version,
-          requestHash: Buffer.from(request_hash, 'hex'),
-          timeoutSeconds: timeout_seconds,
-          nonce: Buffer.from(nonce, 'hex'),
-        },
-        payer: null,
-        price: PRICE,
-        serviceFee: SERVICE_FEE,
-        usdcMint: market.usdcMint,
-        authority: key,
-        rentPayer: key,
-        rentSponsor: key,
-        caller: wallets()[1]!.publicKey,
-      });
-    }
 
     it('let that open pay alone, send its money back, and open the others by transactions of their own', async () => {
       const creator = Keypair.generate();
@@ -221,7 +156,7 @@ describe('transactions that calls of x402 clients share', function () {
       const before = await balances();
       let attempts = 0;
       for (let isSpoiled = () => false; !isSpoiled(); attempts += 1) {
-        const accepted = await quoteFor(`paused ${attempts}`, { agent });
+        const accepted = await quote({ task: `paused ${attempts}` }, { agent });
         isSpoiled = spoilShared(
           proxy,
           'openFromDeposit',
@@ -253,10 +188,10 @@ describe('transactions that calls of x402 clients share', function () {
     it(`end once, each as if alone, when the relay is killed at ${point}`, async () => {
       const doomed = await market.startRelayProcess({ STANDSTILL: '1', WITHOUT_INDEXER: '1' });
       const before = await balances();
-      const sends: Awaited<ReturnType<typeof pay>>[] = [];
+      const sends: SignedPayment[] = [];
       const asked: Promise<void>[] = [];
       let answered = 0;
-      const ask = async (send: Awaited<ReturnType<typeof pay>>) => {
+      const ask = async ({ send }: SignedPayment) => {
         // Nothing has begun after a 503.
         while ((await send(doomed.url).catch(() => null))?.status === 503) await sleep(RETRY_MS);
         answered += 1;
@@ -264,9 +199,7 @@ describe('transactions that calls of x402 clients share', function () {
       // On a busy machine each of the first may go alone.
       while (doomed.standing.size < 2) {
         const tasks = Array.from({ length: 5 }, (_, n) => stopAt(point, `${sends.length + n}`));
-        const more = await Promise.all(
-          tasks.map(async (task) => pay(wallets()[0]!, task, await quoteFor(task, { url: doomed.url }))),
-        );
+        const more = await Promise.all(tasks.map((task) => sign({ task }, { by: wallets()[0]!, url: doomed.url })));
         sends.push(...more);
         asked.push(...more.map(ask));
         await until('all stand or have ended', async () => doomed.standing.size + answered === sends.length);
@@ -275,14 +208,7 @@ describe('transactions that calls of x402 clients share', function () {
       await doomed.kill();
       await Promise.all(asked);
       const ends = await Promise.all(
-        sends.map(async (send) => {
-          let answer: Answer | undefined;
-          await until('it has ended', async () => {
-            answer = await send(market.relay.url);
-            return answer.status !== 202 && answer.status !== 409 && answer.status !== 503;
-          });
-          return answer!.status;
-        }),
+        sends.map(async ({ send }) => (await endOf(() => send(market.relay.url), [202, 409, 503])).status),
       );
       // A payment whose blockhash has expired before its signature is never charged.
       const sold = BigInt(ends.filter((status) => status === 200).length);
@@ -292,7 +218,7 @@ describe('transactions that calls of x402 clients share', function () {
       expect(after.buyers[0]).to.equal(before.buyers[0]! - sold * TOTAL);
       expect(after.creator).to.equal(before.creator + sold * (PRICE - FEE));
       expect(after.treasury).to.equal(before.treasury + sold * (FEE + SERVICE_FEE));
-      expect(after.feePayer).to.equal(before.feePayer - sold * PAYMENT_LAMPORTS);
+      expect(after.feePayer).to.equal(before.feePayer - sold * PAYMENT);
       await shared.requireExactFees(await shared.signedFor(`stop at ${point}`));
     });
   }

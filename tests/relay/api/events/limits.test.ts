@@ -1,12 +1,13 @@
 /** How many event streams a key, a wallet, and strangers can have, and how a stream is closed. */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { expect } from 'chai';
 import type { Response as Answer } from 'express';
 import { createStreams, type Streams } from '../../../../app/relay/events/streams.ts';
 import { type StreamSettings, USUAL_STREAMS } from '../../../../app/relay/events/streamWriter.ts';
 import { useWorld } from '../../../harness/edge/api.ts';
+import { listen } from '../../../harness/edge/listen.ts';
 import { newAddress } from '../../../harness/edge/rows.ts';
 import { until } from '../../../harness/edge/until.ts';
 import { addCaller } from './streams.ts';
@@ -145,9 +146,8 @@ describe('limits of event streams', () => {
         stream.write(response as Answer);
         responses.push(response);
       });
-      server.listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      const sockets = [1, 2].map(() => connect((server.address() as AddressInfo).port, '127.0.0.1'));
+      const port = Number(new URL(await listen(server)).port);
+      const sockets = [1, 2].map(() => connect(port, '127.0.0.1'));
       for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nHost: here\r\n\r\n');
       await until('both streams are open', async () => responses.length === 2);
       const [first] = responses;

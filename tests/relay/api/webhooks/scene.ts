@@ -1,5 +1,3 @@
-/** A marketplace's API, a receiver of webhooks, and the relay's part that sends them, turn by turn. */
-import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Keypair } from '@solana/web3.js';
 import { Webhook } from 'standardwebhooks';
@@ -10,7 +8,7 @@ import { createWebhookCalls } from '../../../../app/relay/outbound/webhook.ts';
 import { type Client, createClient } from '../../../../app/sdk/client/client.ts';
 import type { MarketplaceEvent } from '../../../../app/sdk/wire/events.ts';
 import { useWorld } from '../../../harness/edge/api.ts';
-import { listen } from '../../../harness/edge/listen.ts';
+import { serve } from '../../../harness/edge/listen.ts';
 import { EPOCH, newAddress } from '../../../harness/edge/rows.ts';
 import { sessionsOf } from '../sessions.ts';
 
@@ -30,12 +28,9 @@ export async function startReceiver() {
       return { status: 204 };
     },
     typesSeen: () => received.map(({ event }) => event.type),
-    stop: (): void => {
-      server.closeAllConnections();
-      server.close();
-    },
+    stop: () => server.close(),
   };
-  const server: Server = createServer(async (request: IncomingMessage, response) => {
+  const server = await serve(async (request, response) => {
     const body = await text(request);
     const event = JSON.parse(body) as MarketplaceEvent;
     received.push({ headers: request.headers as Record<string, string>, body, event });
@@ -43,7 +38,7 @@ export async function startReceiver() {
     // Null: it never answers.
     if (answer) response.writeHead(answer.status, answer.headers).end(answer.body);
   });
-  receiver.url = `${await listen(server)}/hook`;
+  receiver.url = `${server.url}/hook`;
   return receiver;
 }
 
