@@ -4,22 +4,20 @@ import * as program from '../../app/sdk/program/program.ts';
 import { createNonce } from '../../app/sdk/receipt/receipt.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
+import { DISPUTE_BYTES, RECORD_BYTES, TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
 import { type Execution, GAS_LAMPORTS, PRICE, type World, world } from '../harness/vm/world.ts';
 import {
   BOND,
   claim,
-  DISPUTE_BYTES,
   dispute,
   disputed,
   ENDED,
   freeze,
   LAPSE,
   lapse,
-  RECORD_BYTES,
   reject,
   settled,
-  TOKEN_BYTES,
   thaw,
   UNARCHIVED,
   uphold,
@@ -68,9 +66,7 @@ describe('close_execution', () => {
   });
 
   it('refunds a record and closes it in one transaction if it was opened an hour ago', async () => {
-    const run = await w.openWithGrant({ rentSponsor: sponsor });
-    w.watch('record', run.record);
-    w.watch('escrow', run.escrow);
+    const run = w.track(await w.openWithGrant({ rentSponsor: sponsor }));
     const [refund, rent] = [w.refundInstruction(run, { authority: w.stranger.publicKey }), w.vm.rent(RECORD_BYTES)];
     const { refundAt } = await w.read('ExecutionRecord', run.record);
     await w.vm.setClock(START + ENDED - 1n);

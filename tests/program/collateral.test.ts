@@ -3,6 +3,7 @@ import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
+import { TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
 import { FEE, GAS_LAMPORTS, PRICE, possessionOf, USDC, type World, world } from '../harness/vm/world.ts';
 import {
@@ -16,7 +17,6 @@ import {
   SPAN,
   secondAgent,
   swap,
-  TOKEN_BYTES,
   thaw,
   topUp,
   uphold,
@@ -106,6 +106,7 @@ describe('keys, collateral and delisting', () => {
       treasury: { usdc: 5n * USDC - PRICE },
       vault: { usdc: PRICE - 10n * USDC },
     });
+    await w.rejects([giveBack(w)], [], 'CollateralNotReturnable');
     await thaw(w, w.wallet(w.caller));
     const rent = w.vm.rent(TOKEN_BYTES);
     await w.moves([claim(w, run, w.stranger)], [w.stranger], {

@@ -12,9 +12,7 @@ describe('refund_execution', () => {
 
   beforeEach(async () => {
     w = await world();
-    execution = await w.openWithGrant();
-    w.watch('record', execution.record);
-    w.watch('escrow', execution.escrow);
+    execution = w.track(await w.openWithGrant());
   });
 
   const refund = (change: Partial<program.RefundExecutionInput> = {}) => w.refundInstruction(execution, change);
@@ -26,12 +24,7 @@ describe('refund_execution', () => {
   it('refunds everything, returns the rent, and subtracts the spend of the grant', async () => {
     await w.vm.setClock(START + 30n);
     const before = await read();
-    const outcome = await w.moves([refund({ reason: 'invalidAnswer' })], [w.relay], {
-      caller: { usdc: PRICE },
-      relay: { lamports: rent() + GAS_LAMPORTS },
-      record: { lamports: -GAS_LAMPORTS },
-      escrow: { usdc: -PRICE, lamports: -rent() },
-    });
+    const outcome = await w.moves([refund({ reason: 'invalidAnswer' })], [w.relay], w.endingOf('refund'));
     expect(await w.vm.getAccount(execution.escrow)).to.equal(null);
     expect(plain(await read())).to.deep.equal(plain({ ...before, status: 'refunded', settledAt: START + 30n }));
     const grant = await w.read('KeyGrant', program.findGrant(w.caller.publicKey, w.keyId));
@@ -160,8 +153,7 @@ describe('refund_execution', () => {
       savings: { usdc: PRICE },
       relay: { lamports: rent() },
       gasBalance: { lamports: GAS_LAMPORTS },
-      record: { lamports: -GAS_LAMPORTS },
-      escrow: { usdc: -PRICE, lamports: -rent() },
+      ...w.emptied(),
     });
   });
 
@@ -176,12 +168,7 @@ describe('refund_execution', () => {
     await rejects('RefundDestinationUnusable');
     expect(await w.vm.tokens(execution.escrow)).to.equal(PRICE);
     w.vm.setTokenAccount(wallet, account);
-    await w.moves([refund()], [w.relay], {
-      caller: { usdc: PRICE },
-      relay: { lamports: rent() + GAS_LAMPORTS },
-      record: { lamports: -GAS_LAMPORTS },
-      escrow: { usdc: -PRICE, lamports: -rent() },
-    });
+    await w.moves([refund()], [w.relay], w.endingOf('refund'));
   });
 
   it('rejects: another sponsor, grant or gas balance', async () => {

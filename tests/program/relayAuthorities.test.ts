@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
+import { TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
 import { FEE, GAS_LAMPORTS, PRICE, type World, world } from '../harness/vm/world.ts';
-import { TOKEN_BYTES } from './exploits/acts.ts';
 
 const RELAYS = Array.from({ length: 9 }, (_, index) => namedKeypair(`relay ${index}`));
 const keysOf = (relays: Keypair[]) => relays.map(({ publicKey }) => publicKey);

@@ -7,22 +7,20 @@ import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
+import { DISPUTE_BYTES, RECORD_BYTES, TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
 import { type Execution, FEE, GAS_LAMPORTS, PRICE, type World, world } from '../harness/vm/world.ts';
 import {
   BOND,
-  DISPUTE_BYTES,
   delist,
   dispute,
   ENDED,
   giveBack,
   LAPSE,
   lapse,
-  RECORD_BYTES,
   REFUND_AFTER,
   reject,
   SPAN,
-  TOKEN_BYTES,
   UNARCHIVED,
   uphold,
   WINDOW,
@@ -68,9 +66,7 @@ describe('the program at other rents', () => {
   /** Opens. The relay lends the rent, which a third party gets back; the gas balance pays the gas. */
   const open = async () => {
     const input = w.openGrantInput({ rentSponsor: sponsor.publicKey, openBefore: w.vm.now });
-    run = w.execution(input.nonce, input.wallet, input.keyId, input.rentSponsor);
-    w.watch('record', run.record);
-    w.watch('escrow', run.escrow);
+    run = w.track(w.execution(input.nonce, input.wallet, input.keyId, input.rentSponsor));
     w.watch('dispute', claimant());
     const [record, escrow] = [w.vm.rent(RECORD_BYTES), w.vm.rent(TOKEN_BYTES)];
     await send(program.openExecutionWithGrant(input), [w.relay]).moving({

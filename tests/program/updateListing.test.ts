@@ -72,13 +72,13 @@ describe('update_listing', () => {
     w.vm.setTokenAccount(payout, { mint: w.usdcMint, owner: w.creator.publicKey });
     await w.must([update({ price: 2n * USDC }, { payout })], [w.creator]);
     w.watch('income', payout);
-    w.watch('escrow', execution.escrow);
+    w.track(execution);
     await w.moves([w.settleInstruction(execution, { payout })], [w.relay], {
       caller: { lamports: w.vm.rent(165) },
       relay: { lamports: GAS_LAMPORTS },
       income: { usdc: 1_222_222n },
       treasury: { usdc: 12_345n },
-      escrow: { usdc: -PRICE, lamports: -w.vm.rent(165) },
+      ...w.emptied(),
     });
   });
 

@@ -12,6 +12,7 @@ import { coder, toBorsh } from './anchorCoder.ts';
 import { Balances, difference, type Movement } from './balances.ts';
 import { namedKeypair, signBytes } from './keys.ts';
 import type { Outcome } from './outcome.ts';
+import { TOKEN_BYTES } from './sizes.ts';
 import { Vm, type VmKind } from './vm.ts';
 
 export const USDC = 1_000_000n;
@@ -110,6 +111,30 @@ export class World {
   /** Tracks the lamports and USDC of an account under a name. */
   watch(name: string, account: PublicKey): void {
     this.balances.watch(name, account, account);
+  }
+
+  /** Tracks the accounts of an execution as `record` and `escrow`. */
+  track(execution: Execution): Execution {
+    this.watch('record', execution.record);
+    this.watch('escrow', execution.escrow);
+    return execution;
+  }
+
+  /** Movements at the end of the tracked execution: its escrow is emptied and closed, and its record gives the gas. */
+  emptied(): Record<'record' | 'escrow', Movement> {
+    return {
+      record: { lamports: -GAS_LAMPORTS },
+      escrow: { usdc: -PRICE, lamports: -this.vm.rent(TOKEN_BYTES) },
+    };
+  }
+
+  /** All movements at its end. `to` gets the escrow's rent and the gas; the relay that lent the rent, if omitted. */
+  endingOf(
+    kind: 'settle' | 'refund',
+    to: Record<string, Movement> = { relay: { lamports: this.vm.rent(TOKEN_BYTES) + GAS_LAMPORTS } },
+  ): Record<string, Movement> {
+    const paid = { creator: { usdc: PRICE - FEE }, treasury: { usdc: FEE } };
+    return { ...(kind === 'settle' ? paid : { caller: { usdc: PRICE } }), ...to, ...this.emptied() };
   }
 
   configInput(change: Partial<program.InitializeConfigInput> = {}): program.InitializeConfigInput {
