@@ -5,7 +5,7 @@ import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { FEE, GAS_LAMPORTS, PRICE, possessionOf, USDC, type World, world } from '../harness/vm/world.ts';
+import { FEE, GAS_LAMPORTS, PRICE, possessionOf, USDC, useWorld } from '../harness/vm/world.ts';
 import {
   claim,
   delist,
@@ -23,11 +23,7 @@ import {
 } from './exploits/acts.ts';
 
 describe('keys, collateral and delisting', () => {
-  let w: World;
-
-  beforeEach(async () => {
-    w = await world();
-  });
+  const w = useWorld();
 
   it('rotates twice in a second, settles with the key of the open, and accepts an earlier key again', async () => {
     const [second, third] = [namedKeypair('second key'), namedKeypair('third key')];

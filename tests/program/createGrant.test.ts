@@ -5,17 +5,13 @@ import * as program from '../../app/sdk/program/program.ts';
 import { plain } from '../harness/vm/plain.ts';
 import { GRANT_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { PRICE, USDC, type World, world } from '../harness/vm/world.ts';
+import { PRICE, USDC, useWorld } from '../harness/vm/world.ts';
 
 const YEAR = 31_536_000n;
 
 describe('create_grant', () => {
-  let w: World;
+  const w = useWorld();
   const keyId = new Uint8Array(16).fill(0x42);
-
-  beforeEach(async () => {
-    w = await world();
-  });
 
   const create = (limits: Partial<program.GrantLimits> = {}) => program.createGrant(w.grantInput(limits, keyId));
 
@@ -92,11 +88,10 @@ describe('create_grant', () => {
 });
 
 describe('update_grant', () => {
-  let w: World;
+  const w = useWorld();
   const keyId = new Uint8Array(16).fill(0x31);
 
   beforeEach(async () => {
-    w = await world();
     await w.must([program.createGrant(w.grantInput({ periodMax: PRICE }, keyId))], [w.caller]);
   });
 

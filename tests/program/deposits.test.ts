@@ -8,18 +8,17 @@ import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
 import { DEPOSIT_BYTES, RECORD_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { GAS_LAMPORTS, NO_KEY, PRICE, SERVICE_FEE, type World, world } from '../harness/vm/world.ts';
+import { GAS_LAMPORTS, NO_KEY, PRICE, SERVICE_FEE, useWorld } from '../harness/vm/world.ts';
 
 const PAID = PRICE + SERVICE_FEE;
 
 describe('deposits:', () => {
-  let w: World;
+  const w = useWorld();
   let open: program.OpenTerms;
   let quote: program.DepositQuote;
   let place: program.DepositAddress;
 
   beforeEach(async () => {
-    w = await world();
     open = w.openTerms();
     quote = w.quote(open);
     place = program.depositAddress(quote);

@@ -5,7 +5,7 @@ import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { RECORD_BYTES, TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { type Execution, FEE, GAS, GAS_BALANCE, GAS_LAMPORTS, PRICE, type World, world } from '../harness/vm/world.ts';
+import { type Execution, FEE, GAS, GAS_BALANCE, GAS_LAMPORTS, PRICE, useWorld } from '../harness/vm/world.ts';
 import { TestArchive } from './archiving.ts';
 import { closeGrant, ENDED, emptyAndClose, REFUND_AFTER, swap, tip } from './exploits/acts.ts';
 
@@ -15,13 +15,12 @@ const PAID = BigInt(OPEN_FEE);
 const HOUR = 3_600n;
 
 describe('a gas balance that pays a call and lends its escrow', () => {
-  let w: World;
+  const w = useWorld();
   let run: Execution;
   let gasBalance: PublicKey;
   const sponsor = namedKeypair('rent return');
 
   beforeEach(async () => {
-    w = await world();
     gasBalance = program.findSpender(w.caller.publicKey);
     await w.vm.airdrop(sponsor.publicKey, 1_000_000n);
     w.watch('sponsor', sponsor.publicKey);

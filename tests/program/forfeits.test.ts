@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { type Execution, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
+import { type Execution, PRICE, USDC, useWorld } from '../harness/vm/world.ts';
 import {
   BOND,
   claim,
@@ -24,11 +24,10 @@ const TAKEN = 5n * USDC;
 const FORFEITED = TAKEN - PRICE;
 
 describe('forfeits', () => {
-  let w: World;
+  const w = useWorld();
   let run: Execution;
 
   beforeEach(async () => {
-    w = await world();
     await w.overwrite('Config', program.findConfig(), { guardian: w.stranger.publicKey });
     run = await disputed(w);
   });

@@ -6,7 +6,7 @@ import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
 import { RECORD_BYTES, TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { type Execution, FEE, GAS, GAS_LAMPORTS, PRICE, type World, world } from '../harness/vm/world.ts';
+import { type Execution, FEE, GAS, GAS_LAMPORTS, PRICE, useWorld, type World } from '../harness/vm/world.ts';
 import { ENDED, REFUND_AFTER } from './exploits/acts.ts';
 
 type Moved = Parameters<World['moves']>[2];
@@ -21,14 +21,13 @@ function conserved(moved: Moved): Moved {
 }
 
 describe('the gas in a record', () => {
-  let w: World;
+  const w = useWorld();
   let run: Execution;
   const sponsor = namedKeypair('rent return');
   const second = namedKeypair('second relay');
   const poor = namedKeypair('relay without lamports');
 
   beforeEach(async () => {
-    w = await world();
     await w.must(w.addRelaysInstructions(second.publicKey, poor.publicKey), [w.admin]);
     for (const { publicKey } of [sponsor, second]) await w.vm.airdrop(publicKey, 1_000_000n);
     w.watch('sponsor', sponsor.publicKey);

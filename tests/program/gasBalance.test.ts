@@ -15,17 +15,15 @@ import {
   NO_KEY,
   PRICE,
   USDC,
-  type World,
-  world,
+  useWorld,
 } from '../harness/vm/world.ts';
 import { ENDED } from './exploits/acts.ts';
 
 describe('the gas balance in an open', () => {
-  let w: World;
+  const w = useWorld();
   const sponsor = namedKeypair('rent return');
 
   beforeEach(async () => {
-    w = await world();
     await w.vm.airdrop(sponsor.publicKey, 1_000_000n);
     w.watch('sponsor', sponsor.publicKey);
   });
@@ -140,12 +138,8 @@ describe('the gas balance in an open', () => {
 });
 
 describe('withdraw_gas', () => {
-  let w: World;
+  const w = useWorld();
   const floor = () => w.vm.rent(0);
-
-  beforeEach(async () => {
-    w = await world();
-  });
 
   const withdraw = (lamports: bigint, wallet = w.caller.publicKey) => program.withdrawGas({ wallet, lamports });
 
@@ -217,11 +211,7 @@ describe('withdraw_gas', () => {
 });
 
 describe('the program withstands an attacker who abuses a gas balance and', () => {
-  let w: World;
-
-  beforeEach(async () => {
-    w = await world();
-  });
+  const w = useWorld();
 
   const gasBalance = () => program.findSpender(w.caller.publicKey);
   const open = (change: Partial<program.OpenExecutionWithGrantInput> = {}) =>

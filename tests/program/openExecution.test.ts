@@ -17,16 +17,13 @@ import {
   TERMS,
   TIMEOUT,
   USDC,
+  useWorld,
   type World,
   world,
 } from '../harness/vm/world.ts';
 
 describe('open_execution', () => {
-  let w: World;
-
-  beforeEach(async () => {
-    w = await world();
-  });
+  const w = useWorld();
 
   const open = (change: Partial<program.OpenExecutionInput> = {}) => program.openExecution(w.openInput(change));
   const rejects = (change: Partial<program.OpenExecutionInput>, error: string) =>

@@ -5,14 +5,13 @@ import { findCallerPda, relayed } from '../harness/vm/caller.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
 import { START } from '../harness/vm/vm.ts';
-import { GAS_LAMPORTS, NO_KEY, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
+import { GAS_LAMPORTS, NO_KEY, PRICE, USDC, useWorld } from '../harness/vm/world.ts';
 
 describe('a caller that is an address of another program', () => {
-  let w: World;
+  const w = useWorld();
   const pda = findCallerPda();
 
   beforeEach(async () => {
-    w = await world();
     w.vm.setWallet(pda, w.usdcMint, 10n * USDC);
     w.watch('pda', w.wallet(pda));
   });

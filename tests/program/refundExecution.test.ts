@@ -4,14 +4,23 @@ import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
 import { START } from '../harness/vm/vm.ts';
-import { type Execution, FEE, GAS, GAS_LAMPORTS, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
+import {
+  type Execution,
+  FEE,
+  GAS,
+  GAS_LAMPORTS,
+  PRICE,
+  USDC,
+  useWorld,
+  type World,
+  world,
+} from '../harness/vm/world.ts';
 
 describe('refund_execution', () => {
-  let w: World;
+  const w = useWorld();
   let execution: Execution;
 
   beforeEach(async () => {
-    w = await world();
     execution = w.track(await w.openWithGrant());
   });
 
@@ -217,11 +226,10 @@ describe("refund_execution and the listing's exposure", () => {
 });
 
 describe("refund_execution and the key's grant", () => {
-  let w: World;
+  const w = useWorld();
   let execution: Execution;
 
   beforeEach(async () => {
-    w = await world();
     execution = await w.openWithGrant();
   });
 

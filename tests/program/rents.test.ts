@@ -9,7 +9,7 @@ import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { DISPUTE_BYTES, RECORD_BYTES, TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { type Execution, FEE, GAS_LAMPORTS, PRICE, type World, world } from '../harness/vm/world.ts';
+import { type Execution, FEE, GAS_LAMPORTS, PRICE, useWorld, type World, world } from '../harness/vm/world.ts';
 import {
   BOND,
   delist,
@@ -47,12 +47,11 @@ const given = (held: bigint, rent: bigint, asked: bigint) => {
 };
 
 describe('the program at other rents', () => {
-  let w: World;
+  const w = useWorld();
   let run: Execution;
   const sponsor = namedKeypair('rent return');
 
   beforeEach(async () => {
-    w = await world();
     await w.vm.airdrop(sponsor.publicKey, 1_000_000n);
     w.watch('sponsor', sponsor.publicKey);
   });
@@ -171,7 +170,7 @@ describe('the program at other rents', () => {
             await stage();
           }
           // The next lifecycle needs an active listing, a live grant and a full vault.
-          w = await world();
+          Object.assign(w, await world());
           await w.vm.airdrop(sponsor.publicKey, 1_000_000n);
           w.watch('sponsor', sponsor.publicKey);
         }

@@ -2,14 +2,10 @@
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { plain } from '../harness/vm/plain.ts';
-import { GAS_LAMPORTS, type World, world } from '../harness/vm/world.ts';
+import { GAS_LAMPORTS, useWorld } from '../harness/vm/world.ts';
 
 describe('set_listing_status', () => {
-  let w: World;
-
-  beforeEach(async () => {
-    w = await world();
-  });
+  const w = useWorld();
 
   const set = (status: program.ListingStatus, creator = w.creator.publicKey) =>
     program.setListingStatus({ creator, listing: w.listing, status });

@@ -13,16 +13,14 @@ import {
   RESULT_HASH,
   TERMS,
   USDC,
-  type World,
-  world,
+  useWorld,
 } from '../harness/vm/world.ts';
 
 describe('settle_execution', () => {
-  let w: World;
+  const w = useWorld();
   let execution: Execution;
 
   beforeEach(async () => {
-    w = await world();
     execution = w.track(await w.openWithGrant());
   });
 

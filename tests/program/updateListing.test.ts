@@ -3,14 +3,10 @@ import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
-import { GAS_LAMPORTS, NO_LIMIT, PRICE, TERMS, USDC, type World, world } from '../harness/vm/world.ts';
+import { GAS_LAMPORTS, NO_LIMIT, PRICE, TERMS, USDC, useWorld } from '../harness/vm/world.ts';
 
 describe('update_listing', () => {
-  let w: World;
-
-  beforeEach(async () => {
-    w = await world();
-  });
+  const w = useWorld();
 
   const update = (terms: Partial<program.ListingTerms>, change: Partial<program.UpdateListingInput> = {}) =>
     program.updateListing({

@@ -428,6 +428,15 @@ export async function world(options: { kind?: VmKind; config?: Partial<program.I
   return made;
 }
 
+/** A new world before each test, always as the same object. */
+export function useWorld(options: Parameters<typeof world>[0] = {}): World {
+  const w: World = Object.create(World.prototype);
+  beforeEach(async () => {
+    Object.assign(w, await world(options));
+  });
+  return w;
+}
+
 /** Creates a world with funded parties, before initialize_config. */
 export async function emptyWorld(kind?: VmKind): Promise<World> {
   const made = new World(await Vm.create(kind));
