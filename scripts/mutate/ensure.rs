@@ -7,6 +7,8 @@ macro_rules! ensure {
             $crate::guard::is_on(&SWITCH)
         } && !($condition)
         {
+            #[allow(unused_imports)]
+            use $crate::errors::MarketplaceError::*;
             return Err($crate::guard::fail($error));
         }
     };

@@ -1,18 +1,17 @@
 /** Codama generates a client from the program's IDL. It must type-check, and open, refund and read on a real node. */
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
+import { findCollateral, findExecution } from '../../app/sdk/program/program.ts';
 import { installNode, run } from '../harness/edge/tools.ts';
-import { executionId, find, nonceOf } from '../integrator/client.ts';
-import { listAgent, type Market, startMarket } from '../integrator/market.ts';
+import { type Market, NO_KEY, PRICE, startMarket } from '../indexer/market.ts';
+import { amountsOf } from '../integrator/idl.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const HERE = join(import.meta.dirname, 'clients');
 const IDL = join(ROOT, 'app/sdk/program/idl/marketplace.json');
 /** TypeScript 7, which takes a third of the time. */
 const TSC = join(ROOT, 'node_modules/typescript-native/bin/tsc');
-const PRICE = 500_000n;
 
 describe('a client that Codama generates from the IDL', () => {
   let folder: string;
@@ -36,7 +35,7 @@ describe('a client that Codama generates from the IDL', () => {
     writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}');
   });
   after(async () => {
-    await market?.stop();
+    await market?.node.stop();
     if (folder) rmSync(folder, { recursive: true });
   });
 
@@ -58,38 +57,37 @@ describe('a client that Codama generates from the IDL', () => {
   });
 
   it('opens, refunds and reads an execution, and encodes the leaves of archives', async () => {
-    const { keypairs, parties, usdcMint, node: chain } = market;
-    const { caller, creator, relay } = keypairs;
-    const listingId = Buffer.alloc(16, 7);
-    await listAgent(market, listingId, Keypair.generate(), PRICE);
-    const now = await chain.now();
-    const nonce = nonceOf(now);
-    const id = executionId(caller.publicKey, nonce);
-    const listing = find('LISTING_SEED', creator.publicKey.toBytes(), listingId);
+    const { caller, relay, listing, source, usdcMint, node: chain } = market;
+    await market.list();
+    const { nonce, executionId, maxPrice, openBefore } = (await market.openInstruction(NO_KEY)).terms;
     const order = {
       rpcUrl: chain.rpcUrl,
       wsUrl: chain.wsUrl,
       callerKey: [...caller.secretKey],
       relayKey: [...relay.secretKey],
       listing,
-      collateral: find('COLLATERAL_SEED', new PublicKey(listing).toBytes()),
-      record: find('EXECUTION_SEED', id),
+      collateral: findCollateral(listing),
+      record: findExecution(executionId),
       usdcMint,
-      funds: parties.caller,
-      args: { nonce: [...nonce], executionId: [...id], maxPrice: Number(PRICE), openBefore: now + 60 },
+      funds: source,
+      args: {
+        nonce: [...nonce],
+        executionId: [...executionId],
+        maxPrice: Number(maxPrice),
+        openBefore: Number(openBefore),
+      },
     };
-    const [moves, { code, output }] = await market.moved(() =>
-      node('--import', 'tsx', 'escrow.ts', JSON.stringify(order)),
-    );
+    const funds = async () => (await chain.connection.getTokenAccountBalance(source)).value.amount;
+    const before = await funds();
+    const { code, output } = await node('--import', 'tsx', 'escrow.ts', JSON.stringify(order));
     expect(code, output).to.equal(0);
-    expect(moves).to.deep.equal({});
+    expect(await funds()).to.equal(before);
     const { signature, ...said } = JSON.parse(output.trim().split('\n').at(-1)!);
     expect(said).to.deep.equal({
       statuses: ['Open', 'Refunded', 'Refunded'],
       price: Number(PRICE),
       caller: caller.publicKey.toBase58(),
     });
-    const { name, data } = await market.clients.stranger.eventOf(signature);
-    expect([name, data.amount]).to.deep.equal(['executionRefunded', PRICE]);
+    expect(await amountsOf(chain.connection, signature)).to.deep.equal([['ExecutionRefunded', String(PRICE)]]);
   });
 });

@@ -9,7 +9,7 @@ import { namedKeypair } from '../harness/vm/keys.ts';
 import { type Outcome, TEST_CALLER_ID } from '../harness/vm/outcome.ts';
 import { plain } from '../harness/vm/plain.ts';
 import { START } from '../harness/vm/vm.ts';
-import { type Execution, type World, world } from '../harness/vm/world.ts';
+import { type Execution, useWorld } from '../harness/vm/world.ts';
 import {
   BUDGET,
   CAPACITY,
@@ -31,13 +31,12 @@ import { dispute, ENDED } from './exploits/acts.ts';
 const SIGNATURE_LAMPORTS = 5_000;
 
 describe('archive_executions', () => {
-  let w: World;
+  const w = useWorld();
   let archive: TestArchive;
   /** The expected leaves of the tree. */
   let leaves: Leaf[];
 
   beforeEach(async () => {
-    w = await world();
     archive = await new TestArchive(w).create();
     leaves = [];
   });

@@ -4,22 +4,20 @@ import * as program from '../../app/sdk/program/program.ts';
 import { createNonce } from '../../app/sdk/receipt/receipt.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
+import { DISPUTE_BYTES, RECORD_BYTES, TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { type Execution, GAS_LAMPORTS, PRICE, type World, world } from '../harness/vm/world.ts';
+import { type Execution, GAS_LAMPORTS, PRICE, useWorld } from '../harness/vm/world.ts';
 import {
   BOND,
   claim,
-  DISPUTE_BYTES,
   dispute,
   disputed,
   ENDED,
   freeze,
   LAPSE,
   lapse,
-  RECORD_BYTES,
   reject,
   settled,
-  TOKEN_BYTES,
   thaw,
   UNARCHIVED,
   uphold,
@@ -29,11 +27,10 @@ import {
 const HALF_HOUR = 1_800n;
 
 describe('close_execution', () => {
-  let w: World;
+  const w = useWorld();
   const sponsor = namedKeypair('rent return').publicKey;
 
   beforeEach(async () => {
-    w = await world();
     await w.vm.airdrop(sponsor, 1_000_000n);
     w.watch('sponsor', sponsor);
   });
@@ -68,9 +65,7 @@ describe('close_execution', () => {
   });
 
   it('refunds a record and closes it in one transaction if it was opened an hour ago', async () => {
-    const run = await w.openWithGrant({ rentSponsor: sponsor });
-    w.watch('record', run.record);
-    w.watch('escrow', run.escrow);
+    const run = w.track(await w.openWithGrant({ rentSponsor: sponsor }));
     const [refund, rent] = [w.refundInstruction(run, { authority: w.stranger.publicKey }), w.vm.rent(RECORD_BYTES)];
     const { refundAt } = await w.read('ExecutionRecord', run.record);
     await w.vm.setClock(START + ENDED - 1n);
@@ -120,11 +115,7 @@ describe('close_execution', () => {
 });
 
 describe('close_dispute', () => {
-  let w: World;
-
-  beforeEach(async () => {
-    w = await world();
-  });
+  const w = useWorld();
 
   const close = (run: Execution, rentSponsor = w.caller.publicKey) =>
     program.closeDispute({ executionId: run.executionId, rentSponsor });
@@ -233,13 +224,9 @@ describe('close_dispute', () => {
 });
 
 describe('the half-hour of a nonce', () => {
-  let w: World;
+  const w = useWorld();
   /** The first second of a half-hour. */
   const TURN = (START / HALF_HOUR + 1n) * HALF_HOUR;
-
-  beforeEach(async () => {
-    w = await world();
-  });
 
   const both = (halfHour: number) => {
     const change = () => ({ nonce: createNonce(halfHour), openBefore: w.vm.now });

@@ -3,8 +3,9 @@ import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
+import { TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { FEE, GAS_LAMPORTS, PRICE, possessionOf, USDC, type World, world } from '../harness/vm/world.ts';
+import { FEE, GAS_LAMPORTS, PRICE, possessionOf, USDC, useWorld } from '../harness/vm/world.ts';
 import {
   claim,
   delist,
@@ -16,18 +17,13 @@ import {
   SPAN,
   secondAgent,
   swap,
-  TOKEN_BYTES,
   thaw,
   topUp,
   uphold,
 } from './exploits/acts.ts';
 
 describe('keys, collateral and delisting', () => {
-  let w: World;
-
-  beforeEach(async () => {
-    w = await world();
-  });
+  const w = useWorld();
 
   it('rotates twice in a second, settles with the key of the open, and accepts an earlier key again', async () => {
     const [second, third] = [namedKeypair('second key'), namedKeypair('third key')];
@@ -106,6 +102,7 @@ describe('keys, collateral and delisting', () => {
       treasury: { usdc: 5n * USDC - PRICE },
       vault: { usdc: PRICE - 10n * USDC },
     });
+    await w.rejects([giveBack(w)], [], 'CollateralNotReturnable');
     await thaw(w, w.wallet(w.caller));
     const rent = w.vm.rent(TOKEN_BYTES);
     await w.moves([claim(w, run, w.stranger)], [w.stranger], {

@@ -6,18 +6,17 @@ import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
 import { START } from '../harness/vm/vm.ts';
-import { type World, world } from '../harness/vm/world.ts';
+import { useWorld } from '../harness/vm/world.ts';
 import { CAPACITY, DEPTH, emptyNode, TestArchive } from './archiving.ts';
 
 const ARCHIVE_BYTES = 8 + 1 + 1 + 2 + 32 + 4 + 8;
 const TREE_BYTES = 109_752;
 
 describe('create_archive', () => {
-  let w: World;
+  const w = useWorld();
   let first: TestArchive;
 
   beforeEach(async () => {
-    w = await world();
     first = new TestArchive(w);
     w.watch('tree', first.tree.publicKey);
     w.watch('archive', first.address);

@@ -6,21 +6,19 @@ import * as program from '../../app/sdk/program/program.ts';
 import { createNonce } from '../../app/sdk/receipt/receipt.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
+import { DEPOSIT_BYTES, RECORD_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { FEE, GAS_LAMPORTS, NO_KEY, PRICE, SERVICE_FEE, type World, world } from '../harness/vm/world.ts';
+import { GAS_LAMPORTS, NO_KEY, PRICE, SERVICE_FEE, useWorld } from '../harness/vm/world.ts';
 
-const DEPOSIT_BYTES = 8 + 3 + 3 * 32 + 4 * 8;
-const RECORD_BYTES = 295;
 const PAID = PRICE + SERVICE_FEE;
 
 describe('deposits:', () => {
-  let w: World;
+  const w = useWorld();
   let open: program.OpenTerms;
   let quote: program.DepositQuote;
   let place: program.DepositAddress;
 
   beforeEach(async () => {
-    w = await world();
     open = w.openTerms();
     quote = w.quote(open);
     place = program.depositAddress(quote);
@@ -75,9 +73,7 @@ describe('deposits:', () => {
       caller: { usdc: -PAID },
       'deposit vault': { usdc: PAID },
     });
-    const execution = executionOf();
-    w.watch('record', execution.record);
-    w.watch('escrow', execution.escrow);
+    const execution = w.track(executionOf());
     const outcome = await w.moves([openInstruction()], [w.relay], {
       deposit: { lamports: -w.vm.rent(DEPOSIT_BYTES) },
       'deposit vault': { usdc: -PAID, lamports: -w.vm.rent(165) },
@@ -94,13 +90,7 @@ describe('deposits:', () => {
     );
     expect(await w.vm.getAccount(place.address)).to.equal(null);
     expect(await w.vm.getAccount(place.vault)).to.equal(null);
-    await w.moves([w.settleInstruction(execution)], [w.relay], {
-      escrow: { usdc: -PRICE, lamports: -w.vm.rent(165) },
-      record: { lamports: -GAS_LAMPORTS },
-      creator: { usdc: PRICE - FEE },
-      treasury: { usdc: FEE },
-      relay: { lamports: w.vm.rent(165) + GAS_LAMPORTS },
-    });
+    await w.moves([w.settleInstruction(execution)], [w.relay], w.endingOf('settle'));
   });
 
   it('lets a stranger refund an expired deposit to its payer, to the last unit', async () => {

@@ -3,12 +3,12 @@ import type { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
+import { DISPUTE_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { type Execution, NO_LIMIT, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
+import { type Execution, NO_LIMIT, PRICE, USDC, useWorld } from '../harness/vm/world.ts';
 import {
   BOND,
   claim as claimAward,
-  DISPUTE_BYTES,
   LAPSE,
   dispute as openDispute,
   SPAN,
@@ -18,11 +18,10 @@ import {
 } from './exploits/acts.ts';
 
 describe('disputes', () => {
-  let w: World;
+  const w = useWorld();
   let execution: Execution;
 
   beforeEach(async () => {
-    w = await world();
     execution = await settled(w);
   });
 

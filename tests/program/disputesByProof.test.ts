@@ -1,21 +1,11 @@
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { findCallerPda, relayed } from '../harness/vm/caller.ts';
+import { DISPUTE_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { type Execution, NO_KEY, NO_LIMIT, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
+import { type Execution, NO_KEY, NO_LIMIT, PRICE, USDC, useWorld } from '../harness/vm/world.ts';
 import { type Leaf, leavesOf, proofsOf, ripe, TestArchive } from './archiving.ts';
-import {
-  BOND,
-  DISPUTE_BYTES,
-  dispute,
-  ENDED,
-  LAPSE,
-  reject,
-  secondAgent,
-  settled,
-  swap,
-  uphold,
-} from './exploits/acts.ts';
+import { BOND, dispute, ENDED, LAPSE, reject, secondAgent, settled, swap, uphold } from './exploits/acts.ts';
 
 /** The dispute window of these executions: ten times the age at which they are archived. */
 const WINDOW = 2_592_000n;
@@ -23,12 +13,11 @@ const WINDOW = 2_592_000n;
 const MOST_UNITS = 50_000;
 
 describe('open_dispute_with_proof', () => {
-  let w: World;
+  const w = useWorld({ config: { disputeWindowSeconds: Number(WINDOW) } });
   let archive: TestArchive;
   let leaves: Leaf[];
 
   beforeEach(async () => {
-    w = await world({ config: { disputeWindowSeconds: Number(WINDOW) } });
     archive = await new TestArchive(w).create();
     leaves = [];
   });

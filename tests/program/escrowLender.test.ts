@@ -3,19 +3,11 @@ import { type Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
+import { RECORD_BYTES, TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { type Execution, FEE, GAS, GAS_BALANCE, GAS_LAMPORTS, PRICE, type World, world } from '../harness/vm/world.ts';
+import { type Execution, FEE, GAS, GAS_BALANCE, GAS_LAMPORTS, PRICE, useWorld } from '../harness/vm/world.ts';
 import { TestArchive } from './archiving.ts';
-import {
-  closeGrant,
-  ENDED,
-  emptyAndClose,
-  RECORD_BYTES,
-  REFUND_AFTER,
-  swap,
-  TOKEN_BYTES,
-  tip,
-} from './exploits/acts.ts';
+import { closeGrant, ENDED, emptyAndClose, REFUND_AFTER, swap, tip } from './exploits/acts.ts';
 
 /** What the open itself costs, lamports. */
 const OPEN_FEE = 5_678;
@@ -23,13 +15,12 @@ const PAID = BigInt(OPEN_FEE);
 const HOUR = 3_600n;
 
 describe('a gas balance that pays a call and lends its escrow', () => {
-  let w: World;
+  const w = useWorld();
   let run: Execution;
   let gasBalance: PublicKey;
   const sponsor = namedKeypair('rent return');
 
   beforeEach(async () => {
-    w = await world();
     gasBalance = program.findSpender(w.caller.publicKey);
     await w.vm.airdrop(sponsor.publicKey, 1_000_000n);
     w.watch('sponsor', sponsor.publicKey);
@@ -47,9 +38,7 @@ describe('a gas balance that pays a call and lends its escrow', () => {
       ...{ feeLamports: OPEN_FEE, spenderLendsEscrow: true, rentSponsor: sponsor.publicKey },
       ...change,
     });
-    run = w.execution(input.nonce, input.wallet, input.keyId, input.rentSponsor);
-    w.watch('record', run.record);
-    w.watch('escrow', run.escrow);
+    run = w.track(w.execution(input.nonce, input.wallet, input.keyId, input.rentSponsor));
     return program.openExecutionWithGrant(input);
   };
   const open = (change: Partial<program.OpenExecutionWithGrantInput> = {}) => w.must([prepare(change)], [w.relay]);
@@ -62,7 +51,6 @@ describe('a gas balance that pays a call and lends its escrow', () => {
       record: { lamports: -recordRent() },
     });
   };
-  const emptied = () => ({ escrow: { usdc: -PRICE, lamports: -escrowRent() }, record: { lamports: -GAS_LAMPORTS } });
 
   it('pays the fee to the payer and the gas into the record, lends the escrow only, and says so', async () => {
     const { events } = await w.moves([prepare()], [w.relay], {
@@ -110,24 +98,21 @@ describe('a gas balance that pays a call and lends its escrow', () => {
 
   it('gets the rent back at settle; the relay keeps fee and gas, and the sponsor gets the rest', async () => {
     await open();
-    await w.moves([w.settleInstruction(run)], [w.relay], {
-      creator: { usdc: PRICE - FEE },
-      treasury: { usdc: FEE },
-      relay: { lamports: GAS_LAMPORTS },
-      gasBalance: { lamports: escrowRent() },
-      ...emptied(),
-    });
+    await w.moves(
+      [w.settleInstruction(run)],
+      [w.relay],
+      w.endingOf('settle', { relay: { lamports: GAS_LAMPORTS }, gasBalance: { lamports: escrowRent() } }),
+    );
     expect(await w.vm.lamports(gasBalance)).to.equal(GAS_BALANCE - PAID - GAS_LAMPORTS);
   });
 
   it('gets the rent back at a refund by the relay, which keeps fee and gas', async () => {
     await open();
-    await w.moves([refund(w.relay)], [w.relay], {
-      caller: { usdc: PRICE },
-      relay: { lamports: GAS_LAMPORTS },
-      gasBalance: { lamports: escrowRent() },
-      ...emptied(),
-    });
+    await w.moves(
+      [refund(w.relay)],
+      [w.relay],
+      w.endingOf('refund', { relay: { lamports: GAS_LAMPORTS }, gasBalance: { lamports: escrowRent() } }),
+    );
     await closeRecord();
     expect(await w.vm.lamports(gasBalance)).to.equal(GAS_BALANCE - PAID - GAS_LAMPORTS);
   });
@@ -140,11 +125,11 @@ describe('a gas balance that pays a call and lends its escrow', () => {
       await open();
       await w.vm.setClock(START + REFUND_AFTER);
       if (grantIs === 'closed') await w.must([closeGrant(w)], [w.caller]);
-      await w.moves([refund(w[who])], [w[who]], {
-        caller: { usdc: PRICE },
-        gasBalance: { lamports: escrowRent() + GAS_LAMPORTS },
-        ...emptied(),
-      });
+      await w.moves(
+        [refund(w[who])],
+        [w[who]],
+        w.endingOf('refund', { gasBalance: { lamports: escrowRent() + GAS_LAMPORTS } }),
+      );
       await closeRecord();
       expect(await w.vm.lamports(gasBalance)).to.equal(GAS_BALANCE - PAID);
     });
@@ -163,7 +148,7 @@ describe('a gas balance that pays a call and lends its escrow', () => {
     await w.moves([move], [w.stranger], {
       unclaimed: { usdc: PRICE },
       gasBalance: { lamports: escrowRent() + GAS_LAMPORTS },
-      ...emptied(),
+      ...w.emptied(),
     });
     await closeRecord();
   });
@@ -259,12 +244,10 @@ describe('a gas balance that pays a call and lends its escrow', () => {
   it('settles with any account in its place if the sponsor lent the escrow, and gives it nothing', async () => {
     await open({ spenderLendsEscrow: false });
     const spender = program.findSpender(w.stranger.publicKey);
-    await w.moves([swap(w.settleInstruction(run), { spender })], [w.relay], {
-      creator: { usdc: PRICE - FEE },
-      treasury: { usdc: FEE },
-      relay: { lamports: GAS_LAMPORTS },
-      sponsor: { lamports: escrowRent() },
-      ...emptied(),
-    });
+    await w.moves(
+      [swap(w.settleInstruction(run), { spender })],
+      [w.relay],
+      w.endingOf('settle', { relay: { lamports: GAS_LAMPORTS }, sponsor: { lamports: escrowRent() } }),
+    );
   });
 });

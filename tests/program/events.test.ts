@@ -9,7 +9,7 @@ import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
 import { START } from '../harness/vm/vm.ts';
-import { emptyWorld, FEE, PRICE, SERVICE_FEE, TIERS, USDC, type World, world } from '../harness/vm/world.ts';
+import { emptyWorld, FEE, PRICE, SERVICE_FEE, TIERS, USDC, useWorld } from '../harness/vm/world.ts';
 import {
   claim,
   closeGrant,
@@ -77,11 +77,7 @@ const RENAMED: Record<string, string> = {
 };
 
 describe('events report the state of accounts:', () => {
-  let w: World;
-
-  beforeEach(async () => {
-    w = await world();
-  });
+  const w = useWorld();
 
   const act = async (instruction: TransactionInstruction, signers: Keypair[]): Promise<Fields> => {
     const { events } = await w.must([instruction], signers);
@@ -125,7 +121,7 @@ describe('events report the state of accounts:', () => {
   };
 
   it('ConfigInitialized', async () => {
-    w = await emptyWorld();
+    Object.assign(w, await emptyWorld());
     const event = await act(program.initializeConfig(w.configInput({ exposureMultiple: 10 })), [
       w.vm.upgradeAuthority,
       w.admin,

@@ -1,8 +1,9 @@
 /** Forfeited collateral: when it goes to the treasury, who can stop that, and that no side's frozen account stops another. */
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
+import { TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { type Execution, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
+import { type Execution, PRICE, USDC, useWorld } from '../harness/vm/world.ts';
 import {
   BOND,
   claim,
@@ -15,7 +16,6 @@ import {
   reject,
   SPAN,
   settled,
-  TOKEN_BYTES,
   thaw,
   uphold,
 } from './exploits/acts.ts';
@@ -24,11 +24,10 @@ const TAKEN = 5n * USDC;
 const FORFEITED = TAKEN - PRICE;
 
 describe('forfeits', () => {
-  let w: World;
+  const w = useWorld();
   let run: Execution;
 
   beforeEach(async () => {
-    w = await world();
     await w.overwrite('Config', program.findConfig(), { guardian: w.stranger.publicKey });
     run = await disputed(w);
   });
@@ -122,6 +121,7 @@ describe('forfeits', () => {
         vault: { usdc: TAKEN - 10n * USDC },
       });
       expect(await book()).to.include({ returned: true, forfeited: FORFEITED });
+      await w.rejects([giveBack(w)], [], 'CollateralNotReturnable');
       expect((await w.vm.send([sweep()], [])).ok).to.equal(false);
       await go();
       const rent = w.vm.rent(TOKEN_BYTES);

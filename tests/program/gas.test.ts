@@ -4,9 +4,10 @@ import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
+import { RECORD_BYTES, TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { type Execution, FEE, GAS, GAS_LAMPORTS, PRICE, type World, world } from '../harness/vm/world.ts';
-import { ENDED, RECORD_BYTES, REFUND_AFTER, TOKEN_BYTES } from './exploits/acts.ts';
+import { type Execution, FEE, GAS, GAS_LAMPORTS, PRICE, useWorld, type World } from '../harness/vm/world.ts';
+import { ENDED, REFUND_AFTER } from './exploits/acts.ts';
 
 type Moved = Parameters<World['moves']>[2];
 
@@ -20,14 +21,13 @@ function conserved(moved: Moved): Moved {
 }
 
 describe('the gas in a record', () => {
-  let w: World;
+  const w = useWorld();
   let run: Execution;
   const sponsor = namedKeypair('rent return');
   const second = namedKeypair('second relay');
   const poor = namedKeypair('relay without lamports');
 
   beforeEach(async () => {
-    w = await world();
     await w.must(w.addRelaysInstructions(second.publicKey, poor.publicKey), [w.admin]);
     for (const { publicKey } of [sponsor, second]) await w.vm.airdrop(publicKey, 1_000_000n);
     w.watch('sponsor', sponsor.publicKey);
@@ -37,26 +37,22 @@ describe('the gas in a record', () => {
   });
 
   /** Makes `run` a new execution, by the grant or by the wallet itself, and tracks its accounts. */
-  function track(next: Execution): void {
-    run = next;
-    w.watch('record', run.record);
-    w.watch('escrow', run.escrow);
-  }
-  const opened = async (change: Partial<program.OpenExecutionWithGrantInput> = {}) =>
-    track(await w.openWithGrant({ rentSponsor: sponsor.publicKey, ...change }));
-  const openedByWallet = async () => track(await w.open({ rentSponsor: sponsor.publicKey }));
+  const opened = async (change: Partial<program.OpenExecutionWithGrantInput> = {}) => {
+    run = w.track(await w.openWithGrant({ rentSponsor: sponsor.publicKey, ...change }));
+  };
+  const openedByWallet = async () => {
+    run = w.track(await w.open({ rentSponsor: sponsor.publicKey }));
+  };
   const rent = () => w.vm.rent(TOKEN_BYTES);
   const settle = (by: Keypair) => w.settleInstruction(run, { relayAuthority: by.publicKey });
   const refund = (by: Keypair) => w.refundInstruction(run, { authority: by.publicKey });
-  /** Movements of every ending besides the gas and the price's receiver. */
-  const ended = () => ({ record: { lamports: -GAS_LAMPORTS }, escrow: { usdc: -PRICE, lamports: -rent() } });
   const paid = { creator: { usdc: PRICE - FEE }, treasury: { usdc: FEE } };
   const back = { caller: { usdc: PRICE } };
   const says = (data: Record<string, unknown> | undefined, gasTo: PublicKey, gasLamports = GAS, gasReturned = 0) =>
     expect(plain(data)).to.deep.include(plain({ gasTo, gasLamports, gasReturned }) as object);
 
   it('goes to the relay authority that settles, whichever one opened', async () => {
-    const moved = { ...paid, ...ended(), second: { lamports: GAS_LAMPORTS }, sponsor: { lamports: rent() } };
+    const moved = { ...paid, ...w.emptied(), second: { lamports: GAS_LAMPORTS }, sponsor: { lamports: rent() } };
     const { events } = await w.moves([settle(second)], [second], conserved(moved));
     says(events[0]?.data, second.publicKey);
     expect(await w.vm.lamports(run.record)).to.equal(w.vm.rent(RECORD_BYTES));
@@ -67,7 +63,7 @@ describe('the gas in a record', () => {
     for (const seconds of [0n, REFUND_AFTER]) {
       await opened();
       await w.vm.setClock(START + seconds);
-      const moved = { ...back, ...ended(), second: { lamports: GAS_LAMPORTS }, sponsor: { lamports: rent() } };
+      const moved = { ...back, ...w.emptied(), second: { lamports: GAS_LAMPORTS }, sponsor: { lamports: rent() } };
       const { events } = await w.moves([refund(second)], [second], conserved(moved));
       says(events[0]?.data, second.publicKey);
     }
@@ -86,7 +82,7 @@ describe('the gas in a record', () => {
         const { money, instruction } = takings(taken)[end]!;
         const rest = GAS_LAMPORTS - BigInt(taken);
         const parts = { ...(taken > 0 && { second: { lamports: BigInt(taken) } }), gasBalance: { lamports: rest } };
-        const moved = { ...money, ...ended(), ...parts, sponsor: { lamports: rent() } };
+        const moved = { ...money, ...w.emptied(), ...parts, sponsor: { lamports: rent() } };
         const { events } = await w.moves([instruction], [second], conserved(moved));
         says(events[0]?.data, taken > 0 ? second.publicKey : PublicKey.default, taken, GAS - taken);
       }
@@ -98,7 +94,7 @@ describe('the gas in a record', () => {
       await opened({ spenderLendsEscrow: true });
       const { money, instruction } = takings(5_700)[end]!;
       const parts = { second: { lamports: 5_700n }, gasBalance: { lamports: rent() + GAS_LAMPORTS - 5_700n } };
-      const { events } = await w.moves([instruction], [second], conserved({ ...money, ...ended(), ...parts }));
+      const { events } = await w.moves([instruction], [second], conserved({ ...money, ...w.emptied(), ...parts }));
       says(events[0]?.data, second.publicKey, 5_700, GAS - 5_700);
     }
   });
@@ -108,7 +104,7 @@ describe('the gas in a record', () => {
       await openedByWallet();
       const { money, instruction } = takings(5_700)[end]!;
       const parts = { second: { lamports: 5_700n }, sponsor: { lamports: rent() + GAS_LAMPORTS - 5_700n } };
-      const { events } = await w.moves([instruction], [second], conserved({ ...money, ...ended(), ...parts }));
+      const { events } = await w.moves([instruction], [second], conserved({ ...money, ...w.emptied(), ...parts }));
       says(events[0]?.data, second.publicKey, 5_700, GAS - 5_700);
     }
   });
@@ -120,7 +116,7 @@ describe('the gas in a record', () => {
       const full = (await w.vm.getAccount(gasBalance))!;
       w.vm.closeAccount(gasBalance);
       const { money, instruction } = takings(5_700)[end]!;
-      const moved = { ...money, ...ended(), second: { lamports: GAS_LAMPORTS }, sponsor: { lamports: rent() } };
+      const moved = { ...money, ...w.emptied(), second: { lamports: GAS_LAMPORTS }, sponsor: { lamports: rent() } };
       const { events } = await w.moves([instruction], [second], conserved(moved));
       says(events[0]?.data, second.publicKey);
       w.vm.setAccount(gasBalance, full);
@@ -130,18 +126,18 @@ describe('the gas in a record', () => {
   it('goes back to the gas balance beside the part that a relay authority without lamports leaves to others', async () => {
     const settle = w.settleInstruction(run, { relayAuthority: poor.publicKey, gasLamports: 5_700 });
     const parts = { sponsor: { lamports: rent() + 5_700n }, gasBalance: { lamports: GAS_LAMPORTS - 5_700n } };
-    const { events } = await w.moves([settle], [poor], conserved({ ...paid, ...ended(), ...parts }));
+    const { events } = await w.moves([settle], [poor], conserved({ ...paid, ...w.emptied(), ...parts }));
     says(events[0]?.data, sponsor.publicKey, 5_700, GAS - 5_700);
     await opened();
     const refund = w.refundInstruction(run, { authority: poor.publicKey, gasLamports: 5_700 });
     const all = { sponsor: { lamports: rent() }, gasBalance: { lamports: GAS_LAMPORTS } };
-    const refunded = await w.moves([refund], [poor], conserved({ ...back, ...ended(), ...all }));
+    const refunded = await w.moves([refund], [poor], conserved({ ...back, ...w.emptied(), ...all }));
     says(refunded.events[0]?.data, program.findSpender(w.caller.publicKey), 5_700, GAS - 5_700);
   });
 
   it('is not what a stranger asks for: all of it goes back', async () => {
     await w.vm.setClock(START + REFUND_AFTER);
-    const moved = { ...back, ...ended(), sponsor: { lamports: rent() }, gasBalance: { lamports: GAS_LAMPORTS } };
+    const moved = { ...back, ...w.emptied(), sponsor: { lamports: rent() }, gasBalance: { lamports: GAS_LAMPORTS } };
     const ask = w.refundInstruction(run, { authority: w.stranger.publicKey, gasLamports: 0xffff_ffff });
     const { events } = await w.moves([ask], [w.stranger], conserved(moved));
     says(events[0]?.data, program.findSpender(w.caller.publicKey));
@@ -172,7 +168,7 @@ describe('the gas in a record', () => {
       await w.vm.setClock(START);
       await opened();
       await w.vm.setClock(START + REFUND_AFTER);
-      const moved = { ...back, ...ended(), sponsor: { lamports: rent() }, gasBalance: { lamports: GAS_LAMPORTS } };
+      const moved = { ...back, ...w.emptied(), sponsor: { lamports: rent() }, gasBalance: { lamports: GAS_LAMPORTS } };
       const { events } = await w.moves([refund(by)], [by], conserved(moved));
       says(events[0]?.data, program.findSpender(w.caller.publicKey));
     }
@@ -183,7 +179,7 @@ describe('the gas in a record', () => {
     w.vm.closeAccount(gasBalance);
     await w.vm.setClock(START + REFUND_AFTER);
     const before = await w.vm.lamports(run.record);
-    const own = { ...back, ...ended(), sponsor: { lamports: rent() } };
+    const own = { ...back, ...w.emptied(), sponsor: { lamports: rent() } };
     const moved = { ...own, caller: { usdc: PRICE, lamports: GAS_LAMPORTS } };
     const { events } = await w.moves([refund(w.caller)], [w.caller], conserved(moved));
     says(events[0]?.data, w.caller.publicKey);
@@ -193,18 +189,18 @@ describe('the gas in a record', () => {
   it('goes to the rent sponsor when anyone refunds what a wallet opened itself', async () => {
     await openedByWallet();
     await w.vm.setClock(START + REFUND_AFTER);
-    const moved = { ...back, ...ended(), sponsor: { lamports: rent() + GAS_LAMPORTS } };
+    const moved = { ...back, ...w.emptied(), sponsor: { lamports: rent() + GAS_LAMPORTS } };
     const { events } = await w.moves([refund(w.stranger)], [w.stranger], conserved(moved));
     says(events[0]?.data, sponsor.publicKey);
   });
 
   it('goes to the rent sponsor when the relay authority has no lamports and would not be rent-exempt', async () => {
-    const moved = { ...paid, ...ended(), sponsor: { lamports: rent() + GAS_LAMPORTS } };
+    const moved = { ...paid, ...w.emptied(), sponsor: { lamports: rent() + GAS_LAMPORTS } };
     const { events } = await w.moves([settle(poor)], [poor], conserved(moved));
     says(events[0]?.data, sponsor.publicKey);
     await opened();
     const toGasBalance = { sponsor: { lamports: rent() }, gasBalance: { lamports: GAS_LAMPORTS } };
-    await w.moves([refund(poor)], [poor], conserved({ ...back, ...ended(), ...toGasBalance }));
+    await w.moves([refund(poor)], [poor], conserved({ ...back, ...w.emptied(), ...toGasBalance }));
   });
 
   it('stays in the record when nobody can receive it, blocks nothing, and is returned with the close', async () => {
@@ -230,7 +226,7 @@ describe('the gas in a record', () => {
 
   it('is the deposited amount, whatever else the record contains', async () => {
     await w.vm.airdrop(run.record, 5_000_000n);
-    const moved = { ...paid, ...ended(), second: { lamports: GAS_LAMPORTS }, sponsor: { lamports: rent() } };
+    const moved = { ...paid, ...w.emptied(), second: { lamports: GAS_LAMPORTS }, sponsor: { lamports: rent() } };
     await w.moves([settle(second)], [second], conserved(moved));
     await w.vm.setClock(START + 259_200n + 31_536_000n);
     const left = w.vm.rent(RECORD_BYTES) + 5_000_000n;

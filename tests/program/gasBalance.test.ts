@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { findCallerPda, relayed } from '../harness/vm/caller.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
+import { RECORD_BYTES, TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
 import {
   type Execution,
@@ -14,17 +15,15 @@ import {
   NO_KEY,
   PRICE,
   USDC,
-  type World,
-  world,
+  useWorld,
 } from '../harness/vm/world.ts';
-import { ENDED, RECORD_BYTES, TOKEN_BYTES } from './exploits/acts.ts';
+import { ENDED } from './exploits/acts.ts';
 
 describe('the gas balance in an open', () => {
-  let w: World;
+  const w = useWorld();
   const sponsor = namedKeypair('rent return');
 
   beforeEach(async () => {
-    w = await world();
     await w.vm.airdrop(sponsor.publicKey, 1_000_000n);
     w.watch('sponsor', sponsor.publicKey);
   });
@@ -38,9 +37,7 @@ describe('the gas balance in an open', () => {
   /** The instruction of an open by the grant, with its new accounts tracked. */
   const prepare = (change: Partial<program.OpenExecutionWithGrantInput> = {}) => {
     const input = w.openGrantInput(change);
-    const run = w.execution(input.nonce, input.wallet, input.keyId, input.rentSponsor, input.gasLamports);
-    w.watch('record', run.record);
-    w.watch('escrow', run.escrow);
+    const run = w.track(w.execution(input.nonce, input.wallet, input.keyId, input.rentSponsor, input.gasLamports));
     return { run, open: program.openExecutionWithGrant(input) };
   };
   const byGasBalance = (change: Partial<program.OpenExecutionWithGrantInput> = {}) =>
@@ -57,13 +54,11 @@ describe('the gas balance in an open', () => {
     const record = await w.read('ExecutionRecord', run.record);
     expect(record).to.include({ gasLamports: GAS });
     expect(record.rentSponsor.equals(gasBalance())).to.equal(true);
-    await w.moves([w.refundInstruction(run)], [w.relay], {
-      caller: { usdc: PRICE },
-      relay: { lamports: GAS_LAMPORTS },
-      gasBalance: { lamports: escrowRent() },
-      record: { lamports: -GAS_LAMPORTS },
-      escrow: { usdc: -PRICE, lamports: -escrowRent() },
-    });
+    await w.moves(
+      [w.refundInstruction(run)],
+      [w.relay],
+      w.endingOf('refund', { relay: { lamports: GAS_LAMPORTS }, gasBalance: { lamports: escrowRent() } }),
+    );
     await w.vm.setClock(w.vm.now + 3_600n);
     await w.moves([program.closeExecution(run)], [], {
       gasBalance: { lamports: recordRent() },
@@ -122,22 +117,17 @@ describe('the gas balance in an open', () => {
       escrow: { usdc: PRICE, lamports: escrowRent() },
       gasBalance: { lamports: -escrowRent() },
     });
-    await w.moves([w.settleInstruction(many.run)], [w.relay], {
-      creator: { usdc: PRICE - FEE },
-      treasury: { usdc: FEE },
-      relay: { lamports: GAS_LAMPORTS },
-      gasBalance: { lamports: escrowRent() },
-      record: { lamports: -GAS_LAMPORTS },
-      escrow: { usdc: -PRICE, lamports: -escrowRent() },
-    });
+    await w.moves(
+      [w.settleInstruction(many.run)],
+      [w.relay],
+      w.endingOf('settle', { relay: { lamports: GAS_LAMPORTS }, gasBalance: { lamports: escrowRent() } }),
+    );
   });
 
   it("charges gas and rent of a wallet's own open to the payer, whoever gets the rent back", async () => {
     for (const rentSponsor of [w.caller.publicKey, sponsor.publicKey, gasBalance()]) {
       const input = w.openInput({ rentSponsor, payer: w.stranger.publicKey });
-      const run = w.execution(input.nonce, input.caller, NO_KEY, rentSponsor);
-      w.watch('record', run.record);
-      w.watch('escrow', run.escrow);
+      const run = w.track(w.execution(input.nonce, input.caller, NO_KEY, rentSponsor));
       await w.moves([program.openExecution(input)], [w.caller, w.stranger], {
         ...funded(),
         stranger: { lamports: -(lent() + GAS_LAMPORTS) },
@@ -148,12 +138,8 @@ describe('the gas balance in an open', () => {
 });
 
 describe('withdraw_gas', () => {
-  let w: World;
+  const w = useWorld();
   const floor = () => w.vm.rent(0);
-
-  beforeEach(async () => {
-    w = await world();
-  });
 
   const withdraw = (lamports: bigint, wallet = w.caller.publicKey) => program.withdrawGas({ wallet, lamports });
 
@@ -225,11 +211,7 @@ describe('withdraw_gas', () => {
 });
 
 describe('the program withstands an attacker who abuses a gas balance and', () => {
-  let w: World;
-
-  beforeEach(async () => {
-    w = await world();
-  });
+  const w = useWorld();
 
   const gasBalance = () => program.findSpender(w.caller.publicKey);
   const open = (change: Partial<program.OpenExecutionWithGrantInput> = {}) =>

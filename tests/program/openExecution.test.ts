@@ -6,6 +6,7 @@ import * as program from '../../app/sdk/program/program.ts';
 import { createNonce, deriveExecutionId } from '../../app/sdk/receipt/receipt.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
+import { RECORD_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
 import {
   GAS,
@@ -16,18 +17,13 @@ import {
   TERMS,
   TIMEOUT,
   USDC,
+  useWorld,
   type World,
   world,
 } from '../harness/vm/world.ts';
 
-const RECORD_BYTES = 8 + 5 + 16 + 3 * 32 + 16 + 32 + 8 + 2 * 32 + 4 * 8 + 4 * 4 + 2;
-
 describe('open_execution', () => {
-  let w: World;
-
-  beforeEach(async () => {
-    w = await world();
-  });
+  const w = useWorld();
 
   const open = (change: Partial<program.OpenExecutionInput> = {}) => program.openExecution(w.openInput(change));
   const rejects = (change: Partial<program.OpenExecutionInput>, error: string) =>

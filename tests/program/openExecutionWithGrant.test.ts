@@ -5,17 +5,12 @@ import * as program from '../../app/sdk/program/program.ts';
 import { createNonce } from '../../app/sdk/receipt/receipt.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
+import { RECORD_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { GAS, GAS_LAMPORTS, NO_KEY, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
-
-const RECORD_BYTES = 8 + 5 + 16 + 3 * 32 + 16 + 32 + 8 + 2 * 32 + 4 * 8 + 4 * 4 + 2;
+import { GAS, GAS_LAMPORTS, NO_KEY, PRICE, USDC, useWorld } from '../harness/vm/world.ts';
 
 describe('open_execution_with_grant', () => {
-  let w: World;
-
-  beforeEach(async () => {
-    w = await world();
-  });
+  const w = useWorld();
 
   const open = (change: Partial<program.OpenExecutionWithGrantInput> = {}) =>
     program.openExecutionWithGrant(w.openGrantInput(change));

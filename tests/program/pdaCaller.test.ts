@@ -5,14 +5,13 @@ import { findCallerPda, relayed } from '../harness/vm/caller.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
 import { START } from '../harness/vm/vm.ts';
-import { FEE, GAS_LAMPORTS, NO_KEY, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
+import { GAS_LAMPORTS, NO_KEY, PRICE, USDC, useWorld } from '../harness/vm/world.ts';
 
 describe('a caller that is an address of another program', () => {
-  let w: World;
+  const w = useWorld();
   const pda = findCallerPda();
 
   beforeEach(async () => {
-    w = await world();
     w.vm.setWallet(pda, w.usdcMint, 10n * USDC);
     w.watch('pda', w.wallet(pda));
   });
@@ -21,9 +20,7 @@ describe('a caller that is an address of another program', () => {
   const open = async () => {
     const payer = w.stranger.publicKey;
     const input = w.openInput({ caller: pda, payer });
-    const execution = w.execution(input.nonce, pda, NO_KEY, payer);
-    w.watch('escrow', execution.escrow);
-    w.watch('record', execution.record);
+    const execution = w.track(w.execution(input.nonce, pda, NO_KEY, payer));
     return { execution, instruction: program.openExecution(input) };
   };
 
@@ -39,14 +36,11 @@ describe('a caller that is an address of another program', () => {
     expect(plain(outcome.events[0]?.data)).to.include(
       plain({ caller: pda, rentSponsor: w.stranger.publicKey }) as object,
     );
-    await w.moves([w.settleInstruction(execution)], [w.relay], {
-      creator: { usdc: PRICE - FEE },
-      treasury: { usdc: FEE },
-      stranger: { lamports: w.vm.rent(165) },
-      relay: { lamports: GAS_LAMPORTS },
-      record: { lamports: -GAS_LAMPORTS },
-      escrow: { usdc: -PRICE, lamports: -w.vm.rent(165) },
-    });
+    await w.moves(
+      [w.settleInstruction(execution)],
+      [w.relay],
+      w.endingOf('settle', { stranger: { lamports: w.vm.rent(165) }, relay: { lamports: GAS_LAMPORTS } }),
+    );
   });
 
   it('gets its refund into its associated account', async () => {
@@ -56,8 +50,7 @@ describe('a caller that is an address of another program', () => {
       pda: { usdc: PRICE },
       stranger: { lamports: w.vm.rent(165) },
       relay: { lamports: GAS_LAMPORTS },
-      record: { lamports: -GAS_LAMPORTS },
-      escrow: { usdc: -PRICE, lamports: -w.vm.rent(165) },
+      ...w.emptied(),
     });
   });
 

@@ -4,11 +4,11 @@ import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { mustWait } from '../../app/sdk/wallet/changes.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
+import { CHANGE_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
 import { emptyWorld, TIERS, type World } from '../harness/vm/world.ts';
 
 const DELAY = 86_400;
-const CHANGE_BYTES = 513;
 
 describe('pending changes:', () => {
   let w: World;
@@ -192,7 +192,9 @@ describe('pending changes:', () => {
       return [adminPaused, guardianPaused];
     };
     await w.must([pause(w.admin)], [w.admin]);
+    expect((await config()).changesValidFrom).to.equal(0n);
     await w.must([pause(guardian)], [guardian]);
+    expect((await config()).changesValidFrom).to.equal(START);
     expect(await pauses()).to.deep.equal([true, true]);
     await w.must([pause(w.admin, false)], [w.admin]);
     expect(await pauses()).to.deep.equal([false, true]);
@@ -200,6 +202,12 @@ describe('pending changes:', () => {
     expect(await pauses()).to.deep.equal([true, false]);
     for (const who of [w.relay, w.stranger, next]) await w.rejects([pause(who)], [who], 'NotGuardianOrAdmin');
     await w.rejects([pause(w.relay, false)], [w.relay], 'NotGuardianOrAdmin');
+    await w.overwrite('Config', program.findConfig(), { guardian: w.admin.publicKey });
+    await w.must([pause(w.admin, false)], [w.admin]);
+    expect(await pauses()).to.deep.equal([false, false]);
+    await w.must([pause(w.admin)], [w.admin]);
+    expect(await pauses()).to.deep.equal([true, true]);
+    await w.rejects([pause(guardian, false)], [guardian], 'NotGuardianOrAdmin');
   });
 
   it('rejects: proposals by others, of invalid settings, and with a used id', async () => {

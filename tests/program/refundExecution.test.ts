@@ -4,17 +4,24 @@ import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
 import { START } from '../harness/vm/vm.ts';
-import { type Execution, FEE, GAS, GAS_LAMPORTS, PRICE, USDC, type World, world } from '../harness/vm/world.ts';
+import {
+  type Execution,
+  FEE,
+  GAS,
+  GAS_LAMPORTS,
+  PRICE,
+  USDC,
+  useWorld,
+  type World,
+  world,
+} from '../harness/vm/world.ts';
 
 describe('refund_execution', () => {
-  let w: World;
+  const w = useWorld();
   let execution: Execution;
 
   beforeEach(async () => {
-    w = await world();
-    execution = await w.openWithGrant();
-    w.watch('record', execution.record);
-    w.watch('escrow', execution.escrow);
+    execution = w.track(await w.openWithGrant());
   });
 
   const refund = (change: Partial<program.RefundExecutionInput> = {}) => w.refundInstruction(execution, change);
@@ -26,12 +33,7 @@ describe('refund_execution', () => {
   it('refunds everything, returns the rent, and subtracts the spend of the grant', async () => {
     await w.vm.setClock(START + 30n);
     const before = await read();
-    const outcome = await w.moves([refund({ reason: 'invalidAnswer' })], [w.relay], {
-      caller: { usdc: PRICE },
-      relay: { lamports: rent() + GAS_LAMPORTS },
-      record: { lamports: -GAS_LAMPORTS },
-      escrow: { usdc: -PRICE, lamports: -rent() },
-    });
+    const outcome = await w.moves([refund({ reason: 'invalidAnswer' })], [w.relay], w.endingOf('refund'));
     expect(await w.vm.getAccount(execution.escrow)).to.equal(null);
     expect(plain(await read())).to.deep.equal(plain({ ...before, status: 'refunded', settledAt: START + 30n }));
     const grant = await w.read('KeyGrant', program.findGrant(w.caller.publicKey, w.keyId));
@@ -160,8 +162,7 @@ describe('refund_execution', () => {
       savings: { usdc: PRICE },
       relay: { lamports: rent() },
       gasBalance: { lamports: GAS_LAMPORTS },
-      record: { lamports: -GAS_LAMPORTS },
-      escrow: { usdc: -PRICE, lamports: -rent() },
+      ...w.emptied(),
     });
   });
 
@@ -176,12 +177,7 @@ describe('refund_execution', () => {
     await rejects('RefundDestinationUnusable');
     expect(await w.vm.tokens(execution.escrow)).to.equal(PRICE);
     w.vm.setTokenAccount(wallet, account);
-    await w.moves([refund()], [w.relay], {
-      caller: { usdc: PRICE },
-      relay: { lamports: rent() + GAS_LAMPORTS },
-      record: { lamports: -GAS_LAMPORTS },
-      escrow: { usdc: -PRICE, lamports: -rent() },
-    });
+    await w.moves([refund()], [w.relay], w.endingOf('refund'));
   });
 
   it('rejects: another sponsor, grant or gas balance', async () => {
@@ -230,11 +226,10 @@ describe("refund_execution and the listing's exposure", () => {
 });
 
 describe("refund_execution and the key's grant", () => {
-  let w: World;
+  const w = useWorld();
   let execution: Execution;
 
   beforeEach(async () => {
-    w = await world();
     execution = await w.openWithGrant();
   });
 

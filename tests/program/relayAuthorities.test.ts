@@ -4,19 +4,18 @@ import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
+import { TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { FEE, GAS_LAMPORTS, PRICE, type World, world } from '../harness/vm/world.ts';
-import { TOKEN_BYTES } from './exploits/acts.ts';
+import { FEE, GAS_LAMPORTS, PRICE, useWorld } from '../harness/vm/world.ts';
 
 const RELAYS = Array.from({ length: 9 }, (_, index) => namedKeypair(`relay ${index}`));
 const keysOf = (relays: Keypair[]) => relays.map(({ publicKey }) => publicKey);
 
 describe('relay authorities', () => {
-  let w: World;
   const eight = RELAYS.slice(0, 8);
+  const w = useWorld({ config: { relayAuthorities: keysOf(eight) } });
 
   beforeEach(async () => {
-    w = await world({ config: { relayAuthorities: keysOf(eight) } });
     for (const [index, { publicKey }] of RELAYS.entries()) {
       await w.vm.airdrop(publicKey, 1_000_000_000n);
       w.watch(`relay ${index}`, publicKey);

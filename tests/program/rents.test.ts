@@ -7,22 +7,20 @@ import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
+import { DISPUTE_BYTES, RECORD_BYTES, TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { type Execution, FEE, GAS_LAMPORTS, PRICE, type World, world } from '../harness/vm/world.ts';
+import { type Execution, FEE, GAS_LAMPORTS, PRICE, useWorld, type World, world } from '../harness/vm/world.ts';
 import {
   BOND,
-  DISPUTE_BYTES,
   delist,
   dispute,
   ENDED,
   giveBack,
   LAPSE,
   lapse,
-  RECORD_BYTES,
   REFUND_AFTER,
   reject,
   SPAN,
-  TOKEN_BYTES,
   UNARCHIVED,
   uphold,
   WINDOW,
@@ -49,12 +47,11 @@ const given = (held: bigint, rent: bigint, asked: bigint) => {
 };
 
 describe('the program at other rents', () => {
-  let w: World;
+  const w = useWorld();
   let run: Execution;
   const sponsor = namedKeypair('rent return');
 
   beforeEach(async () => {
-    w = await world();
     await w.vm.airdrop(sponsor.publicKey, 1_000_000n);
     w.watch('sponsor', sponsor.publicKey);
   });
@@ -68,9 +65,7 @@ describe('the program at other rents', () => {
   /** Opens. The relay lends the rent, which a third party gets back; the gas balance pays the gas. */
   const open = async () => {
     const input = w.openGrantInput({ rentSponsor: sponsor.publicKey, openBefore: w.vm.now });
-    run = w.execution(input.nonce, input.wallet, input.keyId, input.rentSponsor);
-    w.watch('record', run.record);
-    w.watch('escrow', run.escrow);
+    run = w.track(w.execution(input.nonce, input.wallet, input.keyId, input.rentSponsor));
     w.watch('dispute', claimant());
     const [record, escrow] = [w.vm.rent(RECORD_BYTES), w.vm.rent(TOKEN_BYTES)];
     await send(program.openExecutionWithGrant(input), [w.relay]).moving({
@@ -175,7 +170,7 @@ describe('the program at other rents', () => {
             await stage();
           }
           // The next lifecycle needs an active listing, a live grant and a full vault.
-          w = await world();
+          Object.assign(w, await world());
           await w.vm.airdrop(sponsor.publicKey, 1_000_000n);
           w.watch('sponsor', sponsor.publicKey);
         }

@@ -2,14 +2,10 @@
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { plain } from '../harness/vm/plain.ts';
-import { type World, world } from '../harness/vm/world.ts';
+import { useWorld } from '../harness/vm/world.ts';
 
 describe('revoke_grant', () => {
-  let w: World;
-
-  beforeEach(async () => {
-    w = await world();
-  });
+  const w = useWorld();
 
   const revoke = (authority: { publicKey: program.RevokeGrantInput['authority'] }) =>
     program.revokeGrant({ authority: authority.publicKey, wallet: w.caller.publicKey, keyId: w.keyId });

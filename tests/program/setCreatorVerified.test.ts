@@ -4,16 +4,12 @@ import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { plain } from '../harness/vm/plain.ts';
 import { START } from '../harness/vm/vm.ts';
-import { type World, world } from '../harness/vm/world.ts';
+import { useWorld } from '../harness/vm/world.ts';
 
 const PROFILE_BYTES = 8 + 3 + 32 + 8;
 
 describe('set_creator_verified', () => {
-  let w: World;
-
-  beforeEach(async () => {
-    w = await world();
-  });
+  const w = useWorld();
 
   const instruction = (verified: boolean, change: Partial<program.SetCreatorVerifiedInput> = {}) => {
     const { admin, creator } = w;

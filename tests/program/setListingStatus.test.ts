@@ -2,14 +2,10 @@
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { plain } from '../harness/vm/plain.ts';
-import { FEE, GAS_LAMPORTS, PRICE, type World, world } from '../harness/vm/world.ts';
+import { GAS_LAMPORTS, useWorld } from '../harness/vm/world.ts';
 
 describe('set_listing_status', () => {
-  let w: World;
-
-  beforeEach(async () => {
-    w = await world();
-  });
+  const w = useWorld();
 
   const set = (status: program.ListingStatus, creator = w.creator.publicKey) =>
     program.setListingStatus({ creator, listing: w.listing, status });
@@ -33,14 +29,9 @@ describe('set_listing_status', () => {
     await w.must([set('paused')], [w.creator]);
     await w.rejects([program.openExecution(w.openInput())], [w.caller], 'ListingNotActive');
     await w.rejects([program.openExecutionWithGrant(w.openGrantInput())], [w.relay], 'ListingNotActive');
-    w.watch('escrow', execution.escrow);
-    await w.moves([w.settleInstruction(execution)], [w.relay], {
-      creator: { usdc: PRICE - FEE },
-      treasury: { usdc: FEE },
-      caller: { lamports: w.vm.rent(165) },
-      relay: { lamports: GAS_LAMPORTS },
-      escrow: { usdc: -PRICE, lamports: -w.vm.rent(165) },
-    });
+    w.track(execution);
+    const to = { caller: { lamports: w.vm.rent(165) }, relay: { lamports: GAS_LAMPORTS } };
+    await w.moves([w.settleInstruction(execution)], [w.relay], w.endingOf('settle', to));
     await w.must([set('active')], [w.creator]);
     await w.open();
   });

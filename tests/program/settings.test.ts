@@ -1,17 +1,12 @@
 /** Changes by the admin and a key's wallet, closing of accounts by anybody, and refusals of all others. */
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
+import { GRANT_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { FEE, GAS_LAMPORTS, PRICE, type World, world } from '../harness/vm/world.ts';
-
-const GRANT_BYTES = 8 + 5 + 32 + 16 + 32 + 3 * 8 + 4 + 7 * 8 + 4 + 16;
+import { FEE, GAS_LAMPORTS, PRICE, useWorld } from '../harness/vm/world.ts';
 
 describe('settings, grants and closing', () => {
-  let w: World;
-
-  beforeEach(async () => {
-    w = await world();
-  });
+  const w = useWorld();
 
   const update = (change: Omit<program.UpdateConfigInput, 'admin'>, admin = w.admin) =>
     program.updateConfig({ admin: admin.publicKey, ...change });

@@ -13,19 +13,15 @@ import {
   RESULT_HASH,
   TERMS,
   USDC,
-  type World,
-  world,
+  useWorld,
 } from '../harness/vm/world.ts';
 
 describe('settle_execution', () => {
-  let w: World;
+  const w = useWorld();
   let execution: Execution;
 
   beforeEach(async () => {
-    w = await world();
-    execution = await w.openWithGrant();
-    w.watch('record', execution.record);
-    w.watch('escrow', execution.escrow);
+    execution = w.track(await w.openWithGrant());
   });
 
   const settle = (change: Partial<program.SettleExecutionInput> = {}) => [w.settleInstruction(execution, change)];
@@ -37,13 +33,7 @@ describe('settle_execution', () => {
   it('pays creator and treasury, returns the rent, and keeps the hash', async () => {
     await w.vm.setClock(START + 7n);
     const before = await read();
-    const outcome = await w.moves(settle(), [w.relay], {
-      creator: { usdc: PRICE - FEE },
-      treasury: { usdc: FEE },
-      relay: { lamports: rent() + GAS_LAMPORTS },
-      record: { lamports: -GAS_LAMPORTS },
-      escrow: { usdc: -PRICE, lamports: -rent() },
-    });
+    const outcome = await w.moves(settle(), [w.relay], w.endingOf('settle'));
     expect(await w.vm.getAccount(execution.escrow)).to.equal(null);
     const after = { status: 'completed', resultHash: RESULT_HASH, settledAt: START + 7n, executionTimeMs: 1_250 };
     expect(plain(await read())).to.deep.equal(plain({ ...before, ...after }));
@@ -156,8 +146,7 @@ describe('settle_execution', () => {
       creator: { usdc: 2n * (PRICE - FEE) },
       treasury: { usdc: 2n * FEE },
       relay: { lamports: 2n * (rent() + GAS_LAMPORTS) },
-      record: { lamports: -GAS_LAMPORTS },
-      escrow: { usdc: -PRICE, lamports: -rent() },
+      ...w.emptied(),
     });
   });
 
@@ -185,13 +174,10 @@ describe('settle_execution', () => {
     const moves = {
       treasury: { usdc: FEE },
       relay: { lamports: rent() + GAS_LAMPORTS },
-      record: { lamports: -GAS_LAMPORTS },
-      escrow: { usdc: -PRICE, lamports: -rent() },
+      ...w.emptied(),
     };
     const next = async () => {
-      execution = await w.openWithGrant();
-      w.watch('record', execution.record);
-      w.watch('escrow', execution.escrow);
+      execution = w.track(await w.openWithGrant());
     };
     const outcome = await w.moves(settle({ payout: income }), [w.relay], { ...moves, income: { usdc: PRICE - FEE } });
     expect(plain(outcome.events[0]?.data)).to.deep.include(plain({ payout: income }) as object);
@@ -203,9 +189,9 @@ describe('settle_execution', () => {
     );
     await w.moves(settle(), [w.relay], { ...moves, creator: { usdc: PRICE - FEE } });
 
-    execution = await w.openWithGrant({ listingVersion: (await w.read('AgentListing', w.listing)).listingVersion });
-    w.watch('record', execution.record);
-    w.watch('escrow', execution.escrow);
+    execution = w.track(
+      await w.openWithGrant({ listingVersion: (await w.read('AgentListing', w.listing)).listingVersion }),
+    );
     w.vm.closeAccount(income);
     await rejects('PayoutUnusable', { payout: income });
     await w.moves(settle(), [w.relay], { ...moves, creator: { usdc: PRICE - FEE } });

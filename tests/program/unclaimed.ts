@@ -25,12 +25,7 @@ export function useUnclaimed() {
   });
 
   const place = () => ({ archiveIndex: kit.archive.index, tree: kit.archive.tree.publicKey });
-  const watched = (run: Execution): Execution => {
-    kit.w.watch('record', run.record);
-    kit.w.watch('escrow', run.escrow);
-    return run;
-  };
-  const opened = async () => watched(await kit.w.openWithGrant({ rentSponsor: lender }));
+  const opened = async () => kit.w.track(await kit.w.openWithGrant({ rentSponsor: lender }));
   const move = (run: Execution, by: Keypair = kit.w.stranger) => {
     const input = { ...run, ...place(), authority: by.publicKey, usdcMint: kit.w.usdcMint };
     return program.moveUnclaimedRefund({ ...input, reason: 'creatorFailed' });
@@ -61,5 +56,5 @@ export function useUnclaimed() {
       owner.publicKey,
       to,
     );
-  return Object.assign(kit, { place, watched, opened, move, moved, kept, claim, remade });
+  return Object.assign(kit, { place, opened, move, moved, kept, claim, remade });
 }

@@ -4,12 +4,11 @@ import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
+import { DEPOSIT_BYTES, TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
 import { PRICE, SERVICE_FEE, type World } from '../harness/vm/world.ts';
-import { emptyAndClose, freeze, give, swap, TOKEN_BYTES, thaw } from './exploits/acts.ts';
+import { emptyAndClose, freeze, give, swap, thaw } from './exploits/acts.ts';
 import { CLAIM_BYTES, HOUR, lender, unclaimed, useUnclaimed } from './unclaimed.ts';
-
-const DEPOSIT_BYTES = 8 + 3 + 3 * 32 + 4 * 8;
 
 describe('unclaimed refunds of deposits:', () => {
   const kit = useUnclaimed();

@@ -8,10 +8,11 @@ import * as program from '../../app/sdk/program/program.ts';
 import { TOKEN_PROGRAM_ID } from '../../app/sdk/program/token.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
+import { RECORD_BYTES, TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
 import { type Execution, GAS, GAS_LAMPORTS, PRICE, type World } from '../harness/vm/world.ts';
 import { leavesOf, proofsOfHashes, ripe, TestArchive } from './archiving.ts';
-import { emptyAndClose, freeze, give, RECORD_BYTES, swap, TOKEN_BYTES, thaw, tip } from './exploits/acts.ts';
+import { emptyAndClose, freeze, give, swap, thaw, tip } from './exploits/acts.ts';
 import { CLAIM_BYTES, HOUR, lender, unclaimed, useUnclaimed } from './unclaimed.ts';
 
 const REFUND_AT = START + 660n;
@@ -21,7 +22,7 @@ const MOST_UNITS = 60_000;
 
 describe('unclaimed refunds:', () => {
   const kit = useUnclaimed();
-  const { place, watched, opened, move, moved, kept, claim, remade } = kit;
+  const { place, opened, move, moved, kept, claim, remade } = kit;
   let w: World;
   beforeEach(() => {
     w = kit.w;
@@ -36,8 +37,7 @@ describe('unclaimed refunds:', () => {
       unclaimed: { usdc: PRICE },
       lender: { lamports: w.vm.rent(TOKEN_BYTES) },
       gasBalance: { lamports: GAS_LAMPORTS },
-      record: { lamports: -GAS_LAMPORTS },
-      escrow: { usdc: -PRICE, lamports: -w.vm.rent(TOKEN_BYTES) },
+      ...w.emptied(),
     });
     expect(plain(events)).to.deep.equal([
       {
@@ -165,7 +165,7 @@ describe('unclaimed refunds:', () => {
 
   it('is blocked by no lost grant, empty gas balance, frozen treasury or lender that cannot take the rent', async () => {
     const gasBalance = program.findSpender(w.caller.publicKey);
-    const run = watched(await w.openWithGrant({ rentSponsor: lender }));
+    const run = w.track(await w.openWithGrant({ rentSponsor: lender }));
     await emptyAndClose(w, w.caller);
     await freeze(w, program.findTreasury());
     w.vm.closeAccount(program.findGrant(w.caller.publicKey, w.keyId));

@@ -3,14 +3,10 @@ import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
-import { GAS_LAMPORTS, NO_LIMIT, PRICE, TERMS, USDC, type World, world } from '../harness/vm/world.ts';
+import { GAS_LAMPORTS, NO_LIMIT, PRICE, TERMS, USDC, useWorld } from '../harness/vm/world.ts';
 
 describe('update_listing', () => {
-  let w: World;
-
-  beforeEach(async () => {
-    w = await world();
-  });
+  const w = useWorld();
 
   const update = (terms: Partial<program.ListingTerms>, change: Partial<program.UpdateListingInput> = {}) =>
     program.updateListing({
@@ -72,13 +68,13 @@ describe('update_listing', () => {
     w.vm.setTokenAccount(payout, { mint: w.usdcMint, owner: w.creator.publicKey });
     await w.must([update({ price: 2n * USDC }, { payout })], [w.creator]);
     w.watch('income', payout);
-    w.watch('escrow', execution.escrow);
+    w.track(execution);
     await w.moves([w.settleInstruction(execution, { payout })], [w.relay], {
       caller: { lamports: w.vm.rent(165) },
       relay: { lamports: GAS_LAMPORTS },
       income: { usdc: 1_222_222n },
       treasury: { usdc: 12_345n },
-      escrow: { usdc: -PRICE, lamports: -w.vm.rent(165) },
+      ...w.emptied(),
     });
   });
 

@@ -24,11 +24,7 @@ impl<'a, 'info> Funder<'a, 'info> {
         account: &'a AccountInfo<'info>,
         system_program: &'a Program<'info, System>,
     ) -> Self {
-        Funder {
-            account,
-            seeds: &[],
-            system_program,
-        }
+        Funder { account, seeds: &[], system_program }
     }
 
     /// Move lamports to an account. Does nothing if the amount is zero.
@@ -36,10 +32,7 @@ impl<'a, 'info> Funder<'a, 'info> {
         if lamports == 0 {
             return Ok(());
         }
-        let accounts = Transfer {
-            from: self.account.clone(),
-            to: to.clone(),
-        };
+        let accounts = Transfer { from: self.account.clone(), to: to.clone() };
         let program = self.system_program.to_account_info();
         let signers = [self.seeds];
         let context = CpiContext::new(program, accounts).with_signer(used(&signers));
@@ -65,38 +58,25 @@ pub fn create_account<'info>(
     owner: &Pubkey,
     extra: u64,
 ) -> Result<()> {
-    ensure!(
-        account.owner == &system_program::ID,
-        MarketplaceError::AccountExists
-    );
+    ensure!(account.owner == &system_program::ID, AccountExists);
     let lamports = rent_exempt_minimum(space)?
         .checked_add(extra)
         .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
     let space = u64::try_from(space).map_err(|_| fail(MarketplaceError::ArithmeticOverflow))?;
     let program = funder.system_program.to_account_info();
     if account.lamports() == 0 {
-        let accounts = CreateAccount {
-            from: funder.account.clone(),
-            to: account.clone(),
-        };
+        let accounts = CreateAccount { from: funder.account.clone(), to: account.clone() };
         let signers = [funder.seeds, seeds];
         let context = CpiContext::new(program, accounts).with_signer(used(&signers));
         return system_program::create_account(context, lamports, space, owner);
     }
     funder.send(account, lamports.saturating_sub(account.lamports()))?;
     let signers = [seeds];
-    let allocated = Allocate {
-        account_to_allocate: account.clone(),
-    };
+    let allocated = Allocate { account_to_allocate: account.clone() };
     let context = CpiContext::new(program.clone(), allocated).with_signer(&signers);
     system_program::allocate(context, space)?;
-    let assigned = Assign {
-        account_to_assign: account.clone(),
-    };
-    system_program::assign(
-        CpiContext::new(program, assigned).with_signer(&signers),
-        owner,
-    )
+    let assigned = Assign { account_to_assign: account.clone() };
+    system_program::assign(CpiContext::new(program, assigned).with_signer(&signers), owner)
 }
 
 /// Rent-exempt minimum of an account of `space` bytes, lamports.
@@ -107,9 +87,7 @@ pub fn rent_exempt_minimum(space: usize) -> Result<u64> {
 /// How many of `lamports` an account can give without failing the transaction: at most its balance above its rent.
 /// After a rent increase, an account below its rent gives nothing: runtimes differ in whether it may lose lamports.
 pub fn spendable(account: &AccountInfo, lamports: u64) -> Result<u64> {
-    let above = account
-        .lamports()
-        .saturating_sub(rent_exempt_minimum(account.data_len())?);
+    let above = account.lamports().saturating_sub(rent_exempt_minimum(account.data_len())?);
     Ok(lamports.min(above))
 }
 
@@ -146,14 +124,7 @@ pub fn create_token_account<'info>(
     authority: &AccountInfo<'info>,
     token_program: &Program<'info, Token>,
 ) -> Result<()> {
-    create_account(
-        funder,
-        account,
-        seeds,
-        TokenAccount::LEN,
-        token_program.key,
-        0,
-    )?;
+    create_account(funder, account, seeds, TokenAccount::LEN, token_program.key, 0)?;
     let accounts = InitializeAccount3 {
         account: account.clone(),
         mint: mint.clone(),

@@ -13,10 +13,12 @@ pub fn fail(error: MarketplaceError) -> Error {
     ProgramError::Custom(error.into()).into()
 }
 
-/// Return with the error unless the condition holds.
+/// Return with the error unless the condition holds. A `MarketplaceError` needs only its name.
 macro_rules! ensure {
     ($condition:expr, $error:expr $(,)?) => {
         if !($condition) {
+            #[allow(unused_imports)]
+            use $crate::errors::MarketplaceError::*;
             return Err($crate::guard::fail($error));
         }
     };
@@ -24,6 +26,6 @@ macro_rules! ensure {
 
 /// Two addresses are the same. For accounts whose address depends on more than a constraint can say.
 pub fn require_address(key: &Pubkey, address: &Pubkey) -> anchor_lang::Result<()> {
-    ensure!(key == address, MarketplaceError::WrongAddress);
+    ensure!(key == address, WrongAddress);
     Ok(())
 }

@@ -25,9 +25,7 @@ pub fn balance(account: &AccountInfo) -> u64 {
 
 /// Base units that an account holds if this owner owns it; otherwise 0.
 pub fn held_for(account: &AccountInfo, owner: &Pubkey) -> u64 {
-    read(account)
-        .filter(|found| found.owner == *owner)
-        .map_or(0, |found| found.amount)
+    read(account).filter(|found| found.owner == *owner).map_or(0, |found| found.amount)
 }
 
 /// The token account, if it is of this mint and not frozen.
@@ -94,11 +92,8 @@ impl<'info> TokenTransfer<'_, 'info> {
         if amount == 0 {
             return Ok(());
         }
-        let accounts = Transfer {
-            from: from.clone(),
-            to: to.clone(),
-            authority: self.authority.clone(),
-        };
+        let accounts =
+            Transfer { from: from.clone(), to: to.clone(), authority: self.authority.clone() };
         token::transfer(self.call(accounts).with_signer(used(&[self.seeds])), amount)
     }
 

@@ -12,6 +12,7 @@ import { coder, toBorsh } from './anchorCoder.ts';
 import { Balances, difference, type Movement } from './balances.ts';
 import { namedKeypair, signBytes } from './keys.ts';
 import type { Outcome } from './outcome.ts';
+import { TOKEN_BYTES } from './sizes.ts';
 import { Vm, type VmKind } from './vm.ts';
 
 export const USDC = 1_000_000n;
@@ -110,6 +111,30 @@ export class World {
   /** Tracks the lamports and USDC of an account under a name. */
   watch(name: string, account: PublicKey): void {
     this.balances.watch(name, account, account);
+  }
+
+  /** Tracks the accounts of an execution as `record` and `escrow`. */
+  track(execution: Execution): Execution {
+    this.watch('record', execution.record);
+    this.watch('escrow', execution.escrow);
+    return execution;
+  }
+
+  /** Movements at the end of the tracked execution: its escrow is emptied and closed, and its record gives the gas. */
+  emptied(): Record<'record' | 'escrow', Movement> {
+    return {
+      record: { lamports: -GAS_LAMPORTS },
+      escrow: { usdc: -PRICE, lamports: -this.vm.rent(TOKEN_BYTES) },
+    };
+  }
+
+  /** All movements at its end. `to` gets the escrow's rent and the gas; the relay that lent the rent, if omitted. */
+  endingOf(
+    kind: 'settle' | 'refund',
+    to: Record<string, Movement> = { relay: { lamports: this.vm.rent(TOKEN_BYTES) + GAS_LAMPORTS } },
+  ): Record<string, Movement> {
+    const paid = { creator: { usdc: PRICE - FEE }, treasury: { usdc: FEE } };
+    return { ...(kind === 'settle' ? paid : { caller: { usdc: PRICE } }), ...to, ...this.emptied() };
   }
 
   configInput(change: Partial<program.InitializeConfigInput> = {}): program.InitializeConfigInput {
@@ -401,6 +426,15 @@ export async function world(options: { kind?: VmKind; config?: Partial<program.I
   await made.must([program.createGrant(made.grantInput()), made.approveInstruction()], [caller]);
   await made.must([made.depositInstruction()], [caller]);
   return made;
+}
+
+/** A new world before each test, always as the same object. */
+export function useWorld(options: Parameters<typeof world>[0] = {}): World {
+  const w: World = Object.create(World.prototype);
+  beforeEach(async () => {
+    Object.assign(w, await world(options));
+  });
+  return w;
 }
 
 /** Creates a world with funded parties, before initialize_config. */

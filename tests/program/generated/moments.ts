@@ -1,8 +1,9 @@
 /** Brings an execution and its dispute of one side to the states in which their instructions succeed. */
-import type { Keypair, PublicKey } from '@solana/web3.js';
+import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import { type Execution, GAS, NO_KEY, NO_LIMIT, PRICE, SERVICE_FEE, USDC, type World } from '../../harness/vm/world.ts';
 import { emptyNode, leavesOf, TestArchive } from '../archiving.ts';
+import * as acts from '../exploits/acts.ts';
 
 /** A creator with a listing, a caller with a grant and a gas balance, and the payer of their rent. */
 export interface Side {
@@ -124,13 +125,8 @@ export async function settled(w: World, side: Side): Promise<Execution> {
 }
 
 /** A settled execution's dispute. The payer pays for it. */
-export function dispute({ executionId }: Execution, { caller, payer, listing }: Side): program.OpenDisputeInput {
-  const evidence = {
-    evidenceHash: new Uint8Array(32).fill(6),
-    evidenceUri: 'https://example.com/evidence',
-    maxBond: NO_LIMIT,
-  };
-  return { caller: caller.publicKey, payer: payer.publicKey, executionId, listing, ...evidence };
+export function dispute(w: World, execution: Execution, { caller, payer }: Side): TransactionInstruction {
+  return acts.dispute(w, execution, { caller: caller.publicKey, payer: payer.publicKey });
 }
 
 /** The claim over an archived execution with a window of 30 days. */
@@ -142,36 +138,21 @@ export async function archived(w: World, side: Side): Promise<program.OpenDisput
   const leafIndex = (await archive.read()).count;
   const [leaf] = await leavesOf(w, [execution]);
   await w.must([archive.archive([execution])], []);
-  const { payer, evidenceHash, evidenceUri, maxBond } = dispute(execution, side);
+  const evidence = { evidenceHash: new Uint8Array(32).fill(6), evidenceUri: 'https://example.com/evidence' };
   const place = { ...leafPlace(w), leafIndex, proof: EMPTY_PROOF };
-  return { ...place, execution: leaf!.execution, payer, evidenceHash, evidenceUri, maxBond };
+  return { ...place, ...evidence, execution: leaf!.execution, payer: side.payer.publicKey, maxBond: NO_LIMIT };
 }
 
 export async function disputed(w: World, side: Side): Promise<Execution> {
   const execution = await settled(w, side);
-  await w.must([program.openDispute(dispute(execution, side))], [side.caller, side.payer]);
+  await w.must([dispute(w, execution, side)], [side.caller, side.payer]);
   return execution;
 }
 
-/** The admin's resolution. */
-export function answer(
-  w: World,
-  { executionId }: Execution,
-  { caller, creator, payer, listing }: Side,
-  upheld: boolean,
-): program.ResolveDisputeInput {
-  return {
-    admin: w.admin.publicKey,
-    executionId,
-    listing,
-    caller: caller.publicKey,
-    creator: creator.publicKey,
-    rentSponsor: payer.publicKey,
-    usdcMint: w.usdcMint,
-    upheld,
-    amount: upheld ? SLASH : 0n,
-    reasonHash: new Uint8Array(32).fill(4),
-  };
+/** The admin's resolution: upheld with a slash, or rejected. */
+export function answer(w: World, execution: Execution, { creator, payer }: Side, upheld: boolean) {
+  const people = { creator: creator.publicKey, rentSponsor: payer.publicKey };
+  return acts.uphold(w, execution, upheld ? SLASH : 0n, { ...people, upheld });
 }
 
 /** A dispute that was upheld while the caller's account was frozen. The account works again. */
@@ -180,7 +161,7 @@ export async function owed(w: World, side: Side): Promise<Execution> {
   const owner = side.caller.publicKey;
   const account = (await w.vm.getAccount(w.wallet(owner)))!;
   w.vm.setTokenAccount(w.wallet(owner), { mint: w.usdcMint, owner, frozen: true });
-  await w.must([program.resolveDispute(answer(w, execution, side, true))], [w.admin]);
+  await w.must([answer(w, execution, side, true)], [w.admin]);
   w.vm.setAccount(w.wallet(owner), account);
   return execution;
 }
@@ -199,7 +180,7 @@ export async function sweepable(
   side: Side,
 ): Promise<Pick<program.ReturnCollateralInput, 'listing' | 'rentSponsor'>> {
   const execution = await disputed(w, side);
-  await w.must([program.resolveDispute(answer(w, execution, side, true))], [w.admin]);
+  await w.must([answer(w, execution, side, true)], [w.admin]);
   const { sweepableAt } = await w.read('CreatorCollateral', program.findCollateral(side.listing));
   await w.vm.setClock(sweepableAt);
   return { listing: side.listing, rentSponsor: side.creator.publicKey };

@@ -121,10 +121,9 @@ export const SCENARIOS: Record<string, Scenario> = {
     await w.vm.setClock(w.vm.now + BigInt(program.constants.recordSecondsMin));
     return new TestArchive(w).archive([execution]);
   },
-  open_dispute: async (w, side) => program.openDispute(moments.dispute(await moments.settled(w, side), side)),
+  open_dispute: async (w, side) => moments.dispute(w, await moments.settled(w, side), side),
   open_dispute_with_proof: async (w, side) => program.openDisputeWithProof(await moments.archived(w, side)),
-  resolve_dispute: async (w, side) =>
-    program.resolveDispute(moments.answer(w, await moments.disputed(w, side), side, true)),
+  resolve_dispute: async (w, side) => moments.answer(w, await moments.disputed(w, side), side, true),
   claim_dispute_award: async (w, side) => {
     const execution = await moments.owed(w, side);
     const { payer, creator, caller, listing } = side;
@@ -138,7 +137,7 @@ export const SCENARIOS: Record<string, Scenario> = {
   },
   close_dispute: async (w, side) => {
     const execution = await moments.disputed(w, side);
-    await w.must([program.resolveDispute(moments.answer(w, execution, side, false))], [w.admin]);
+    await w.must([moments.answer(w, execution, side, false)], [w.admin]);
     await w.vm.setClock(w.vm.now + BigInt(program.constants.endedDisputeSeconds));
     return program.closeDispute({ executionId: execution.executionId, rentSponsor: side.payer.publicKey });
   },

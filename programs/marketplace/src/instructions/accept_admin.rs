@@ -32,10 +32,7 @@ pub struct AcceptAdmin<'info> {
 impl AcceptAdmin<'_> {
     /// next_admin is the proposed admin; the change is due; the constraints check the rest.
     pub fn validate(&self) -> Result<()> {
-        ensure!(
-            self.change.details.admin == Some(self.next_admin.key()),
-            MarketplaceError::NotNextAdmin
-        );
+        ensure!(self.change.details.admin == Some(self.next_admin.key()), NotNextAdmin);
         let now = Clock::get()?.unix_timestamp;
         self.change.require_applicable(&self.config, now)
     }

@@ -32,10 +32,7 @@ impl ArchiveExecutions<'_> {
     /// checks each record and its rent sponsor.
     pub fn validate(&self, remaining: &[AccountInfo]) -> Result<()> {
         require_address(self.program.key, &crate::ID)?;
-        ensure!(
-            remaining.len() <= 2 * usize::from(MAX_ARCHIVED_RECORDS),
-            MarketplaceError::TooManyRecords
-        );
+        ensure!(remaining.len() <= 2 * usize::from(MAX_ARCHIVED_RECORDS), TooManyRecords);
         Ok(())
     }
 }
@@ -55,16 +52,9 @@ pub fn archive_executions_handler(ctx: Context<ArchiveExecutions>) -> Result<()>
         first_index: ctx.accounts.archive.count,
         executions,
     };
-    let leaves: Vec<_> = chosen
-        .iter()
-        .map(|(record, _)| leaf_of(record))
-        .collect::<Result<_>>()?;
+    let leaves: Vec<_> = chosen.iter().map(|(record, _)| leaf_of(record)).collect::<Result<_>>()?;
     append_leaves(&mut ctx.accounts.archive, &ctx.accounts.tree, &leaves)?;
-    call_self(
-        &event,
-        &ctx.accounts.event_authority,
-        ctx.bumps.event_authority,
-    )?;
+    call_self(&event, &ctx.accounts.event_authority, ctx.bumps.event_authority)?;
     for (record, sponsor) in chosen {
         let lamports = record.lamports();
         record.sub_lamports(lamports)?;
@@ -101,13 +91,10 @@ fn choose<'a, 'info>(
         }
         if let Some(execution) = read_ripe(record, sponsor.key, ripeness) {
             chosen.push((record, sponsor));
-            executions.push(ArchivedExecution {
-                record: *record.key,
-                execution,
-            });
+            executions.push(ArchivedExecution { record: *record.key, execution });
         }
     }
-    ensure!(!chosen.is_empty(), MarketplaceError::NothingToArchive);
+    ensure!(!chosen.is_empty(), NothingToArchive);
     Ok((chosen, executions))
 }
 

@@ -32,8 +32,7 @@ impl CancelChange<'_> {
     /// authority can cancel this change; the constraints check the rest.
     pub fn validate(&self) -> Result<()> {
         let now = Clock::get()?.unix_timestamp;
-        self.change
-            .require_cancellable(&self.config, self.authority.key, now)
+        self.change.require_cancellable(&self.config, self.authority.key, now)
     }
 }
 

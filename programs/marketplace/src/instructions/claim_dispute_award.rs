@@ -19,11 +19,7 @@ pub struct ClaimDisputeAward<'info> {
     pub authority: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[account(
-        mut,
-        seeds = [DISPUTE_SEED, dispute.record.as_ref()],
-        bump = dispute.bump
-    )]
+    #[account(mut, seeds = [DISPUTE_SEED, dispute.record.as_ref()], bump = dispute.bump)]
     pub dispute: Box<Account<'info, Dispute>>,
     #[account(
         mut,
@@ -33,11 +29,7 @@ pub struct ClaimDisputeAward<'info> {
     )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// CHECK: the listing's vault, by its seeds.
-    #[account(
-        mut,
-        seeds = [COLLATERAL_VAULT_SEED, dispute.listing.as_ref()],
-        bump = collateral.vault_bump
-    )]
+    #[account(mut, seeds = [COLLATERAL_VAULT_SEED, dispute.listing.as_ref()], bump = collateral.vault_bump)]
     pub collateral_vault: UncheckedAccount<'info>,
     /// CHECK: the caller's associated token account, or any of its USDC accounts if the caller signs; see `validate`.
     #[cfg_attr(
@@ -62,12 +54,9 @@ impl ClaimDisputeAward<'_> {
         let (mint, caller) = (&self.config.usdc_mint, &self.dispute.caller);
         ensure!(
             self.authority.key == caller || tokens::is_associated(&self.destination, mint, caller),
-            MarketplaceError::WrongDestination
+            WrongDestination
         );
-        ensure!(
-            tokens::can_receive_for(&self.destination, mint, caller),
-            MarketplaceError::DestinationUnusable
-        );
+        ensure!(tokens::can_receive_for(&self.destination, mint, caller), DestinationUnusable);
         Ok(())
     }
 }

@@ -66,18 +66,12 @@ impl ClaimRefund<'_> {
     /// can receive; the account of unclaimed refunds has the amount; the archive's tree has the leaf.
     pub fn validate(&self, args: &ClaimRefundArgs) -> Result<()> {
         require_address(self.program.key, &crate::ID)?;
-        ensure!(
-            self.claim.owner != &crate::ID,
-            MarketplaceError::RefundAlreadyClaimed
-        );
+        ensure!(self.claim.owner != &crate::ID, RefundAlreadyClaimed);
         ensure!(
             tokens::can_receive_for(&self.destination, &self.config.usdc_mint, self.caller.key),
-            MarketplaceError::DestinationUnusable
+            DestinationUnusable
         );
-        ensure!(
-            args.amount <= tokens::balance(&self.unclaimed),
-            MarketplaceError::InvalidAmount
-        );
+        ensure!(args.amount <= tokens::balance(&self.unclaimed), InvalidAmount);
         let leaf = unclaimed_leaf(&self.refund(args))?;
         let data = self.tree.try_borrow_data()?;
         require_leaf(&data, leaf, args.leaf_index, &args.proof)

@@ -35,9 +35,6 @@ impl CloseDispute<'_> {
 /// Emit the event. Anchor closes the account when the instruction ends.
 pub fn close_dispute_handler(ctx: Context<CloseDispute>) -> Result<()> {
     let dispute = &ctx.accounts.dispute;
-    emit!(DisputeClosed {
-        dispute: dispute.key(),
-        record: dispute.record,
-    });
+    emit!(DisputeClosed { dispute: dispute.key(), record: dispute.record });
     Ok(())
 }

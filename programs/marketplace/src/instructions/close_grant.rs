@@ -37,10 +37,6 @@ impl CloseGrant<'_> {
 /// Emit the event. Anchor closes the account when the instruction ends.
 pub fn close_grant_handler(ctx: Context<CloseGrant>) -> Result<()> {
     let grant = &ctx.accounts.grant;
-    emit!(GrantClosed {
-        grant: grant.key(),
-        wallet: grant.wallet,
-        key_id: grant.key_id,
-    });
+    emit!(GrantClosed { grant: grant.key(), wallet: grant.wallet, key_id: grant.key_id });
     Ok(())
 }

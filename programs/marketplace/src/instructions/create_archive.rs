@@ -5,7 +5,6 @@ use anchor_lang::prelude::*;
 
 use crate::constants::*;
 use crate::creation::space_of;
-use crate::errors::MarketplaceError;
 use crate::events::ArchiveCreated;
 use crate::state::{initialize_tree, require_new_tree, Archive};
 
@@ -48,7 +47,7 @@ impl CreateArchive<'_> {
         let previous = self.previous.as_ref();
         ensure!(
             args.index == 0 || previous.is_some_and(|archive| archive.makes_way_for(args.index)),
-            MarketplaceError::ArchiveTooEarly
+            ArchiveTooEarly
         );
         Ok(())
     }

@@ -4,7 +4,6 @@ use anchor_lang::prelude::*;
 
 use crate::constants::*;
 use crate::creation::space_of;
-use crate::errors::MarketplaceError;
 use crate::events::GrantCreated;
 use crate::state::{Config, GrantLimits, KeyGrant};
 use crate::tokens;
@@ -44,7 +43,7 @@ pub struct CreateGrant<'info> {
 impl CreateGrant<'_> {
     /// The limits are checked against the clock; the constraints check the rest.
     pub fn validate(&self, args: &CreateGrantArgs) -> Result<()> {
-        ensure!(args.key_id != [0; 16], MarketplaceError::InvalidKeyId);
+        ensure!(args.key_id != [0; 16], InvalidKeyId);
         args.limits.validate(Clock::get()?.unix_timestamp)
     }
 }

@@ -22,11 +22,7 @@ pub struct DelistAgent<'info> {
         has_one = creator @ fail(MarketplaceError::NotCreator)
     )]
     pub listing: Box<Account<'info, AgentListing>>,
-    #[account(
-        mut,
-        seeds = [COLLATERAL_SEED, listing.key().as_ref()],
-        bump = collateral.bump
-    )]
+    #[account(mut, seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump = collateral.bump)]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
 }
 
@@ -35,9 +31,7 @@ pub fn delist_agent_handler(ctx: Context<DelistAgent>) -> Result<()> {
     let accounts = ctx.accounts;
     let now = Clock::get()?.unix_timestamp;
     accounts.listing.set_status(ListingStatus::Delisted)?;
-    accounts
-        .collateral
-        .delist(now, accounts.config.longest_span_seconds);
+    accounts.collateral.delist(now, accounts.config.longest_span_seconds);
     emit!(AgentDelisted {
         listing: accounts.listing.key(),
         returnable_at: accounts.collateral.returnable_at,

@@ -51,13 +51,7 @@ pub struct InitializeConfig<'info> {
     #[account(mut)]
     pub payer: Signer<'info>,
     /// The new config.
-    #[account(
-        init,
-        payer = payer,
-        space = space_of::<Config>(),
-        seeds = [CONFIG_SEED],
-        bump
-    )]
+    #[account(init, payer = payer, space = space_of::<Config>(), seeds = [CONFIG_SEED], bump)]
     pub config: Box<Account<'info, Config>>,
     /// CHECK: the new treasury, by its address; created here as a token account.
     #[account(mut, address = TREASURY_ADDRESS)]
@@ -83,7 +77,7 @@ fn upgrade_authority(program_data: &AccountInfo) -> Result<Option<Pubkey>> {
         program_data.key() == address
             && program_data.owner == &bpf_loader_upgradeable::ID
             && data.starts_with(&3u32.to_le_bytes()),
-        MarketplaceError::WrongProgramData
+        WrongProgramData
     );
     let authority = match (data.get(12), data.get(13..45)) {
         (Some(1), Some(bytes)) => Pubkey::try_from(bytes).ok(),
@@ -98,23 +92,14 @@ impl InitializeConfig<'_> {
     pub fn validate(&self, args: &InitializeConfigArgs) -> Result<()> {
         ensure!(
             upgrade_authority(&self.program_data)? == Some(self.authority.key()),
-            MarketplaceError::NotUpgradeAuthority
+            NotUpgradeAuthority
         );
-        ensure!(
-            self.usdc_mint.owner == &token::ID,
-            MarketplaceError::InvalidMint
-        );
+        ensure!(self.usdc_mint.owner == &token::ID, InvalidMint);
         let data = self.usdc_mint.try_borrow_data()?;
         let mint = Mint::try_deserialize(&mut data.as_ref())
             .map_err(|_| fail(MarketplaceError::InvalidMint))?;
-        ensure!(
-            mint.decimals == USDC_DECIMALS,
-            MarketplaceError::InvalidMint
-        );
-        ensure!(
-            args.admin != Pubkey::default(),
-            MarketplaceError::InvalidAuthority
-        );
+        ensure!(mint.decimals == USDC_DECIMALS, InvalidMint);
+        ensure!(args.admin != Pubkey::default(), InvalidAuthority);
         Ok(())
     }
 }

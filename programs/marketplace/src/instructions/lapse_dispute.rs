@@ -18,11 +18,7 @@ pub struct LapseDispute<'info> {
         has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
     )]
     pub dispute: Box<Account<'info, Dispute>>,
-    #[account(
-        mut,
-        seeds = [COLLATERAL_SEED, dispute.listing.as_ref()],
-        bump = collateral.bump
-    )]
+    #[account(mut, seeds = [COLLATERAL_SEED, dispute.listing.as_ref()], bump = collateral.bump)]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// CHECK: the account that paid the bond, by has_one; gets it back.
     #[account(mut)]

@@ -95,14 +95,8 @@ impl ListAgent<'_> {
         tokens::require_owned(&self.payout, mint, creator, MarketplaceError::InvalidPayout)?;
         args.terms.validate(&self.config)?;
         let deposit = self.config.tier_deposit(args.terms.price)?;
-        ensure!(
-            deposit <= args.max_deposit,
-            MarketplaceError::DepositAboveMax
-        );
-        ensure!(
-            source.amount >= deposit,
-            MarketplaceError::InsufficientBalance
-        );
+        ensure!(deposit <= args.max_deposit, DepositAboveMax);
+        ensure!(source.amount >= deposit, InsufficientBalance);
         require_possession(&args.signing_key, &args.possession, &self.listing.key())
     }
 }
@@ -131,9 +125,7 @@ pub fn list_agent_handler(ctx: Context<ListAgent>, args: ListAgentArgs) -> Resul
         listed_at: now,
         metadata_uri: terms.metadata_uri,
     });
-    accounts
-        .signing_key
-        .bind(args.signing_key, ctx.bumps.signing_key, key)?;
+    accounts.signing_key.bind(args.signing_key, ctx.bumps.signing_key, key)?;
     fund_collateral(accounts, &ctx.bumps, deposit)?;
     let listing = &accounts.listing;
     emit!(AgentListed {
@@ -184,11 +176,7 @@ fn fund_collateral(accounts: &mut ListAgent, bumps: &ListAgentBumps, deposit: u6
     create_token_account(
         &Funder::wallet(&accounts.payer, &accounts.system_program),
         vault,
-        &[
-            COLLATERAL_VAULT_SEED,
-            listing.as_ref(),
-            &[bumps.collateral_vault],
-        ],
+        &[COLLATERAL_VAULT_SEED, listing.as_ref(), &[bumps.collateral_vault]],
         &accounts.usdc_mint,
         vault,
         &accounts.token_program,

@@ -4,7 +4,6 @@
 use anchor_lang::prelude::*;
 
 use crate::constants::*;
-use crate::errors::MarketplaceError;
 use crate::instructions::move_unclaimed_refund::*;
 use crate::instructions::refund_deposit::*;
 use crate::tokens;
@@ -20,23 +19,11 @@ pub struct MoveUnclaimedDeposit<'info> {
 impl MoveUnclaimedDeposit<'_> {
     /// `UNCLAIMED_SECONDS` have passed since anyone could refund it. `Unclaimed` checks the other accounts.
     pub fn validate(&self) -> Result<()> {
-        let RefundDeposit {
-            config,
-            deposit,
-            vault,
-            destination,
-            ..
-        } = &self.refund;
+        let RefundDeposit { config, deposit, vault, destination, .. } = &self.refund;
         let held = tokens::require_vault(vault, &config.usdc_mint, &deposit.key())?;
-        let then = Clock::get()?
-            .unix_timestamp
-            .saturating_sub(UNCLAIMED_SECONDS);
-        ensure!(
-            deposit.is_refundable(held, then),
-            MarketplaceError::MoveTooEarly
-        );
-        self.to
-            .validate(self.program.key, config, destination, &deposit.caller)
+        let then = Clock::get()?.unix_timestamp.saturating_sub(UNCLAIMED_SECONDS);
+        ensure!(deposit.is_refundable(held, then), MoveTooEarly);
+        self.to.validate(self.program.key, config, destination, &deposit.caller)
     }
 }
 

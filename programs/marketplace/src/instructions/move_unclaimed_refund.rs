@@ -39,18 +39,9 @@ impl Unclaimed<'_> {
     ) -> Result<()> {
         require_address(program, &crate::ID)?;
         let mint = &config.usdc_mint;
-        ensure!(
-            tokens::is_associated(destination, mint, caller),
-            MarketplaceError::WrongRefundDestination
-        );
-        ensure!(
-            !tokens::can_receive_for(destination, mint, caller),
-            MarketplaceError::RefundDeliverable
-        );
-        ensure!(
-            tokens::can_receive(&self.unclaimed, mint),
-            MarketplaceError::DestinationUnusable
-        );
+        ensure!(tokens::is_associated(destination, mint, caller), WrongRefundDestination);
+        ensure!(!tokens::can_receive_for(destination, mint, caller), RefundDeliverable);
+        ensure!(tokens::can_receive(&self.unclaimed, mint), DestinationUnusable);
         self.archive.room().map(|_| ())
     }
 }
@@ -76,19 +67,11 @@ impl<'info> MoveOfRefund<'_, 'info> {
         amount: u64,
         now: i64,
     ) -> Result<UnclaimedLeaf> {
-        ensure!(amount > 0, MarketplaceError::InvalidAmount);
-        let leaf = unclaimed_leaf(&UnclaimedRefund {
-            source,
-            caller,
-            amount,
-            unclaimed_at: now,
-        })?;
+        ensure!(amount > 0, InvalidAmount);
+        let leaf = unclaimed_leaf(&UnclaimedRefund { source, caller, amount, unclaimed_at: now })?;
         let Unclaimed { archive, tree, .. } = self.to;
-        let place = UnclaimedLeaf {
-            archive: archive.key(),
-            tree: tree.key(),
-            leaf_index: archive.count,
-        };
+        let place =
+            UnclaimedLeaf { archive: archive.key(), tree: tree.key(), leaf_index: archive.count };
         append_leaves(archive, tree, &[leaf])?;
         Ok(place)
     }
@@ -112,17 +95,9 @@ impl MoveUnclaimedRefund<'_> {
     pub fn validate(&self, args: &RefundExecutionArgs) -> Result<()> {
         let refund = &self.refund;
         let due_at = refund.record.refund_at.saturating_add(UNCLAIMED_SECONDS);
-        ensure!(
-            Clock::get()?.unix_timestamp >= due_at,
-            MarketplaceError::MoveTooEarly
-        );
+        ensure!(Clock::get()?.unix_timestamp >= due_at, MoveTooEarly);
         let caller = &refund.record.caller;
-        self.to.validate(
-            self.program.key,
-            &refund.config,
-            &refund.destination,
-            caller,
-        )?;
+        self.to.validate(self.program.key, &refund.config, &refund.destination, caller)?;
         refund.require_givers(args)
     }
 }

@@ -38,11 +38,7 @@ pub struct OpenDispute<'info> {
         has_one = caller @ fail(MarketplaceError::NotCaller)
     )]
     pub record: Box<Account<'info, ExecutionRecord>>,
-    #[account(
-        mut,
-        seeds = [COLLATERAL_SEED, record.listing.as_ref()],
-        bump = collateral.bump
-    )]
+    #[account(mut, seeds = [COLLATERAL_SEED, record.listing.as_ref()], bump = collateral.bump)]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// The new dispute. One that exists is refused.
     #[account(
@@ -66,15 +62,9 @@ impl OpenDispute<'_> {
 impl OpenDisputeArgs {
     /// The dispute is new; the bond is at most `max_bond`; the URI fits.
     pub fn validate(&self, config: &Config, dispute: &Dispute) -> Result<()> {
-        ensure!(dispute.version == 0, MarketplaceError::DisputeExists);
-        ensure!(
-            config.dispute_bond_lamports <= self.max_bond,
-            MarketplaceError::BondAboveMax
-        );
-        ensure!(
-            self.evidence_uri.len() <= usize::from(MAX_URI_LENGTH),
-            MarketplaceError::UriTooLong
-        );
+        ensure!(dispute.version == 0, DisputeExists);
+        ensure!(config.dispute_bond_lamports <= self.max_bond, BondAboveMax);
+        ensure!(self.evidence_uri.len() <= usize::from(MAX_URI_LENGTH), UriTooLong);
         Ok(())
     }
 }

@@ -56,11 +56,7 @@ pub struct OpenDisputeWithProof<'info> {
     pub archive: Box<Account<'info, Archive>>,
     /// CHECK: the archive's tree, by has_one.
     pub tree: UncheckedAccount<'info>,
-    #[account(
-        mut,
-        seeds = [COLLATERAL_SEED, collateral.listing.as_ref()],
-        bump = collateral.bump
-    )]
+    #[account(mut, seeds = [COLLATERAL_SEED, collateral.listing.as_ref()], bump = collateral.bump)]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// The new dispute. One that exists is refused.
     #[account(

@@ -47,16 +47,9 @@ pub struct OpenExecution<'info> {
     pub rent_sponsor: UncheckedAccount<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
     pub config: Box<Account<'info, Config>>,
-    #[account(
-        seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()],
-        bump = listing.bump
-    )]
+    #[account(seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()], bump = listing.bump)]
     pub listing: Box<Account<'info, AgentListing>>,
-    #[account(
-        mut,
-        seeds = [COLLATERAL_SEED, listing.key().as_ref()],
-        bump = collateral.bump
-    )]
+    #[account(mut, seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump = collateral.bump)]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// CHECK: the new record, by its seeds; created here.
     #[account(mut, seeds = [EXECUTION_SEED, args.execution_id.as_ref()], bump)]
@@ -84,10 +77,7 @@ impl OpenExecution<'_> {
             self.caller.key,
             MarketplaceError::InvalidSource,
         )?;
-        ensure!(
-            source.amount >= self.listing.price,
-            MarketplaceError::InsufficientBalance
-        );
+        ensure!(source.amount >= self.listing.price, InsufficientBalance);
         Ok(())
     }
 }
@@ -122,10 +112,5 @@ pub fn open_execution_handler(ctx: Context<OpenExecution>, args: OpenExecutionAr
         usdc_mint: &accounts.usdc_mint,
         now: Clock::get()?.unix_timestamp,
     };
-    opening.fund(
-        &accounts.config,
-        &accounts.listing,
-        &mut accounts.collateral,
-        &transfer,
-    )
+    opening.fund(&accounts.config, &accounts.listing, &mut accounts.collateral, &transfer)
 }

@@ -35,22 +35,11 @@ pub struct OpenExecutionFromDeposit<'info> {
     pub rent_sponsor: UncheckedAccount<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
     pub config: Box<Account<'info, Config>>,
-    #[account(
-        seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()],
-        bump = listing.bump
-    )]
+    #[account(seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()], bump = listing.bump)]
     pub listing: Box<Account<'info, AgentListing>>,
-    #[account(
-        mut,
-        seeds = [COLLATERAL_SEED, listing.key().as_ref()],
-        bump = collateral.bump
-    )]
+    #[account(mut, seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump = collateral.bump)]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
-    #[account(
-        mut,
-        seeds = [DEPOSIT_SEED, deposit.hash.as_ref()],
-        bump = deposit.bump
-    )]
+    #[account(mut, seeds = [DEPOSIT_SEED, deposit.hash.as_ref()], bump = deposit.bump)]
     pub deposit: Box<Account<'info, Deposit>>,
     /// CHECK: the deposit's associated token account, by its seeds; checked in `validate`.
     #[account(
@@ -61,10 +50,7 @@ pub struct OpenExecutionFromDeposit<'info> {
     )]
     pub vault: UncheckedAccount<'info>,
     /// CHECK: the account that lent the deposit's rent; only receives lamports.
-    #[account(
-        mut,
-        address = deposit.rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
-    )]
+    #[account(mut, address = deposit.rent_sponsor @ fail(MarketplaceError::WrongRentSponsor))]
     pub deposit_rent_sponsor: UncheckedAccount<'info>,
     /// CHECK: the treasury, by its address.
     #[account(mut, address = TREASURY_ADDRESS)]
@@ -84,24 +70,14 @@ pub struct OpenExecutionFromDeposit<'info> {
 impl OpenExecutionFromDeposit<'_> {
     /// The deposit matches the terms, is paid and not expired; the open's terms are valid; constraints check the rest.
     pub fn validate(&self, args: &OpenExecutionFromDepositArgs) -> Result<()> {
-        self.config
-            .require_relay_authority(self.relay_authority.key)?;
+        self.config.require_relay_authority(self.relay_authority.key)?;
         let (mint, deposit) = (self.usdc_mint.key, self.deposit.key());
         let held = tokens::require_vault(&self.vault, mint, &deposit)?;
         self.require_terms(args)?;
-        self.deposit
-            .require_openable(held, Clock::get()?.unix_timestamp)?;
-        validate_open(
-            &args.open,
-            &self.config,
-            &self.listing,
-            &self.deposit.caller,
-        )?;
+        self.deposit.require_openable(held, Clock::get()?.unix_timestamp)?;
+        validate_open(&args.open, &self.config, &self.listing, &self.deposit.caller)?;
         // The listing has this version now, but the quote may have named another price.
-        ensure!(
-            self.listing.price == self.deposit.price,
-            MarketplaceError::DepositTermsMismatch
-        );
+        ensure!(self.listing.price == self.deposit.price, DepositTermsMismatch);
         require_rent_sponsor(&self.rent_sponsor, &self.record, &self.escrow)
     }
 
@@ -120,10 +96,7 @@ impl OpenExecutionFromDeposit<'_> {
             self.deposit.price,
             self.deposit.service_fee,
         );
-        ensure!(
-            hash == self.deposit.hash,
-            MarketplaceError::DepositTermsMismatch
-        );
+        ensure!(hash == self.deposit.hash, DepositTermsMismatch);
         Ok(())
     }
 }
@@ -171,19 +144,10 @@ pub fn open_execution_from_deposit_handler(
         usdc_mint: &accounts.usdc_mint,
         now: Clock::get()?.unix_timestamp,
     };
-    opening.fund(
-        &accounts.config,
-        &accounts.listing,
-        &mut accounts.collateral,
-        &transfer,
-    )?;
+    opening.fund(&accounts.config, &accounts.listing, &mut accounts.collateral, &transfer)?;
     transfer.send(&accounts.vault, &accounts.treasury, service_fee)?;
-    let closed = close_deposit(
-        deposit,
-        &accounts.vault,
-        &accounts.deposit_rent_sponsor,
-        &transfer,
-    )?;
-    ensure!(closed, MarketplaceError::InvalidRentSponsor);
+    let closed =
+        close_deposit(deposit, &accounts.vault, &accounts.deposit_rent_sponsor, &transfer)?;
+    ensure!(closed, InvalidRentSponsor);
     Ok(())
 }

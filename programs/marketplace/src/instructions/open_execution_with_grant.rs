@@ -39,30 +39,15 @@ pub struct OpenExecutionWithGrant<'info> {
     pub rent_sponsor: UncheckedAccount<'info>,
     #[account(address = CONFIG_ADDRESS, has_one = usdc_mint @ fail(MarketplaceError::WrongMint))]
     pub config: Box<Account<'info, Config>>,
-    #[account(
-        seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()],
-        bump = listing.bump
-    )]
+    #[account(seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()], bump = listing.bump)]
     pub listing: Box<Account<'info, AgentListing>>,
-    #[account(
-        mut,
-        seeds = [COLLATERAL_SEED, listing.key().as_ref()],
-        bump = collateral.bump
-    )]
+    #[account(mut, seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump = collateral.bump)]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
-    #[account(
-        mut,
-        seeds = [GRANT_SEED, grant.wallet.as_ref(), grant.key_id.as_ref()],
-        bump = grant.bump
-    )]
+    #[account(mut, seeds = [GRANT_SEED, grant.wallet.as_ref(), grant.key_id.as_ref()], bump = grant.bump)]
     pub grant: Box<Account<'info, KeyGrant>>,
     /// CHECK: the wallet's `Spender`, an address without data, by its seeds.
     /// It signs as the wallet's SPL delegate, and its lamports pay fee and gas.
-    #[account(
-        mut,
-        seeds = [SPENDER_SEED, grant.wallet.as_ref()],
-        bump = grant.spender_bump
-    )]
+    #[account(mut, seeds = [SPENDER_SEED, grant.wallet.as_ref()], bump = grant.spender_bump)]
     pub spender: UncheckedAccount<'info>,
     /// CHECK: the new record, by its seeds; created here.
     #[account(mut, seeds = [EXECUTION_SEED, args.open.execution_id.as_ref()], bump)]
@@ -88,16 +73,11 @@ impl OpenExecutionWithGrant<'_> {
     /// The open's terms are valid; source covers the price and has delegated it to the spender; the gas balance
     /// covers its share. `debit` checks the grant's other caps; the constraints check the rest.
     pub fn validate(&self, args: &OpenExecutionWithGrantArgs) -> Result<()> {
-        self.config
-            .require_relay_authority(self.relay_authority.key)?;
+        self.config.require_relay_authority(self.relay_authority.key)?;
         validate_open(&args.open, &self.config, &self.listing, &self.grant.wallet)?;
         require_rent_sponsor(&self.rent_sponsor, &self.record, &self.escrow)?;
-        self.grant
-            .require_gas(args.fee_lamports, args.open.gas_lamports)?;
-        ensure!(
-            self.spender.lamports() >= self.spender_share(args)?,
-            MarketplaceError::GasBalanceTooLow
-        );
+        self.grant.require_gas(args.fee_lamports, args.open.gas_lamports)?;
+        ensure!(self.spender.lamports() >= self.spender_share(args)?, GasBalanceTooLow);
         let source = tokens::require_owned(
             &self.source,
             self.usdc_mint.key,
@@ -105,13 +85,10 @@ impl OpenExecutionWithGrant<'_> {
             MarketplaceError::InvalidSource,
         )?;
         let price = self.listing.price;
-        ensure!(
-            source.amount >= price,
-            MarketplaceError::InsufficientBalance
-        );
+        ensure!(source.amount >= price, InsufficientBalance);
         ensure!(
             source.delegate.contains(self.spender.key) && source.delegated_amount >= price,
-            MarketplaceError::InsufficientAllowance
+            InsufficientAllowance
         );
         Ok(())
     }
@@ -144,10 +121,7 @@ impl OpenExecutionWithGrant<'_> {
 /// the account.
 pub fn require_sound_gas_balance(spender: &AccountInfo) -> Result<()> {
     let left = spender.lamports();
-    ensure!(
-        left == 0 || left >= rent_exempt_minimum(0)?,
-        MarketplaceError::GasBalanceBelowRent
-    );
+    ensure!(left == 0 || left >= rent_exempt_minimum(0)?, GasBalanceBelowRent);
     Ok(())
 }
 
@@ -183,11 +157,7 @@ pub fn open_execution_with_grant_handler(
         lender: lender(spender_lends_both),
         gas_giver: &spender,
         escrow_lender: lender(spender_lends_escrow),
-        spender_bump: if spender_lends_escrow {
-            grant.spender_bump
-        } else {
-            0
-        },
+        spender_bump: if spender_lends_escrow { grant.spender_bump } else { 0 },
         fee_lamports: args.fee_lamports,
         rent_sponsor: accounts.rent_sponsor.key(),
         record: &accounts.record,
@@ -201,12 +171,7 @@ pub fn open_execution_with_grant_handler(
         usdc_mint: &accounts.usdc_mint,
         now,
     };
-    opening.fund(
-        &accounts.config,
-        &accounts.listing,
-        &mut accounts.collateral,
-        &transfer,
-    )?;
+    opening.fund(&accounts.config, &accounts.listing, &mut accounts.collateral, &transfer)?;
     spender.send(&accounts.payer, args.fee_lamports.into())?;
     if spender_lends_escrow || args.fee_lamports > 0 || args.open.gas_lamports > 0 {
         require_sound_gas_balance(&accounts.spender)?;

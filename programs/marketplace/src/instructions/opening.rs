@@ -4,7 +4,6 @@ use anchor_lang::prelude::*;
 
 use crate::constants::*;
 use crate::creation::{create_account, create_token_account, save, space_of, write_state, Funder};
-use crate::errors::MarketplaceError;
 use crate::events::ExecutionOpened;
 use crate::instructions::open_execution::OpenExecutionArgs;
 use crate::state::{
@@ -20,37 +19,19 @@ pub fn validate_open(
     listing: &AgentListing,
     caller: &Pubkey,
 ) -> Result<()> {
-    ensure!(!config.opens_paused(), MarketplaceError::OpensPaused);
-    ensure!(
-        listing.status == ListingStatus::Active,
-        MarketplaceError::ListingNotActive
-    );
-    ensure!(
-        listing.price <= args.max_price,
-        MarketplaceError::PriceAboveMax
-    );
-    ensure!(
-        listing.listing_version == args.listing_version,
-        MarketplaceError::ListingVersionMismatch
-    );
+    ensure!(!config.opens_paused(), OpensPaused);
+    ensure!(listing.status == ListingStatus::Active, ListingNotActive);
+    ensure!(listing.price <= args.max_price, PriceAboveMax);
+    ensure!(listing.listing_version == args.listing_version, ListingVersionMismatch);
     listing.check_timeout(args.timeout_seconds)?;
     // A listing may keep a timeout above a lowered maximum. Delisting relies on no open exceeding the maximum.
-    ensure!(
-        args.timeout_seconds <= config.max_timeout_seconds,
-        MarketplaceError::TimeoutOutOfRange
-    );
+    ensure!(args.timeout_seconds <= config.max_timeout_seconds, TimeoutOutOfRange);
     let now = Clock::get()?.unix_timestamp;
-    ensure!(now <= args.open_before, MarketplaceError::OpenTooLate);
-    ensure!(
-        args.gas_lamports <= MAX_GAS_LAMPORTS,
-        MarketplaceError::GasOutOfBounds
-    );
+    ensure!(now <= args.open_before, OpenTooLate);
+    ensure!(args.gas_lamports <= MAX_GAS_LAMPORTS, GasOutOfBounds);
     ExecutionRecord::require_fresh_nonce(&args.nonce, now)?;
     let expected = ExecutionRecord::derive_id(caller, &args.nonce);
-    ensure!(
-        expected == args.execution_id,
-        MarketplaceError::WrongExecutionId
-    );
+    ensure!(expected == args.execution_id, WrongExecutionId);
     Ok(())
 }
 
@@ -66,7 +47,7 @@ pub fn require_rent_sponsor(
         !rent_sponsor.executable
             && rent_sponsor.key != record.key
             && rent_sponsor.key != escrow.key,
-        MarketplaceError::InvalidRentSponsor
+        InvalidRentSponsor
     );
     Ok(())
 }

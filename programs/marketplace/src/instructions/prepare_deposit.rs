@@ -31,12 +31,7 @@ pub struct PrepareDepositArgs {
 
 impl PrepareDepositArgs {
     fn hash(&self) -> [u8; 32] {
-        Deposit::hash_of(
-            &self.terms_hash,
-            &self.quoted_payer,
-            self.price,
-            self.service_fee,
-        )
+        Deposit::hash_of(&self.terms_hash, &self.quoted_payer, self.price, self.service_fee)
     }
 }
 
@@ -83,22 +78,19 @@ impl PrepareDeposit<'_> {
     pub fn validate(&self, args: &PrepareDepositArgs) -> Result<()> {
         ensure!(
             self.config.is_relay_authority(self.authority.key) || self.is_rescue(args),
-            MarketplaceError::NotRelayAuthority
+            NotRelayAuthority
         );
-        ensure!(
-            args.service_fee <= MAX_SERVICE_FEE,
-            MarketplaceError::ServiceFeeOutOfBounds
-        );
+        ensure!(args.service_fee <= MAX_SERVICE_FEE, ServiceFeeOutOfBounds);
         ensure!(
             args.quoted_payer == Pubkey::default() || args.quoted_payer == args.caller,
-            MarketplaceError::DepositCallerMismatch
+            DepositCallerMismatch
         );
         let deposit = self.deposit.as_ref().as_ref();
         require_rent_sponsor(&self.rent_sponsor, deposit, &self.vault)?;
         ensure!(
             self.vault.owner == &system_program::ID
                 || tokens::can_receive_for(&self.vault, self.usdc_mint.key, deposit.key),
-            MarketplaceError::DepositVaultUnsound
+            DepositVaultUnsound
         );
         Ok(())
     }

@@ -50,10 +50,7 @@ impl ProposeChange<'_> {
         let now = Clock::get()?.unix_timestamp;
         self.config.require_valid(subject, now)?;
         if subject == Subject::Admin {
-            ensure!(
-                args.details.admin != Some(Pubkey::default()),
-                MarketplaceError::InvalidAuthority
-            );
+            ensure!(args.details.admin != Some(Pubkey::default()), InvalidAuthority);
             return Ok(());
         }
         let mut after = Box::new(Config::clone(&self.config));

@@ -64,17 +64,14 @@ impl RefundDeposit<'_> {
         let now = Clock::get()?.unix_timestamp;
         ensure!(
             self.config.is_relay_authority(authority) || self.deposit.is_refundable(held, now),
-            MarketplaceError::DepositNotExpired
+            DepositNotExpired
         );
         let (mint, caller) = (&self.config.usdc_mint, &self.deposit.caller);
         ensure!(
             authority == caller || tokens::is_associated(&self.destination, mint, caller),
-            MarketplaceError::WrongRefundDestination
+            WrongRefundDestination
         );
-        ensure!(
-            held == self.to_treasury(held) || self.can_deliver(),
-            MarketplaceError::RefundDestinationUnusable
-        );
+        ensure!(held == self.to_treasury(held) || self.can_deliver(), RefundDestinationUnusable);
         Ok(())
     }
 
@@ -120,10 +117,8 @@ impl<'info> RefundDeposit<'info> {
             .checked_sub(service_fee)
             .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
         let now = Clock::get()?.unix_timestamp;
-        let destination = unclaimed
-            .as_ref()
-            .map_or(&*self.destination, |unclaimed| unclaimed.account())
-            .clone();
+        let destination =
+            unclaimed.as_ref().map_or(&*self.destination, |unclaimed| unclaimed.account()).clone();
         let leaf = match &mut unclaimed {
             Some(unclaimed) => {
                 Some(unclaimed.append(deposit.key(), deposit.caller, amount, now)?)
@@ -134,7 +129,7 @@ impl<'info> RefundDeposit<'info> {
         transfer.send(&self.vault, &destination, amount)?;
         // A rent sponsor that cannot take the rent must not block the caller's refund.
         let closed = can_close_deposit(&transfer.authority, &self.vault, &self.rent_sponsor)?;
-        ensure!(closed || held > 0, MarketplaceError::InvalidRentSponsor);
+        ensure!(closed || held > 0, InvalidRentSponsor);
         let event = DepositRefunded {
             deposit: deposit.key(),
             caller: deposit.caller,

@@ -40,18 +40,10 @@ pub struct RefundExecution<'info> {
         has_one = rent_sponsor @ fail(MarketplaceError::WrongRentSponsor)
     )]
     pub record: Box<Account<'info, ExecutionRecord>>,
-    #[account(
-        mut,
-        seeds = [COLLATERAL_SEED, record.listing.as_ref()],
-        bump = collateral.bump
-    )]
+    #[account(mut, seeds = [COLLATERAL_SEED, record.listing.as_ref()], bump = collateral.bump)]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// CHECK: the record's escrow, by its seeds; a token account until the record has ended.
-    #[account(
-        mut,
-        seeds = [ESCROW_SEED, record.key().as_ref()],
-        bump = record.escrow_bump
-    )]
+    #[account(mut, seeds = [ESCROW_SEED, record.key().as_ref()], bump = record.escrow_bump)]
     pub escrow: UncheckedAccount<'info>,
     /// CHECK: the caller's associated token account, or any of its USDC accounts if the caller signs; see `validate`.
     #[cfg_attr(
@@ -91,16 +83,16 @@ impl<'info> RefundExecution<'info> {
         let now = Clock::get()?.unix_timestamp;
         ensure!(
             now >= self.record.refund_at || self.config.is_relay_authority(&authority),
-            MarketplaceError::RefundTooEarly
+            RefundTooEarly
         );
         let (mint, caller) = (&self.config.usdc_mint, &self.record.caller);
         ensure!(
             authority == *caller || tokens::is_associated(&self.destination, mint, caller),
-            MarketplaceError::WrongRefundDestination
+            WrongRefundDestination
         );
         ensure!(
             tokens::can_receive_for(&self.destination, mint, caller),
-            MarketplaceError::RefundDestinationUnusable
+            RefundDestinationUnusable
         );
         self.require_givers(args)
     }
@@ -127,14 +119,14 @@ impl<'info> RefundExecution<'info> {
         let spender_bump = if let Some(grant) = read_state::<KeyGrant>(&self.grant) {
             ensure!(
                 grant.wallet == *caller && grant.key_id == *key_id && grant.is_at(self.grant.key),
-                MarketplaceError::WrongGrant
+                WrongGrant
             );
             Some(grant.spender_bump)
         } else {
             let seeds = [GRANT_SEED, caller.as_ref(), key_id.as_ref()];
             ensure!(
                 self.grant.key() == Pubkey::find_program_address(&seeds, &crate::ID).0,
-                MarketplaceError::WrongGrant
+                WrongGrant
             );
             None
         };
@@ -147,14 +139,10 @@ impl<'info> RefundExecution<'info> {
         let authority = self.authority.as_ref();
         let spender = self.record.is_by_grant().then_some(self.spender.as_ref());
         let caller = spender.is_some() && *authority.key == self.record.caller;
-        [
-            by_relay.then_some(authority),
-            spender,
-            caller.then_some(authority),
-        ]
-        .into_iter()
-        .flatten()
-        .chain([self.rent_sponsor.as_ref()])
+        [by_relay.then_some(authority), spender, caller.then_some(authority)]
+            .into_iter()
+            .flatten()
+            .chain([self.rent_sponsor.as_ref()])
     }
 }
 
@@ -189,13 +177,10 @@ impl<'info> RefundExecution<'info> {
             (RefundReason::Expired, self.record.gas_lamports)
         };
         // The whole balance goes back, even if it is not the price: nothing may block a refund.
-        let amount = tokens::read(&self.escrow)
-            .ok_or_else(|| fail(MarketplaceError::RecordUnsound))?
-            .amount;
-        let destination = unclaimed
-            .as_ref()
-            .map_or(&*self.destination, |unclaimed| unclaimed.account())
-            .clone();
+        let amount =
+            tokens::read(&self.escrow).ok_or_else(|| fail(MarketplaceError::RecordUnsound))?.amount;
+        let destination =
+            unclaimed.as_ref().map_or(&*self.destination, |unclaimed| unclaimed.account()).clone();
         let record = &self.record;
         let leaf = match &mut unclaimed {
             Some(unclaimed) => Some(unclaimed.append(record.key(), record.caller, amount, now)?),
@@ -203,11 +188,7 @@ impl<'info> RefundExecution<'info> {
         };
         self.send_back(amount, &destination)?;
         record.invariant(tokens::held_for(&self.escrow, &record.key()))?;
-        let giver = if record.is_by_grant() {
-            &self.spender
-        } else {
-            &self.rent_sponsor
-        };
+        let giver = if record.is_by_grant() { &self.spender } else { &self.rent_sponsor };
         let gas = divide_gas(record, taken, giver, self.gas_receivers(by_relay))?;
         let event = ExecutionRefunded {
             record: record.key(),

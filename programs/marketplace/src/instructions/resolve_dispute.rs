@@ -46,18 +46,10 @@ pub struct ResolveDispute<'info> {
         has_one = creator @ fail(MarketplaceError::NotCreator)
     )]
     pub listing: Box<Account<'info, AgentListing>>,
-    #[account(
-        mut,
-        seeds = [COLLATERAL_SEED, listing.key().as_ref()],
-        bump = collateral.bump
-    )]
+    #[account(mut, seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump = collateral.bump)]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// CHECK: the listing's vault, by its seeds.
-    #[account(
-        mut,
-        seeds = [COLLATERAL_VAULT_SEED, listing.key().as_ref()],
-        bump = collateral.vault_bump
-    )]
+    #[account(mut, seeds = [COLLATERAL_VAULT_SEED, listing.key().as_ref()], bump = collateral.vault_bump)]
     pub collateral_vault: UncheckedAccount<'info>,
     /// CHECK: the caller's associated token account, by its seeds; it may be missing or frozen.
     #[account(
@@ -79,10 +71,7 @@ pub struct ResolveDispute<'info> {
 impl ResolveDispute<'_> {
     /// A rejection slashes nothing; the constraints check the rest.
     pub fn validate(&self, args: &ResolveDisputeArgs) -> Result<()> {
-        ensure!(
-            args.upheld || args.amount == 0,
-            MarketplaceError::InvalidAmount
-        );
+        ensure!(args.upheld || args.amount == 0, InvalidAmount);
         Ok(())
     }
 
@@ -90,8 +79,7 @@ impl ResolveDispute<'_> {
     fn slash(&mut self, amount: u64, now: i64) -> Result<u64> {
         let mint = self.config.usdc_mint;
         let Slash { to_caller, slashed } = self.collateral.slash(amount, self.dispute.price)?;
-        self.collateral
-            .keep_forfeits(now, self.config.longest_span_seconds);
+        self.collateral.keep_forfeits(now, self.config.longest_span_seconds);
         let can_pay = tokens::can_receive(&self.collateral_vault, &mint)
             && tokens::can_receive_for(&self.destination, &mint, &self.dispute.caller);
         let owed = if can_pay { 0 } else { to_caller };
@@ -126,11 +114,7 @@ pub fn resolve_dispute_handler(
 ) -> Result<()> {
     let accounts = ctx.accounts;
     let now = Clock::get()?.unix_timestamp;
-    let outcome = if args.upheld {
-        DisputeOutcome::Upheld
-    } else {
-        DisputeOutcome::Rejected
-    };
+    let outcome = if args.upheld { DisputeOutcome::Upheld } else { DisputeOutcome::Rejected };
     accounts.dispute.end(outcome, args.reason_hash, now)?;
     accounts.collateral.end_dispute()?;
     let (bond_to, to_caller) = if args.upheld {

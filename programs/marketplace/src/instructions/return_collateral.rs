@@ -16,10 +16,7 @@ use crate::tokens::{self, TokenTransfer};
 pub struct ReturnCollateral<'info> {
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[account(
-        seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()],
-        bump = listing.bump
-    )]
+    #[account(seeds = [LISTING_SEED, listing.creator.as_ref(), listing.listing_id.as_ref()], bump = listing.bump)]
     pub listing: Box<Account<'info, AgentListing>>,
     #[account(
         mut,
@@ -29,11 +26,7 @@ pub struct ReturnCollateral<'info> {
     )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// CHECK: the listing's vault, by its seeds.
-    #[account(
-        mut,
-        seeds = [COLLATERAL_VAULT_SEED, listing.key().as_ref()],
-        bump = collateral.vault_bump
-    )]
+    #[account(mut, seeds = [COLLATERAL_VAULT_SEED, listing.key().as_ref()], bump = collateral.vault_bump)]
     pub collateral_vault: UncheckedAccount<'info>,
     /// CHECK: the creator's associated token account, by its seeds; `validate` checks that it can receive.
     #[account(
@@ -56,10 +49,7 @@ impl ReturnCollateral<'_> {
     /// destination is the creator's and can receive; `mark_returned` checks the time and open disputes.
     pub fn validate(&self) -> Result<()> {
         let (mint, creator) = (&self.config.usdc_mint, &self.listing.creator);
-        ensure!(
-            tokens::can_receive_for(&self.destination, mint, creator),
-            MarketplaceError::DestinationUnusable
-        );
+        ensure!(tokens::can_receive_for(&self.destination, mint, creator), DestinationUnusable);
         Ok(())
     }
 }
@@ -76,11 +66,7 @@ pub fn return_collateral_handler(ctx: Context<ReturnCollateral>) -> Result<()> {
     collateral.mark_returned(Clock::get()?.unix_timestamp, vault.is_some())?;
     let treasury_takes = !accounts.config.guardian_paused
         && tokens::can_receive(&accounts.treasury, &accounts.config.usdc_mint);
-    let to_treasury = if treasury_takes {
-        collateral.take_forfeits()
-    } else {
-        0
-    };
+    let to_treasury = if treasury_takes { collateral.take_forfeits() } else { 0 };
     save(collateral)?;
     // Tokens that strangers sent to the vault go to the creator too: nobody else could ever claim them.
     let amount = held
@@ -95,10 +81,7 @@ pub fn return_collateral_handler(ctx: Context<ReturnCollateral>) -> Result<()> {
     transfer.send(&accounts.collateral_vault, &accounts.treasury, to_treasury)?;
     transfer.send(&accounts.collateral_vault, &accounts.destination, amount)?;
     let vault_closed = close_spent_vault(collateral, &accounts.rent_sponsor, &transfer)?;
-    ensure!(
-        vault_closed || !again,
-        MarketplaceError::CollateralNotReturnable
-    );
+    ensure!(vault_closed || !again, CollateralNotReturnable);
     collateral.invariant(tokens::balance(&accounts.collateral_vault))?;
     emit!(CollateralReturned {
         listing: collateral.listing,

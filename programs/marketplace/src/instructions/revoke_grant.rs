@@ -3,7 +3,6 @@
 use anchor_lang::prelude::*;
 
 use crate::constants::*;
-use crate::errors::MarketplaceError;
 use crate::events::GrantRevoked;
 use crate::state::{Config, KeyGrant};
 
@@ -14,11 +13,7 @@ pub struct RevokeGrant<'info> {
     pub authority: Signer<'info>,
     #[account(address = CONFIG_ADDRESS)]
     pub config: Box<Account<'info, Config>>,
-    #[account(
-        mut,
-        seeds = [GRANT_SEED, grant.wallet.as_ref(), grant.key_id.as_ref()],
-        bump = grant.bump
-    )]
+    #[account(mut, seeds = [GRANT_SEED, grant.wallet.as_ref(), grant.key_id.as_ref()], bump = grant.bump)]
     pub grant: Box<Account<'info, KeyGrant>>,
 }
 
@@ -28,7 +23,7 @@ impl RevokeGrant<'_> {
         let authority = self.authority.key();
         ensure!(
             authority == self.grant.wallet || self.config.is_relay_authority(&authority),
-            MarketplaceError::NotGrantAuthority
+            NotGrantAuthority
         );
         Ok(())
     }
@@ -38,10 +33,6 @@ impl RevokeGrant<'_> {
 pub fn revoke_grant_handler(ctx: Context<RevokeGrant>) -> Result<()> {
     let grant = &mut ctx.accounts.grant;
     grant.revoke()?;
-    emit!(GrantRevoked {
-        grant: grant.key(),
-        wallet: grant.wallet,
-        key_id: grant.key_id,
-    });
+    emit!(GrantRevoked { grant: grant.key(), wallet: grant.wallet, key_id: grant.key_id });
     Ok(())
 }

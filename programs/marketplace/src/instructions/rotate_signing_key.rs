@@ -50,10 +50,7 @@ impl RotateSigningKey<'_> {
     /// listing is not delisted; the key is strong and proved to be the creator's.
     /// `SigningKey::bind` checks that the key does not belong to another listing.
     pub fn validate(&self, args: &RotateSigningKeyArgs) -> Result<()> {
-        ensure!(
-            self.listing.status != ListingStatus::Delisted,
-            MarketplaceError::ListingDelisted
-        );
+        ensure!(self.listing.status != ListingStatus::Delisted, ListingDelisted);
         require_possession(&args.signing_key, &args.possession, &self.listing.key())
     }
 }
@@ -66,12 +63,7 @@ pub fn rotate_signing_key_handler(
     let accounts = ctx.accounts;
     let listing = accounts.listing.key();
     accounts.listing.signing_key = args.signing_key;
-    accounts
-        .signing_key
-        .bind(args.signing_key, ctx.bumps.signing_key, listing)?;
-    emit!(SigningKeyRotated {
-        listing,
-        signing_key: args.signing_key,
-    });
+    accounts.signing_key.bind(args.signing_key, ctx.bumps.signing_key, listing)?;
+    emit!(SigningKeyRotated { listing, signing_key: args.signing_key });
     Ok(())
 }

@@ -28,23 +28,16 @@ pub struct SetListingStatus<'info> {
         has_one = creator @ fail(MarketplaceError::NotCreator)
     )]
     pub listing: Box<Account<'info, AgentListing>>,
-    #[account(
-        seeds = [COLLATERAL_SEED, listing.key().as_ref()],
-        bump = collateral.bump
-    )]
+    #[account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump = collateral.bump)]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
 }
 
 impl SetListingStatus<'_> {
     /// Resuming requires the collateral for the price; the constraints check the rest.
     pub fn validate(&self, args: &SetListingStatusArgs) -> Result<()> {
-        ensure!(
-            args.status != ListingStatus::Delisted,
-            MarketplaceError::InvalidListingTransition
-        );
+        ensure!(args.status != ListingStatus::Delisted, InvalidListingTransition);
         if args.status == ListingStatus::Active {
-            self.collateral
-                .require_deposit(self.config.tier_deposit(self.listing.price)?)?;
+            self.collateral.require_deposit(self.config.tier_deposit(self.listing.price)?)?;
         }
         Ok(())
     }
@@ -57,9 +50,6 @@ pub fn set_listing_status_handler(
 ) -> Result<()> {
     let listing = &mut ctx.accounts.listing;
     listing.set_status(args.status)?;
-    emit!(ListingStatusChanged {
-        listing: listing.key(),
-        status: listing.status as u8,
-    });
+    emit!(ListingStatusChanged { listing: listing.key(), status: listing.status as u8 });
     Ok(())
 }

@@ -29,9 +29,6 @@ pub fn set_pause_handler(ctx: Context<SetPause>, args: SetPauseArgs) -> Result<(
     let config = &mut ctx.accounts.config;
     let now = Clock::get()?.unix_timestamp;
     config.set_pause(ctx.accounts.authority.key, args.is_paused, now)?;
-    emit!(ConfigUpdated {
-        config: config.key(),
-        settings: ConfigSettings::of(config),
-    });
+    emit!(ConfigUpdated { config: config.key(), settings: ConfigSettings::of(config) });
     Ok(())
 }

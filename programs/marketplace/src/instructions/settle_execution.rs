@@ -50,11 +50,7 @@ pub struct SettleExecution<'info> {
     /// Names the creator; its status does not matter here.
     pub listing: Box<Account<'info, AgentListing>>,
     /// CHECK: the record's escrow, by its seeds; a token account until the record has ended.
-    #[account(
-        mut,
-        seeds = [ESCROW_SEED, record.key().as_ref()],
-        bump = record.escrow_bump
-    )]
+    #[account(mut, seeds = [ESCROW_SEED, record.key().as_ref()], bump = record.escrow_bump)]
     pub escrow: UncheckedAccount<'info>,
     /// CHECK: the listing's payout or any other USDC account of its creator; checked in `validate`.
     #[account(mut)]
@@ -79,18 +75,11 @@ impl SettleExecution<'_> {
     /// `refund_at`; the constraints check the rest.
     pub fn validate(&self, args: &SettleExecutionArgs) -> Result<()> {
         self.require_spender(args)?;
-        self.config
-            .require_relay_authority(self.relay_authority.key)?;
+        self.config.require_relay_authority(self.relay_authority.key)?;
         self.record.require_gas(args.gas_lamports)?;
-        ensure!(
-            self.record.status == ExecutionStatus::Open,
-            MarketplaceError::ExecutionNotOpen
-        );
+        ensure!(self.record.status == ExecutionStatus::Open, ExecutionNotOpen);
         let (mint, creator) = (&self.config.usdc_mint, &self.listing.creator);
-        ensure!(
-            tokens::can_receive_for(&self.payout, mint, creator),
-            MarketplaceError::PayoutUnusable
-        );
+        ensure!(tokens::can_receive_for(&self.payout, mint, creator), PayoutUnusable);
         let message = result_message(&args.result_hash);
         require_signature(&self.record.signing_key, &args.signature, &message)
     }
@@ -130,15 +119,12 @@ pub fn settle_execution_handler(
     save(record)?;
 
     let fee = record.fee();
-    let creator_amount = record
-        .price
-        .checked_sub(fee)
-        .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
+    let creator_amount =
+        record.price.checked_sub(fee).ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
     // Tokens that strangers sent to the escrow go to the treasury, unless the fee is waived.
     let to_creator = if fee_waived { held } else { creator_amount };
-    let to_treasury = held
-        .checked_sub(to_creator)
-        .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
+    let to_treasury =
+        held.checked_sub(to_creator).ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
 
     let execution_id = accounts.record.execution_id;
     let transfer = TokenTransfer {
@@ -157,15 +143,8 @@ pub fn settle_execution_handler(
 
     let record = &accounts.record;
     record.invariant(tokens::balance(&accounts.escrow))?;
-    let receivers = [
-        accounts.relay_authority.as_ref(),
-        accounts.rent_sponsor.as_ref(),
-    ];
-    let giver = if record.is_by_grant() {
-        &accounts.spender
-    } else {
-        &accounts.rent_sponsor
-    };
+    let receivers = [accounts.relay_authority.as_ref(), accounts.rent_sponsor.as_ref()];
+    let giver = if record.is_by_grant() { &accounts.spender } else { &accounts.rent_sponsor };
     let gas = divide_gas(record, args.gas_lamports, giver, receivers)?;
     gas.pay(record)?;
     emit!(ExecutionSettled {

@@ -26,11 +26,7 @@ pub struct SweepForfeits<'info> {
     )]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// CHECK: the listing's vault, by its seeds.
-    #[account(
-        mut,
-        seeds = [COLLATERAL_VAULT_SEED, collateral.listing.as_ref()],
-        bump = collateral.vault_bump
-    )]
+    #[account(mut, seeds = [COLLATERAL_VAULT_SEED, collateral.listing.as_ref()], bump = collateral.vault_bump)]
     pub collateral_vault: UncheckedAccount<'info>,
     /// CHECK: the treasury, by its address; `validate` checks that it can receive.
     #[account(mut, address = TREASURY_ADDRESS)]
@@ -45,10 +41,7 @@ impl SweepForfeits<'_> {
     /// The guardian has not paused the treasury, which can receive; `CreatorCollateral::sweep_forfeits` checks the time.
     pub fn validate(&self) -> Result<()> {
         self.config.require_treasury_open()?;
-        ensure!(
-            tokens::can_receive(&self.treasury, &self.config.usdc_mint),
-            MarketplaceError::DestinationUnusable
-        );
+        ensure!(tokens::can_receive(&self.treasury, &self.config.usdc_mint), DestinationUnusable);
         Ok(())
     }
 }
@@ -68,10 +61,6 @@ pub fn sweep_forfeits_handler(ctx: Context<SweepForfeits>) -> Result<()> {
     transfer.send(&accounts.collateral_vault, &accounts.treasury, amount)?;
     let vault_closed = close_spent_vault(collateral, &accounts.rent_sponsor, &transfer)?;
     collateral.invariant(tokens::balance(&accounts.collateral_vault))?;
-    emit!(ForfeitsSwept {
-        listing: collateral.listing,
-        amount,
-        vault_closed,
-    });
+    emit!(ForfeitsSwept { listing: collateral.listing, amount, vault_closed });
     Ok(())
 }

@@ -29,18 +29,10 @@ pub struct TopUpCollateral<'info> {
         has_one = creator @ fail(MarketplaceError::NotCreator)
     )]
     pub listing: Box<Account<'info, AgentListing>>,
-    #[account(
-        mut,
-        seeds = [COLLATERAL_SEED, listing.key().as_ref()],
-        bump = collateral.bump
-    )]
+    #[account(mut, seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump = collateral.bump)]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// CHECK: the listing's vault, by its seeds.
-    #[account(
-        mut,
-        seeds = [COLLATERAL_VAULT_SEED, listing.key().as_ref()],
-        bump = collateral.vault_bump
-    )]
+    #[account(mut, seeds = [COLLATERAL_VAULT_SEED, listing.key().as_ref()], bump = collateral.vault_bump)]
     pub collateral_vault: UncheckedAccount<'info>,
     /// CHECK: a USDC account of the creator that holds the amount; checked in `validate`.
     #[account(mut)]
@@ -51,11 +43,8 @@ pub struct TopUpCollateral<'info> {
 impl TopUpCollateral<'_> {
     /// listing is not delisted; the amount is above zero; source is the creator's, of the vault's mint, and covers it.
     pub fn validate(&self, args: &TopUpCollateralArgs) -> Result<()> {
-        ensure!(
-            self.listing.status != ListingStatus::Delisted,
-            MarketplaceError::ListingDelisted
-        );
-        ensure!(args.amount > 0, MarketplaceError::InvalidAmount);
+        ensure!(self.listing.status != ListingStatus::Delisted, ListingDelisted);
+        ensure!(args.amount > 0, InvalidAmount);
         let mint = tokens::read(&self.collateral_vault).map_or(Pubkey::default(), |it| it.mint);
         let source = tokens::require_owned(
             &self.source,
@@ -63,10 +52,7 @@ impl TopUpCollateral<'_> {
             self.creator.key,
             MarketplaceError::InvalidDepositSource,
         )?;
-        ensure!(
-            source.amount >= args.amount,
-            MarketplaceError::InsufficientBalance
-        );
+        ensure!(source.amount >= args.amount, InsufficientBalance);
         Ok(())
     }
 }

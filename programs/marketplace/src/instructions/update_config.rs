@@ -25,9 +25,6 @@ pub fn update_config_handler(ctx: Context<UpdateConfig>, args: SettingsChange) -
     let before = Box::new(Config::clone(config));
     config.change_settings(&args)?;
     before.require_immediate(before.is_widened_by(config))?;
-    emit!(ConfigUpdated {
-        config: config.key(),
-        settings: ConfigSettings::of(config),
-    });
+    emit!(ConfigUpdated { config: config.key(), settings: ConfigSettings::of(config) });
     Ok(())
 }

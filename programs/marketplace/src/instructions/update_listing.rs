@@ -31,10 +31,7 @@ pub struct UpdateListing<'info> {
         has_one = creator @ fail(MarketplaceError::NotCreator)
     )]
     pub listing: Box<Account<'info, AgentListing>>,
-    #[account(
-        seeds = [COLLATERAL_SEED, listing.key().as_ref()],
-        bump = collateral.bump
-    )]
+    #[account(seeds = [COLLATERAL_SEED, listing.key().as_ref()], bump = collateral.bump)]
     pub collateral: Box<Account<'info, CreatorCollateral>>,
     /// The account that settlements pay from now on; may be the current one.
     /// CHECK: a USDC account of the creator; checked in `validate`.
@@ -45,10 +42,7 @@ impl UpdateListing<'_> {
     /// listing is not delisted; payout is the creator's; collateral covers a new price. A higher price requires at most
     /// `max_deposit`.
     pub fn validate(&self, args: &UpdateListingArgs) -> Result<()> {
-        ensure!(
-            self.listing.status != ListingStatus::Delisted,
-            MarketplaceError::ListingDelisted
-        );
+        ensure!(self.listing.status != ListingStatus::Delisted, ListingDelisted);
         tokens::require_owned(
             &self.payout,
             &self.config.usdc_mint,
@@ -60,7 +54,7 @@ impl UpdateListing<'_> {
             let deposit = self.config.tier_deposit(args.terms.price)?;
             ensure!(
                 deposit <= args.max_deposit || args.terms.price < self.listing.price,
-                MarketplaceError::DepositAboveMax
+                DepositAboveMax
             );
             self.collateral.require_deposit(deposit)?;
         }

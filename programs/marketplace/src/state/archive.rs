@@ -4,7 +4,6 @@
 use anchor_lang::prelude::*;
 
 use crate::constants::*;
-use crate::errors::MarketplaceError;
 
 /// An archive and its tree.
 #[account]
@@ -33,16 +32,13 @@ impl Archive {
     /// Number of leaves that still fit. Fails if there are none.
     pub fn room(&self) -> Result<u32> {
         let room = ARCHIVE_CAPACITY.saturating_sub(self.count);
-        ensure!(room > 0, MarketplaceError::ArchiveFull);
+        ensure!(room > 0, ArchiveFull);
         Ok(room)
     }
 
     /// The count equals the tree's number of leaves.
     pub fn invariant(&self, leaves: u32) -> Result<()> {
-        ensure!(
-            self.count == leaves && self.count <= ARCHIVE_CAPACITY,
-            MarketplaceError::ArchiveUnsound
-        );
+        ensure!(self.count == leaves && self.count <= ARCHIVE_CAPACITY, ArchiveUnsound);
         Ok(())
     }
 }
@@ -50,10 +46,8 @@ impl Archive {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::errors::MarketplaceError::*;
     use crate::guard::fail;
-
-    /// First 8 bytes of SHA-256("account:Archive").
-    const DISCRIMINATOR: [u8; 8] = [0xe7, 0x24, 0x1f, 0xf0, 0xd2, 0xd4, 0x24, 0x6b];
 
     fn archive(count: u32) -> Archive {
         Archive {
@@ -67,21 +61,6 @@ mod tests {
     }
 
     #[test]
-    fn layout() {
-        let mut bytes = Vec::new();
-        archive(0x0a0b_0c0d).try_serialize(&mut bytes).unwrap();
-        let expected = [
-            &DISCRIMINATOR[..],
-            &[1, 254, 2, 1],
-            &[4; 32],
-            &[0x0d, 0x0c, 0x0b, 0x0a],
-            &(-2i64).to_le_bytes(),
-        ];
-        assert_eq!(bytes, expected.concat());
-        assert_eq!(bytes.len(), 8 + Archive::INIT_SPACE);
-    }
-
-    #[test]
     fn the_next_one_can_be_made_at_nine_tenths() {
         let full = ARCHIVE_CAPACITY;
         assert!(u64::from(ARCHIVE_SUCCESSOR_COUNT) * 10 >= u64::from(full) * 9);
@@ -91,10 +70,7 @@ mod tests {
         for index in [0, 0x0101, 0x0102, 0x0104, u16::MAX] {
             assert!(!archive(full).makes_way_for(index));
         }
-        let last = Archive {
-            index: u16::MAX,
-            ..archive(full)
-        };
+        let last = Archive { index: u16::MAX, ..archive(full) };
         assert!(!last.makes_way_for(0));
     }
 
@@ -103,17 +79,10 @@ mod tests {
         assert_eq!(archive(0).room(), Ok(ARCHIVE_CAPACITY));
         assert_eq!(archive(ARCHIVE_CAPACITY - 1).room(), Ok(1));
         for count in [ARCHIVE_CAPACITY, u32::MAX] {
-            assert_eq!(
-                archive(count).room(),
-                Err(fail(MarketplaceError::ArchiveFull))
-            );
+            assert_eq!(archive(count).room(), Err(fail(ArchiveFull)));
         }
-        assert!(archive(ARCHIVE_CAPACITY)
-            .invariant(ARCHIVE_CAPACITY)
-            .is_ok());
+        assert!(archive(ARCHIVE_CAPACITY).invariant(ARCHIVE_CAPACITY).is_ok());
         assert!(archive(7).invariant(8).is_err());
-        assert!(archive(ARCHIVE_CAPACITY + 1)
-            .invariant(ARCHIVE_CAPACITY + 1)
-            .is_err());
+        assert!(archive(ARCHIVE_CAPACITY + 1).invariant(ARCHIVE_CAPACITY + 1).is_err());
     }
 }

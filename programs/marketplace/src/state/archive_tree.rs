@@ -29,27 +29,18 @@ const HEADER_KIND: [u8; 2] = [1, 0];
 /// The account can become a tree: owned by this program, of the exact size, all zero and rent-exempt.
 pub fn require_new_tree(account: &AccountInfo) -> Result<()> {
     let data = account.try_borrow_data()?;
-    ensure!(
-        account.owner == &crate::ID && data.len() == ARCHIVE_TREE_BYTES as usize,
-        MarketplaceError::InvalidTree
-    );
+    ensure!(account.owner == &crate::ID && data.len() == ARCHIVE_TREE_BYTES as usize, InvalidTree);
     // If the first byte is zero and each byte equals the next one, all bytes are zero. The comparison is a call of the
     // runtime, at a hundredth of the cost of a loop.
     let is_zero = data.first() == Some(&0) && data.get(1..) == data.get(..data.len() - 1);
-    ensure!(
-        is_zero && account.lamports() >= rent_exempt_minimum(data.len())?,
-        MarketplaceError::InvalidTree
-    );
+    ensure!(is_zero && account.lamports() >= rent_exempt_minimum(data.len())?, InvalidTree);
     Ok(())
 }
 
 /// Write header and empty tree into the bytes of a new one.
 #[inline(never)]
 pub fn initialize_tree(data: &mut [u8], authority: &Pubkey, slot: u64) -> Result<()> {
-    tree_of(data)?
-        .0
-        .initialize()
-        .map_err(|_| fail(MarketplaceError::InvalidTree))?;
+    tree_of(data)?.0.initialize().map_err(|_| fail(MarketplaceError::InvalidTree))?;
     let header = [
         &HEADER_KIND[..],
         &u32::from(ARCHIVE_BUFFER).to_le_bytes(),
@@ -110,9 +101,7 @@ fn append_leaf(tree: &mut ArchiveTree, canopy: &mut [Node], leaf: Node) -> Resul
     let latest = usize::try_from(tree.active_index).unwrap_or(usize::MAX);
     let change = tree.change_logs.get(latest).ok_or_else(unsound)?;
     for (level, node) in change.path.iter().enumerate().skip(LOWER_LEVELS) {
-        *canopy
-            .get_mut(in_canopy(change.index, level))
-            .ok_or_else(unsound)? = *node;
+        *canopy.get_mut(in_canopy(change.index, level)).ok_or_else(unsound)? = *node;
     }
     Ok(())
 }
@@ -122,10 +111,7 @@ fn append_leaf(tree: &mut ArchiveTree, canopy: &mut [Node], leaf: Node) -> Resul
 #[inline(never)]
 pub fn require_leaf(data: &[u8], leaf: Node, index: u32, proof: &[Node]) -> Result<()> {
     let (tree, canopy) = read_tree(data)?;
-    ensure!(
-        proof.len() == LOWER_LEVELS && index < tree.rightmost_proof.index,
-        MarketplaceError::ArchiveProofInvalid
-    );
+    ensure!(proof.len() == LOWER_LEVELS && index < tree.rightmost_proof.index, ArchiveProofInvalid);
     let mut nodes = Vec::with_capacity(ARCHIVE_DEPTH.into());
     nodes.extend_from_slice(proof);
     let mut empty = empty_node(LOWER_LEVELS as u32);
@@ -138,14 +124,8 @@ pub fn require_leaf(data: &[u8], leaf: Node, index: u32, proof: &[Node]) -> Resu
     }
     // No root is zero. For an unknown root, the tree applies all changes that it keeps to the proof, so that a proof
     // need not be of the latest root. The result is compared with the latest root.
-    let args = ProveLeafArgs {
-        current_root: EMPTY,
-        leaf,
-        proof_vec: nodes,
-        index,
-    };
-    tree.prove_leaf(&args)
-        .map_err(|_| fail(MarketplaceError::ArchiveProofInvalid))
+    let args = ProveLeafArgs { current_root: EMPTY, leaf, proof_vec: nodes, index };
+    tree.prove_leaf(&args).map_err(|_| fail(MarketplaceError::ArchiveProofInvalid))
 }
 
 /// Levels below those of the canopy.
@@ -154,9 +134,7 @@ const LOWER_LEVELS: usize = ARCHIVE_PROOF_NODES as usize;
 /// Index in the canopy of the node above leaf `index`, `level` levels up.
 fn in_canopy(index: u32, level: usize) -> usize {
     let number = (u64::from(ARCHIVE_CAPACITY) + u64::from(index)) >> level;
-    usize::try_from(number)
-        .unwrap_or(usize::MAX)
-        .saturating_sub(FIRST_IN_CANOPY)
+    usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(FIRST_IN_CANOPY)
 }
 
 /// A record's leaf: the hash of a prefix, its address, the fields that a dispute needs, and the hash of the other

@@ -88,17 +88,12 @@ impl Config {
 
     /// The tiers in use, lowest first.
     pub fn used_tiers(&self) -> &[CollateralTier] {
-        self.tiers
-            .get(..usize::from(self.tier_count))
-            .unwrap_or(&[])
+        self.tiers.get(..usize::from(self.tier_count)).unwrap_or(&[])
     }
 
     /// Replace the tiers. The invariant checks their order.
     pub fn set_tiers(&mut self, tiers: &[CollateralTier]) -> Result<()> {
-        ensure!(
-            tiers.len() <= self.tiers.len(),
-            MarketplaceError::InvalidTiers
-        );
+        ensure!(tiers.len() <= self.tiers.len(), InvalidTiers);
         self.tiers = Default::default();
         for (slot, tier) in self.tiers.iter_mut().zip(tiers) {
             *slot = *tier;
@@ -115,32 +110,24 @@ impl Config {
 
     /// This key is one of the relay authorities.
     pub fn require_relay_authority(&self, key: &Pubkey) -> Result<()> {
-        ensure!(
-            self.is_relay_authority(key),
-            MarketplaceError::NotRelayAuthority
-        );
+        ensure!(self.is_relay_authority(key), NotRelayAuthority);
         Ok(())
     }
 
     /// The relay authorities in use.
     pub fn used_relay_authorities(&self) -> &[Pubkey] {
-        self.relay_authorities
-            .get(..usize::from(self.relay_authority_count))
-            .unwrap_or(&[])
+        self.relay_authorities.get(..usize::from(self.relay_authority_count)).unwrap_or(&[])
     }
 
     /// Replace the relay authorities: 1 to 8, none twice, none the zero key.
     pub fn set_relay_authorities(&mut self, authorities: &[Pubkey]) -> Result<()> {
         let distinct = authorities.iter().enumerate().all(|(index, key)| {
             *key != Pubkey::default()
-                && authorities
-                    .iter()
-                    .skip(index.saturating_add(1))
-                    .all(|it| it != key)
+                && authorities.iter().skip(index.saturating_add(1)).all(|it| it != key)
         });
         ensure!(
             distinct && (1..=self.relay_authorities.len()).contains(&authorities.len()),
-            MarketplaceError::InvalidRelayAuthorities
+            InvalidRelayAuthorities
         );
         self.relay_authorities = Default::default();
         for (slot, key) in self.relay_authorities.iter_mut().zip(authorities) {
@@ -153,17 +140,10 @@ impl Config {
     /// Remove one relay authority, even the last. Without any, nothing is settled, and nothing is opened for API keys.
     /// All pending changes of settings are cancelled: one of them may add the key again.
     pub fn remove_relay_authority(&mut self, key: &Pubkey, now: i64) -> Result<()> {
-        ensure!(
-            self.is_relay_authority(key),
-            MarketplaceError::UnknownRelayAuthority
-        );
+        ensure!(self.is_relay_authority(key), UnknownRelayAuthority);
         self.changes_valid_from = now;
-        let kept: Vec<Pubkey> = self
-            .used_relay_authorities()
-            .iter()
-            .filter(|it| *it != key)
-            .copied()
-            .collect();
+        let kept: Vec<Pubkey> =
+            self.used_relay_authorities().iter().filter(|it| *it != key).copied().collect();
         if kept.is_empty() {
             self.relay_authorities = Default::default();
             self.relay_authority_count = 0;
@@ -184,10 +164,7 @@ impl Config {
 
     /// This key is the guardian or the admin. The zero key, which means no guardian, cannot sign.
     pub fn require_guardian_or_admin(&self, key: &Pubkey) -> Result<()> {
-        ensure!(
-            *key == self.guardian || *key == self.admin,
-            MarketplaceError::NotGuardianOrAdmin
-        );
+        ensure!(*key == self.guardian || *key == self.admin, NotGuardianOrAdmin);
         Ok(())
     }
 
@@ -214,7 +191,7 @@ impl Config {
 
     /// Money can leave the treasury.
     pub fn require_treasury_open(&self) -> Result<()> {
-        ensure!(!self.guardian_paused, MarketplaceError::TreasuryPaused);
+        ensure!(!self.guardian_paused, TreasuryPaused);
         Ok(())
     }
 }

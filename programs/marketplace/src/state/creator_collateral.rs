@@ -69,10 +69,7 @@ impl CreatorCollateral {
 
     /// The listing has at least this collateral.
     pub fn require_deposit(&self, deposit: u64) -> Result<()> {
-        ensure!(
-            self.available() >= deposit,
-            MarketplaceError::CollateralBelowTier
-        );
+        ensure!(self.available() >= deposit, CollateralBelowTier);
         Ok(())
     }
 
@@ -95,10 +92,7 @@ impl CreatorCollateral {
             .checked_add(price)
             .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
         let limit = u128::from(self.available()) * u128::from(multiple);
-        ensure!(
-            multiple == 0 || u128::from(opened) <= limit,
-            MarketplaceError::ExposureLimitReached
-        );
+        ensure!(multiple == 0 || u128::from(opened) <= limit, ExposureLimitReached);
         self.exposure_opened = opened;
         Ok(())
     }
@@ -127,9 +121,9 @@ impl CreatorCollateral {
         let again = has_vault && self.is_spent();
         ensure!(
             (!self.returned || again) && self.returnable_at != 0 && now >= self.returnable_at,
-            MarketplaceError::CollateralNotReturnable
+            CollateralNotReturnable
         );
-        ensure!(self.open_disputes == 0, MarketplaceError::DisputesOpen);
+        ensure!(self.open_disputes == 0, DisputesOpen);
         self.returned = true;
         Ok(())
     }
@@ -165,18 +159,13 @@ impl CreatorCollateral {
         let from_forfeited = amount.saturating_sub(slashed);
         ensure!(
             from_forfeited == 0 || (amount <= price && from_forfeited <= self.forfeited),
-            MarketplaceError::SlashAboveCollateral
+            SlashAboveCollateral
         );
-        ensure!(
-            amount <= price.saturating_mul(SLASH_MULTIPLE),
-            MarketplaceError::SlashAboveMultiple
-        );
+        ensure!(amount <= price.saturating_mul(SLASH_MULTIPLE), SlashAboveMultiple);
         let to_caller = amount.min(price);
         self.slashed = add(self.slashed, slashed)?;
-        self.forfeited = add(
-            subtract(self.forfeited, from_forfeited)?,
-            slashed.saturating_sub(to_caller),
-        )?;
+        self.forfeited =
+            add(subtract(self.forfeited, from_forfeited)?, slashed.saturating_sub(to_caller))?;
         Ok(Slash { to_caller, slashed })
     }
 
@@ -188,13 +177,10 @@ impl CreatorCollateral {
     /// Take what is forfeited for the treasury: with no dispute open, and once none about a call before the last upheld
     /// dispute, or of a delisted agent, can follow. Returns base units.
     pub fn sweep_forfeits(&mut self, now: i64) -> Result<u64> {
-        ensure!(self.forfeited > 0, MarketplaceError::NothingForfeited);
-        ensure!(self.open_disputes == 0, MarketplaceError::DisputesOpen);
+        ensure!(self.forfeited > 0, NothingForfeited);
+        ensure!(self.open_disputes == 0, DisputesOpen);
         let is_returnable = self.returnable_at != 0 && now >= self.returnable_at;
-        ensure!(
-            is_returnable || now >= self.sweepable_at,
-            MarketplaceError::ForfeitsNotSweepable
-        );
+        ensure!(is_returnable || now >= self.sweepable_at, ForfeitsNotSweepable);
         Ok(self.take_forfeits())
     }
 
@@ -219,7 +205,7 @@ impl CreatorCollateral {
     pub fn book_invariant(&self) -> Result<()> {
         ensure!(
             self.slashed <= self.deposited && self.kept() <= u128::from(self.slashed),
-            MarketplaceError::CollateralInsolvent
+            CollateralInsolvent
         );
         Ok(())
     }
@@ -233,22 +219,17 @@ impl CreatorCollateral {
     pub fn invariant(&self, vault_amount: u64) -> Result<()> {
         self.book_invariant()?;
         let left = if self.returned { 0 } else { self.available() };
-        ensure!(
-            u128::from(vault_amount) >= u128::from(left) + self.kept(),
-            MarketplaceError::CollateralInsolvent
-        );
+        ensure!(u128::from(vault_amount) >= u128::from(left) + self.kept(), CollateralInsolvent);
         Ok(())
     }
 }
 
 fn add(left: u64, right: u64) -> Result<u64> {
-    left.checked_add(right)
-        .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))
+    left.checked_add(right).ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))
 }
 
 fn subtract(left: u64, right: u64) -> Result<u64> {
-    left.checked_sub(right)
-        .ok_or_else(|| fail(MarketplaceError::CollateralInsolvent))
+    left.checked_sub(right).ok_or_else(|| fail(MarketplaceError::CollateralInsolvent))
 }
 
 #[cfg(test)]

@@ -30,30 +30,6 @@ impl CreatorProfile {
 mod tests {
     use super::*;
 
-    /// First 8 bytes of SHA-256("account:CreatorProfile").
-    const DISCRIMINATOR: [u8; 8] = [0xfb, 0xfa, 0xb8, 0x6f, 0xd6, 0xb2, 0x20, 0xdd];
-
-    #[test]
-    fn layout() {
-        let profile = CreatorProfile {
-            version: 1,
-            bump: 254,
-            verified: true,
-            creator: Pubkey::new_from_array([3; 32]),
-            verified_at: 0x0102_0304_0506_0708,
-        };
-        let mut bytes = Vec::new();
-        profile.try_serialize(&mut bytes).unwrap();
-        let expected = [
-            &DISCRIMINATOR[..],
-            &[1, 254, 1],
-            &[3; 32],
-            &[8, 7, 6, 5, 4, 3, 2, 1],
-        ];
-        assert_eq!(bytes, expected.concat());
-        assert_eq!(bytes.len(), 8 + CreatorProfile::INIT_SPACE);
-    }
-
     #[test]
     fn a_taken_badge_has_no_time() {
         let mut profile = CreatorProfile {

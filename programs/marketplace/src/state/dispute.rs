@@ -5,7 +5,6 @@ use anchor_lang::prelude::*;
 
 use crate::constants::{DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS};
 use crate::creation::{can_take, spendable};
-use crate::errors::MarketplaceError;
 
 /// State of a dispute.
 #[derive(AnchorSerialize, AnchorDeserialize, InitSpace, Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,15 +71,9 @@ impl DisputeOutcome {
 impl Dispute {
     /// Reach an outcome.
     pub fn end(&mut self, outcome: DisputeOutcome, reason_hash: [u8; 32], now: i64) -> Result<()> {
-        ensure!(
-            self.outcome.can_become(outcome),
-            MarketplaceError::DisputeNotOpen
-        );
+        ensure!(self.outcome.can_become(outcome), DisputeNotOpen);
         if outcome == DisputeOutcome::Lapsed {
-            ensure!(
-                now >= self.opened_at.saturating_add(DISPUTE_LAPSE_SECONDS),
-                MarketplaceError::LapseTooEarly
-            );
+            ensure!(now >= self.opened_at.saturating_add(DISPUTE_LAPSE_SECONDS), LapseTooEarly);
         }
         self.outcome = outcome;
         self.reason_hash = reason_hash;
@@ -91,20 +84,14 @@ impl Dispute {
     /// The account can be closed: it owes nothing, and its record can no longer be disputed. The record settled before
     /// this outcome, and no dispute window is longer than this wait.
     pub fn require_closable(&self, now: i64) -> Result<()> {
-        ensure!(
-            self.outcome != DisputeOutcome::Open && self.owed == 0,
-            MarketplaceError::DisputeNotEnded
-        );
-        ensure!(
-            now >= self.resolved_at.saturating_add(ENDED_DISPUTE_SECONDS),
-            MarketplaceError::CloseTooEarly
-        );
+        ensure!(self.outcome != DisputeOutcome::Open && self.owed == 0, DisputeNotEnded);
+        ensure!(now >= self.resolved_at.saturating_add(ENDED_DISPUTE_SECONDS), CloseTooEarly);
         Ok(())
     }
 
     /// Mark the owed award as paid. Returns its base units.
     pub fn take_owed(&mut self) -> Result<u64> {
-        ensure!(self.owed > 0, MarketplaceError::NothingOwed);
+        ensure!(self.owed > 0, NothingOwed);
         Ok(std::mem::take(&mut self.owed))
     }
 
@@ -116,10 +103,7 @@ impl Dispute {
             DisputeOutcome::Rejected | DisputeOutcome::Lapsed => nothing && self.resolved_at > 0,
             DisputeOutcome::Upheld => self.amount_to_caller <= self.price && self.resolved_at > 0,
         };
-        ensure!(
-            sound && self.owed <= self.amount_to_caller,
-            MarketplaceError::DisputeUnsound
-        );
+        ensure!(sound && self.owed <= self.amount_to_caller, DisputeUnsound);
         Ok(())
     }
 }
@@ -146,10 +130,8 @@ pub fn pay_bond(dispute: &Account<Dispute>, to: &AccountInfo, paid: u64) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::errors::MarketplaceError::*;
     use crate::guard::fail;
-
-    /// First 8 bytes of SHA-256("account:Dispute").
-    const DISCRIMINATOR: [u8; 8] = [0x24, 0x31, 0xf1, 0x43, 0x28, 0x24, 0xf1, 0x4a];
 
     fn dispute() -> Dispute {
         Dispute {
@@ -174,72 +156,6 @@ mod tests {
     }
 
     #[test]
-    fn layout() {
-        let mut dispute = dispute();
-        (dispute.outcome, dispute.reason_hash) = (DisputeOutcome::Lapsed, [6; 32]);
-        (dispute.amount_to_caller, dispute.amount_slashed) = (7, 8);
-        (dispute.owed, dispute.resolved_at) = (9, -1);
-        let mut bytes = Vec::new();
-        dispute.try_serialize(&mut bytes).unwrap();
-        let mut expected = [&DISCRIMINATOR[..], &[1, 3, 9]].concat();
-        expected.extend([1; 32]);
-        expected.extend([7; 16]);
-        for fill in 2..=6 {
-            expected.extend([fill; 32]);
-        }
-        for number in [100u8, 6, 50, 7, 8, 9] {
-            expected.extend([number, 0, 0, 0, 0, 0, 0, 0]);
-        }
-        expected.extend([0xff; 8]);
-        assert_eq!(bytes, expected);
-        assert_eq!(bytes.len(), 8 + Dispute::INIT_SPACE);
-    }
-
-    #[test]
-    fn an_outcome_is_final_and_lapsing_takes_thirty_days() {
-        use DisputeOutcome::*;
-        let mut open = dispute();
-        assert_eq!(
-            open.end(Open, [1; 32], 200),
-            Err(fail(MarketplaceError::DisputeNotOpen))
-        );
-        let lapse = 100 + DISPUTE_LAPSE_SECONDS;
-        assert_eq!(
-            open.end(Lapsed, [0; 32], lapse - 1),
-            Err(fail(MarketplaceError::LapseTooEarly))
-        );
-        assert!(open.end(Lapsed, [0; 32], lapse).is_ok() && open.invariant().is_ok());
-        for next in [Open, Rejected, Upheld, Lapsed] {
-            assert_eq!(
-                open.end(next, [0; 32], lapse),
-                Err(fail(MarketplaceError::DisputeNotOpen))
-            );
-        }
-    }
-
-    #[test]
-    fn an_ended_dispute_that_owes_nothing_closes_thirty_days_after_its_outcome() {
-        use MarketplaceError::*;
-        let mut dispute = dispute();
-        assert_eq!(
-            dispute.require_closable(i64::MAX),
-            Err(fail(DisputeNotEnded))
-        );
-        assert!(dispute.end(DisputeOutcome::Upheld, [1; 32], 200).is_ok());
-        let closable = 200 + ENDED_DISPUTE_SECONDS;
-        assert_eq!(
-            dispute.require_closable(closable - 1),
-            Err(fail(CloseTooEarly))
-        );
-        assert!(dispute.require_closable(closable).is_ok());
-        (dispute.amount_to_caller, dispute.owed) = (5, 5);
-        assert_eq!(
-            dispute.require_closable(closable),
-            Err(fail(DisputeNotEnded))
-        );
-    }
-
-    #[test]
     fn only_an_upheld_dispute_awards_and_an_award_is_taken_once() {
         use DisputeOutcome::*;
         for (outcome, to_caller, owed, sound) in [
@@ -254,15 +170,11 @@ mod tests {
             let mut ended = dispute();
             (ended.outcome, ended.resolved_at) = (outcome, 200);
             (ended.amount_to_caller, ended.owed) = (to_caller, owed);
-            assert_eq!(
-                ended.invariant().is_ok(),
-                sound,
-                "{outcome:?} {to_caller} {owed}"
-            );
+            assert_eq!(ended.invariant().is_ok(), sound, "{outcome:?} {to_caller} {owed}");
         }
         let mut upheld = dispute();
         upheld.owed = 7;
         assert_eq!(upheld.take_owed(), Ok(7));
-        assert_eq!(upheld.take_owed(), Err(fail(MarketplaceError::NothingOwed)));
+        assert_eq!(upheld.take_owed(), Err(fail(NothingOwed)));
     }
 }

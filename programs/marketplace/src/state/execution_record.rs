@@ -121,7 +121,7 @@ impl ExecutionRecord {
 
     /// A relay authority takes at most the gas of this record.
     pub fn require_gas(&self, taken: u32) -> Result<()> {
-        ensure!(taken <= self.gas_lamports, MarketplaceError::GasAboveRecord);
+        ensure!(taken <= self.gas_lamports, GasAboveRecord);
         Ok(())
     }
 
@@ -161,18 +161,12 @@ impl ExecutionRecord {
         let half_hour = u64::from(u32::from_le_bytes([first, second, third, fourth]));
         // Unsigned: the target has no signed division.
         let present = u64::try_from(now).unwrap_or(0) / NONCE_HALF_HOUR_SECONDS;
-        ensure!(
-            half_hour == present || half_hour == present.saturating_sub(1),
-            MarketplaceError::WrongNonceHalfHour
-        );
+        ensure!(half_hour == present || half_hour == present.saturating_sub(1), WrongNonceHalfHour);
         Ok(())
     }
 
     fn set_status(&mut self, next: ExecutionStatus) -> Result<()> {
-        ensure!(
-            self.status.can_become(next),
-            MarketplaceError::ExecutionNotOpen
-        );
+        ensure!(self.status.can_become(next), ExecutionNotOpen);
         self.status = next;
         Ok(())
     }
@@ -184,11 +178,8 @@ impl ExecutionRecord {
         execution_time_ms: u32,
         now: i64,
     ) -> Result<()> {
-        ensure!(
-            self.status == ExecutionStatus::Open,
-            MarketplaceError::ExecutionNotOpen
-        );
-        ensure!(now < self.refund_at, MarketplaceError::SettleWindowClosed);
+        ensure!(self.status == ExecutionStatus::Open, ExecutionNotOpen);
+        ensure!(now < self.refund_at, SettleWindowClosed);
         self.set_status(ExecutionStatus::Completed)?;
         self.result_hash = result_hash;
         self.execution_time_ms = execution_time_ms;
@@ -215,7 +206,7 @@ impl ExecutionRecord {
                 .saturating_add(self.dispute_window_seconds.into())
                 .saturating_add(UNARCHIVED_RECORD_SECONDS),
         };
-        ensure!(now >= closable_at, MarketplaceError::CloseTooEarly);
+        ensure!(now >= closable_at, CloseTooEarly);
         Ok(())
     }
 
@@ -237,7 +228,7 @@ impl ExecutionRecord {
         };
         ensure!(
             sound && self.opened_at < self.deadline && self.deadline < self.refund_at,
-            MarketplaceError::RecordUnsound
+            RecordUnsound
         );
         Ok(())
     }
@@ -252,7 +243,7 @@ impl ExecutionRecord {
             } else {
                 escrow_amount == 0
             },
-            MarketplaceError::RecordUnsound
+            RecordUnsound
         );
         Ok(())
     }

@@ -32,16 +32,13 @@ impl GrantLimits {
                 && self.period_max > 0
                 && self.total_max > 0
                 && self.period_seconds > 0,
-            MarketplaceError::GrantLimitZero
+            GrantLimitZero
         );
         ensure!(
             self.expires_at > now && self.expires_at <= now.saturating_add(MAX_GRANT_SECONDS),
-            MarketplaceError::GrantExpiryOutOfBounds
+            GrantExpiryOutOfBounds
         );
-        ensure!(
-            self.max_gas_lamports <= MAX_GAS_LAMPORTS,
-            MarketplaceError::GrantGasOutOfBounds
-        );
+        ensure!(self.max_gas_lamports <= MAX_GAS_LAMPORTS, GrantGasOutOfBounds);
         Ok(())
     }
 }
@@ -103,15 +100,15 @@ impl KeyGrant {
 
     /// The grant is neither revoked nor expired.
     pub fn require_live(&self, now: i64) -> Result<()> {
-        ensure!(!self.revoked, MarketplaceError::GrantRevoked);
-        ensure!(now < self.expires_at, MarketplaceError::GrantExpired);
+        ensure!(!self.revoked, GrantRevoked);
+        ensure!(now < self.expires_at, GrantExpired);
         Ok(())
     }
 
     /// Replace the limits. Past spending still counts, even if it exceeds them.
     pub fn set_limits(&mut self, limits: &GrantLimits, now: i64) -> Result<()> {
         limits.validate(now)?;
-        ensure!(!self.revoked, MarketplaceError::GrantRevoked);
+        ensure!(!self.revoked, GrantRevoked);
         if limits.period_seconds != self.period_seconds {
             // Periods of another length begin now, and the spend of the current period counts in the first of them.
             // Otherwise a shorter length could forget this spend, and refunds of it would be given back twice.
@@ -130,13 +127,13 @@ impl KeyGrant {
     /// The account can be closed, but not in the second of its latest open. A new grant made in that second would
     /// pass for the one that paid, and a refund would lower its spend.
     pub fn require_closable(&self, now: i64) -> Result<()> {
-        ensure!(now > self.last_opened_at, MarketplaceError::GrantInUse);
+        ensure!(now > self.last_opened_at, GrantInUse);
         Ok(())
     }
 
     /// Revoke the right permanently.
     pub fn revoke(&mut self) -> Result<()> {
-        ensure!(!self.revoked, MarketplaceError::GrantRevoked);
+        ensure!(!self.revoked, GrantRevoked);
         self.revoked = true;
         Ok(())
     }
@@ -147,9 +144,7 @@ impl KeyGrant {
         let elapsed = now.saturating_sub(self.period_start);
         if elapsed >= period {
             let periods = elapsed.checked_div(period).unwrap_or(0);
-            self.period_start = self
-                .period_start
-                .saturating_add(periods.saturating_mul(period));
+            self.period_start = self.period_start.saturating_add(periods.saturating_mul(period));
             self.period_spent = 0;
         }
     }
@@ -157,27 +152,18 @@ impl KeyGrant {
     /// Spend a price, within every limit.
     pub fn debit(&mut self, price: u64, now: i64) -> Result<()> {
         self.require_live(now)?;
-        ensure!(
-            price <= self.per_execution_max,
-            MarketplaceError::GrantPerExecutionExceeded
-        );
+        ensure!(price <= self.per_execution_max, GrantPerExecutionExceeded);
         self.roll_period(now);
         let period_spent = self
             .period_spent
             .checked_add(price)
             .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
-        ensure!(
-            period_spent <= self.period_max,
-            MarketplaceError::GrantPeriodExceeded
-        );
+        ensure!(period_spent <= self.period_max, GrantPeriodExceeded);
         let total_spent = self
             .total_spent
             .checked_add(price)
             .ok_or_else(|| fail(MarketplaceError::ArithmeticOverflow))?;
-        ensure!(
-            total_spent <= self.total_max,
-            MarketplaceError::GrantTotalExceeded
-        );
+        ensure!(total_spent <= self.total_max, GrantTotalExceeded);
         self.period_spent = period_spent;
         self.total_spent = total_spent;
         self.execution_count = self.execution_count.saturating_add(1);
@@ -190,7 +176,7 @@ impl KeyGrant {
         ensure!(
             u64::from(fee_lamports).saturating_add(gas_lamports.into())
                 <= self.max_gas_lamports.into(),
-            MarketplaceError::GrantGasExceeded
+            GrantGasExceeded
         );
         Ok(())
     }
@@ -216,7 +202,7 @@ impl KeyGrant {
             self.total_spent <= self.total_max
                 && self.period_spent <= self.period_max
                 && self.period_spent <= self.total_spent,
-            MarketplaceError::GrantOverspent
+            GrantOverspent
         );
         Ok(())
     }

@@ -80,8 +80,8 @@ impl PendingChange {
     /// It was not cancelled, and it is due, for `CHANGE_SECONDS`.
     pub fn require_applicable(&self, config: &Config, now: i64) -> Result<()> {
         config.require_valid(self.details.subject()?, self.proposed_at)?;
-        ensure!(now >= self.due_at, MarketplaceError::ChangeNotDue);
-        ensure!(!self.has_expired(now), MarketplaceError::ChangeExpired);
+        ensure!(now >= self.due_at, ChangeNotDue);
+        ensure!(!self.has_expired(now), ChangeExpired);
         Ok(())
     }
 
@@ -117,10 +117,7 @@ impl Config {
             Subject::Settings => self.changes_valid_from,
             Subject::Admin | Subject::Guardian => self.admin_since,
         };
-        ensure!(
-            proposed_at > cancelled_until,
-            MarketplaceError::ChangeInvalidated
-        );
+        ensure!(proposed_at > cancelled_until, ChangeInvalidated);
         Ok(())
     }
 
@@ -130,11 +127,11 @@ impl Config {
         match subject {
             Subject::Settings => self.require_guardian_or_admin(key),
             Subject::Admin if has_guardian => {
-                ensure!(*key == self.guardian, MarketplaceError::NotGuardian);
+                ensure!(*key == self.guardian, NotGuardian);
                 Ok(())
             }
             Subject::Admin | Subject::Guardian => {
-                ensure!(*key == self.admin, MarketplaceError::NotAdmin);
+                ensure!(*key == self.admin, NotAdmin);
                 Ok(())
             }
         }
@@ -142,7 +139,7 @@ impl Config {
 
     /// Apply a change of settings or guardian, and check all settings.
     pub fn apply(&mut self, change: &ConfigChange) -> Result<()> {
-        ensure!(change.admin.is_none(), MarketplaceError::AdminMustAccept);
+        ensure!(change.admin.is_none(), AdminMustAccept);
         self.change_settings(&change.settings)?;
         self.add_relay_authorities(&change.added_relay_authorities)?;
         self.guardian = change.guardian.unwrap_or(self.guardian);
@@ -160,90 +157,28 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::CollateralTier;
-
-    /// First 8 bytes of SHA-256("account:PendingChange").
-    const DISCRIMINATOR: [u8; 8] = [0xe8, 0xb7, 0xb0, 0xc4, 0x0f, 0xc3, 0x73, 0x93];
-
-    #[test]
-    fn layout() {
-        let change = PendingChange {
-            version: 1,
-            bump: 254,
-            change_id: 3,
-            rent_sponsor: Pubkey::new_from_array([4; 32]),
-            proposed_at: 5,
-            due_at: 6,
-            details: ConfigChange {
-                settings: SettingsChange {
-                    fee_bps: Some(7),
-                    tiers: Some(vec![CollateralTier::default(); 4]),
-                    ..SettingsChange::default()
-                },
-                added_relay_authorities: vec![Pubkey::new_from_array([8; 32])],
-                guardian: None,
-                admin: Some(Pubkey::new_from_array([9; 32])),
-            },
-        };
-        let mut bytes = Vec::new();
-        change.try_serialize(&mut bytes).unwrap();
-        let mut expected = [&DISCRIMINATOR[..], &[1, 254], &3u64.to_le_bytes(), &[4; 32]].concat();
-        for time in [5i64, 6] {
-            expected.extend(time.to_le_bytes());
-        }
-        expected.extend([0, 1, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 4, 0, 0, 0]);
-        expected.extend([0; 64]);
-        expected.extend([1, 0, 0, 0]);
-        expected.extend([8; 32]);
-        expected.extend([0, 1]);
-        expected.extend([9; 32]);
-        assert_eq!(bytes, expected);
-    }
+    use crate::errors::MarketplaceError::*;
 
     #[test]
     fn a_change_has_one_subject() {
         let key = Some(Pubkey::new_from_array([1; 32]));
-        let settings = SettingsChange {
-            lift_guardian_pause: true,
-            ..SettingsChange::default()
-        };
+        let settings = SettingsChange { lift_guardian_pause: true, ..SettingsChange::default() };
         let nothing = ConfigChange::default();
-        let admin = ConfigChange {
-            admin: key,
-            ..nothing.clone()
-        };
-        let guardian = ConfigChange {
-            guardian: key,
-            ..nothing.clone()
-        };
+        let admin = ConfigChange { admin: key, ..nothing.clone() };
+        let guardian = ConfigChange { guardian: key, ..nothing.clone() };
         assert_eq!(nothing.subject(), Ok(Subject::Settings));
         assert_eq!(admin.subject(), Ok(Subject::Admin));
         assert_eq!(guardian.subject(), Ok(Subject::Guardian));
         let added_relay_authorities = vec![Pubkey::new_from_array([2; 32])];
         let mixed = [
-            ConfigChange {
-                guardian: key,
-                ..admin.clone()
-            },
-            ConfigChange {
-                settings: settings.clone(),
-                ..admin.clone()
-            },
-            ConfigChange {
-                settings,
-                ..guardian.clone()
-            },
-            ConfigChange {
-                added_relay_authorities: added_relay_authorities.clone(),
-                ..admin
-            },
-            ConfigChange {
-                added_relay_authorities,
-                ..guardian
-            },
+            ConfigChange { guardian: key, ..admin.clone() },
+            ConfigChange { settings: settings.clone(), ..admin.clone() },
+            ConfigChange { settings, ..guardian.clone() },
+            ConfigChange { added_relay_authorities: added_relay_authorities.clone(), ..admin },
+            ConfigChange { added_relay_authorities, ..guardian },
         ];
         for change in mixed {
-            assert_eq!(change.subject(), Err(fail(MarketplaceError::MixedChange)));
+            assert_eq!(change.subject(), Err(fail(MixedChange)));
         }
     }
 }

@@ -27,27 +27,17 @@ pub mod test_caller {
         data: Vec<u8>,
         times: u8,
     ) -> Result<()> {
-        let (target, accounts) = ctx
-            .remaining_accounts
-            .split_first()
-            .ok_or(ErrorCode::AccountNotEnoughKeys)?;
+        let (target, accounts) =
+            ctx.remaining_accounts.split_first().ok_or(ErrorCode::AccountNotEnoughKeys)?;
         let (signer, bump) = Pubkey::find_program_address(&[CALLER_SEED, &seed], ctx.program_id);
         let metas = accounts.iter().map(|account| AccountMeta {
             pubkey: *account.key,
             is_signer: account.is_signer || *account.key == signer,
             is_writable: account.is_writable,
         });
-        let instruction = Instruction {
-            program_id: *target.key,
-            accounts: metas.collect(),
-            data,
-        };
+        let instruction = Instruction { program_id: *target.key, accounts: metas.collect(), data };
         for _ in 0..times {
-            invoke_signed(
-                &instruction,
-                ctx.remaining_accounts,
-                &[&[CALLER_SEED, &seed, &[bump]]],
-            )?;
+            invoke_signed(&instruction, ctx.remaining_accounts, &[&[CALLER_SEED, &seed, &[bump]]])?;
         }
         Ok(())
     }

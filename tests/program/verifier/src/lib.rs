@@ -43,10 +43,7 @@ pub mod test_verifier {
         signature: [u8; 64],
         message: Vec<u8>,
     ) -> Result<()> {
-        require!(
-            signature::verify(&key, &signature, &message),
-            VerifierError::Refused
-        );
+        require!(signature::verify(&key, &signature, &message), VerifierError::Refused);
         Ok(())
     }
 
@@ -67,10 +64,7 @@ pub mod test_verifier {
         i: u32,
         expected: u128,
     ) -> Result<()> {
-        require!(
-            mixed(a, b, c, d, e, f, g, h, i) == expected,
-            VerifierError::Refused
-        );
+        require!(mixed(a, b, c, d, e, f, g, h, i) == expected, VerifierError::Refused);
         Ok(())
     }
 }
@@ -88,21 +82,9 @@ fn mixed(a: u64, b: u128, c: u8, d: u64, e: u128, f: u16, g: u64, h: u128, i: u3
 #[inline(never)]
 #[allow(clippy::too_many_arguments)]
 fn weighed(a: u64, b: u128, c: u8, d: u64, e: u128, f: u16, g: u64, h: u128, i: u32) -> u128 {
-    [
-        a.into(),
-        b,
-        c.into(),
-        d.into(),
-        e,
-        f.into(),
-        g.into(),
-        h,
-        i.into(),
-    ]
-    .iter()
-    .fold(0u128, |sum, argument| {
-        sum.wrapping_mul(1_000_003).wrapping_add(*argument)
-    })
+    [a.into(), b, c.into(), d.into(), e, f.into(), g.into(), h, i.into()]
+        .iter()
+        .fold(0u128, |sum, argument| sum.wrapping_mul(1_000_003).wrapping_add(*argument))
 }
 
 /// Neither instruction reads an account.

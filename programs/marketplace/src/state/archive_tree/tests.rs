@@ -1,4 +1,5 @@
 use super::*;
+use crate::errors::MarketplaceError::*;
 use crate::state::ExecutionStatus;
 use anchor_lang::solana_program::system_program;
 
@@ -77,7 +78,7 @@ fn proof_of(leaves: &[Node], index: usize) -> Vec<Node> {
 
 #[test]
 fn a_leaf_is_proven_by_its_lower_nodes_while_the_buffer_knows_their_changes() {
-    let invalid = Err(fail(MarketplaceError::ArchiveProofInvalid));
+    let invalid = Err(fail(ArchiveProofInvalid));
     let mut words = zeroes();
     let data: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
     assert!(initialize_tree(data, &Pubkey::default(), 0).is_ok());
@@ -97,10 +98,7 @@ fn a_leaf_is_proven_by_its_lower_nodes_while_the_buffer_knows_their_changes() {
     };
     let one = grow(data, 1);
     assert_eq!(check(data, &one, 0), Ok(()));
-    assert_eq!(
-        require_leaf(data, EMPTY, 1, &proof_of(&one, 1)[..10]),
-        invalid
-    );
+    assert_eq!(require_leaf(data, EMPTY, 1, &proof_of(&one, 1)[..10]), invalid);
     // Two blocks of 1,024 leaves and a part of the third: the canopy has nodes of several paths.
     let first = grow(data, 2_100);
     for index in [0, 1, 1_023, 1_024, 2_047, 2_048, 2_099] {
@@ -112,11 +110,7 @@ fn a_leaf_is_proven_by_its_lower_nodes_while_the_buffer_knows_their_changes() {
         (leaf(2_050), 2_051, &proof[..LOWER_LEVELS]),
         (leaf(2_050), 2_050, &proof[..9]),
         (leaf(2_050), 2_050, &proof[..11]),
-        (
-            leaf(2_050),
-            ARCHIVE_CAPACITY + 2_050,
-            &proof[..LOWER_LEVELS],
-        ),
+        (leaf(2_050), ARCHIVE_CAPACITY + 2_050, &proof[..LOWER_LEVELS]),
         (proof_of(&first, 2_052)[1], 2_050, &proof[..LOWER_LEVELS]),
     ] {
         assert_eq!(require_leaf(data, leaf, index, proof), invalid, "{index}");
@@ -132,9 +126,7 @@ fn a_leaf_is_proven_by_its_lower_nodes_while_the_buffer_knows_their_changes() {
     let (tree, _) = tree_of(data).unwrap();
     assert_eq!(tree.get_root(), {
         let proof = proof_of(&now, 0);
-        proof
-            .iter()
-            .fold(leaf(0), |node, sibling| hashv(&[&node, sibling]).0)
+        proof.iter().fold(leaf(0), |node, sibling| hashv(&[&node, sibling]).0)
     });
 }
 
@@ -166,12 +158,8 @@ fn a_leaf_follows_from_its_head_and_the_hash_of_the_rest() {
         dispute_window_seconds: 7,
     };
     let record = Pubkey::new_from_array([8; 32]);
-    let preimage = [
-        &b"agent-marketplace:archive:v1"[..],
-        &[8; 32],
-        &head.try_to_vec().unwrap(),
-        &[9; 32],
-    ];
+    let preimage =
+        [&b"agent-marketplace:archive:v1"[..], &[8; 32], &head.try_to_vec().unwrap(), &[9; 32]];
     let leaf = leaf_from(&record, &head, &[9; 32]);
     assert_eq!(leaf, Ok(hashv(&[&preimage.concat()]).0));
 }

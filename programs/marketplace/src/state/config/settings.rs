@@ -4,7 +4,6 @@ use anchor_lang::prelude::*;
 
 use super::{CollateralTier, Config};
 use crate::constants::*;
-use crate::errors::MarketplaceError;
 
 /// New values of settings. Absent fields keep their values.
 #[derive(AnchorSerialize, AnchorDeserialize, InitSpace, Clone, Debug, Default, PartialEq, Eq)]
@@ -40,23 +39,14 @@ impl Config {
         self.guardian_paused &= !change.lift_guardian_pause;
         set(&mut self.fee_bps, change.fee_bps);
         set(&mut self.min_price, change.min_price);
-        set(
-            &mut self.dispute_bond_lamports,
-            change.dispute_bond_lamports,
-        );
-        set(
-            &mut self.dispute_window_seconds,
-            change.dispute_window_seconds,
-        );
+        set(&mut self.dispute_bond_lamports, change.dispute_bond_lamports);
+        set(&mut self.dispute_window_seconds, change.dispute_window_seconds);
         set(&mut self.refund_grace_seconds, change.refund_grace_seconds);
         set(&mut self.max_timeout_seconds, change.max_timeout_seconds);
         set(&mut self.record_seconds, change.record_seconds);
         set(&mut self.exposure_multiple, change.exposure_multiple);
         if let Some(seconds) = change.admin_delay_seconds {
-            ensure!(
-                seconds >= self.admin_delay_seconds,
-                MarketplaceError::AdminDelayOutOfBounds
-            );
+            ensure!(seconds >= self.admin_delay_seconds, AdminDelayOutOfBounds);
             self.admin_delay_seconds = seconds;
         }
         if let Some(tiers) = &change.tiers {
@@ -93,10 +83,7 @@ impl Config {
 
     /// The change may take effect immediately: there is no delay, or the change need not be proposed.
     pub fn require_immediate(&self, is_widened: bool) -> Result<()> {
-        ensure!(
-            self.admin_delay_seconds == 0 || !is_widened,
-            MarketplaceError::ChangeMustWait
-        );
+        ensure!(self.admin_delay_seconds == 0 || !is_widened, ChangeMustWait);
         Ok(())
     }
 
@@ -114,58 +101,46 @@ impl Config {
 
     /// Every setting is within its bounds. Called after each change.
     pub fn invariant(&self) -> Result<()> {
-        ensure!(
-            self.fee_bps <= MAX_FEE_BPS,
-            MarketplaceError::FeeOutOfBounds
-        );
+        ensure!(self.fee_bps <= MAX_FEE_BPS, FeeOutOfBounds);
         ensure!(
             (MIN_PRICE_FLOOR..=MIN_PRICE_CEILING).contains(&self.min_price),
-            MarketplaceError::MinPriceOutOfBounds
+            MinPriceOutOfBounds
         );
         ensure!(
             (DISPUTE_WINDOW_SECONDS_MIN..=DISPUTE_WINDOW_SECONDS_MAX)
                 .contains(&self.dispute_window_seconds),
-            MarketplaceError::DisputeWindowOutOfBounds
+            DisputeWindowOutOfBounds
         );
         ensure!(
             (REFUND_GRACE_SECONDS_MIN..=REFUND_GRACE_SECONDS_MAX)
                 .contains(&self.refund_grace_seconds),
-            MarketplaceError::RefundGraceOutOfBounds
+            RefundGraceOutOfBounds
         );
         ensure!(
             (MAX_TIMEOUT_SECONDS_MIN..=MAX_TIMEOUT_SECONDS_MAX).contains(&self.max_timeout_seconds),
-            MarketplaceError::MaxTimeoutOutOfBounds
+            MaxTimeoutOutOfBounds
         );
         ensure!(
             (RECORD_SECONDS_MIN..=RECORD_SECONDS_MAX).contains(&self.record_seconds),
-            MarketplaceError::RecordSecondsOutOfBounds
+            RecordSecondsOutOfBounds
         );
-        ensure!(
-            self.dispute_bond_lamports <= DISPUTE_BOND_LAMPORTS_MAX,
-            MarketplaceError::BondOutOfBounds
-        );
-        ensure!(
-            self.exposure_multiple <= EXPOSURE_MULTIPLE_MAX,
-            MarketplaceError::ExposureMultipleOutOfBounds
-        );
-        ensure!(
-            self.admin_delay_seconds <= ADMIN_DELAY_SECONDS_MAX,
-            MarketplaceError::AdminDelayOutOfBounds
-        );
+        ensure!(self.dispute_bond_lamports <= DISPUTE_BOND_LAMPORTS_MAX, BondOutOfBounds);
+        ensure!(self.exposure_multiple <= EXPOSURE_MULTIPLE_MAX, ExposureMultipleOutOfBounds);
+        ensure!(self.admin_delay_seconds <= ADMIN_DELAY_SECONDS_MAX, AdminDelayOutOfBounds);
         let tiers = self.used_tiers();
-        ensure!(!tiers.is_empty(), MarketplaceError::InvalidTiers);
+        ensure!(!tiers.is_empty(), InvalidTiers);
         ensure!(
             tiers.iter().all(|tier| {
                 (self.min_price..=TIER_PRICE_MAX).contains(&tier.max_price)
                     && tier.deposit <= TIER_DEPOSIT_MAX
             }),
-            MarketplaceError::InvalidTiers
+            InvalidTiers
         );
         for pair in tiers.windows(2) {
             let [lower, upper] = pair else { continue };
             ensure!(
                 lower.max_price < upper.max_price && lower.deposit < upper.deposit,
-                MarketplaceError::InvalidTiers
+                InvalidTiers
             );
         }
         Ok(())

@@ -14,11 +14,7 @@ pub fn close_empty_escrow<'info>(
     [spender, rent_sponsor]: [&AccountInfo<'info>; 2],
     transfer: &TokenTransfer<'_, 'info>,
 ) -> Result<()> {
-    let lender = if record.spender_bump == 0 {
-        rent_sponsor
-    } else {
-        spender
-    };
+    let lender = if record.spender_bump == 0 { rent_sponsor } else { spender };
     if let Some(rent_to) = first_taker(escrow, [lender, record.as_ref()])? {
         transfer.close(escrow, rent_to)?;
     }
@@ -49,18 +45,9 @@ pub fn divide_gas<'a, 'info: 'a>(
     // At most `gas_lamports`, so it always fits.
     let gas = u32::try_from(gas).unwrap_or(u32::MAX);
     let rest = gas.saturating_sub(taken);
-    let returned = if rest > 0 && can_take(giver, rest.into())? {
-        rest
-    } else {
-        0
-    };
+    let returned = if rest > 0 && can_take(giver, rest.into())? { rest } else { 0 };
     let lamports = gas.saturating_sub(returned);
-    let mut divided = Gas {
-        receiver: None,
-        lamports: 0,
-        giver,
-        returned,
-    };
+    let mut divided = Gas { receiver: None, lamports: 0, giver, returned };
     if lamports > 0 {
         for receiver in receivers {
             if can_take(receiver, lamports.into())? {
@@ -81,10 +68,7 @@ impl<'info> Gas<'_, 'info> {
     /// Move both parts. Call it after the last call to another program: the runtime refuses calls by a program that has
     /// moved lamports already.
     pub fn pay(&self, record: &Account<'info, ExecutionRecord>) -> Result<()> {
-        let parts = [
-            (self.receiver, self.lamports),
-            (Some(self.giver), self.returned),
-        ];
+        let parts = [(self.receiver, self.lamports), (Some(self.giver), self.returned)];
         for (to, lamports) in parts {
             if let (Some(to), 1..) = (to, lamports) {
                 record.sub_lamports(lamports.into())?;

@@ -3,7 +3,6 @@
 use anchor_lang::prelude::*;
 
 use super::{ExecutionRecord, ExecutionStatus};
-use crate::errors::MarketplaceError;
 
 /// The fields of a record that its dispute needs, in the order of its account and its leaf.
 #[derive(AnchorSerialize, InitSpace, Clone, Debug)]
@@ -21,15 +20,9 @@ pub struct RecordHead {
 impl RecordHead {
     /// The execution is paid, and its dispute window is open.
     pub fn require_disputable(&self, now: i64) -> Result<()> {
-        ensure!(
-            self.status == ExecutionStatus::Completed,
-            MarketplaceError::ExecutionNotCompleted
-        );
+        ensure!(self.status == ExecutionStatus::Completed, ExecutionNotCompleted);
         let window = i64::from(self.dispute_window_seconds);
-        ensure!(
-            now < self.settled_at.saturating_add(window),
-            MarketplaceError::DisputeWindowClosed
-        );
+        ensure!(now < self.settled_at.saturating_add(window), DisputeWindowClosed);
         Ok(())
     }
 }

@@ -1,7 +1,5 @@
 use super::*;
-
-/// First 8 bytes of SHA-256("account:ExecutionRecord").
-const DISCRIMINATOR: [u8; 8] = [0x85, 0xc9, 0xb6, 0xce, 0xe0, 0x6f, 0x2d, 0xa8];
+use crate::errors::MarketplaceError::*;
 
 fn record() -> ExecutionRecord {
     ExecutionRecord {
@@ -32,47 +30,10 @@ fn record() -> ExecutionRecord {
 }
 
 #[test]
-fn layout() {
-    let mut record = record();
-    record.status = ExecutionStatus::Completed;
-    (
-        record.result_hash,
-        record.settled_at,
-        record.execution_time_ms,
-    ) = ([12; 32], 170, 13);
-    let mut bytes = Vec::new();
-    record.try_serialize(&mut bytes).unwrap();
-    let mut expected = [
-        &DISCRIMINATOR[..],
-        &[1, 1],
-        &[4; 16],
-        &[5; 32],
-        &[6; 32],
-        &1_234_567u64.to_le_bytes(),
-        &170i64.to_le_bytes(),
-        &259_200u32.to_le_bytes(),
-        &[2, 3, 15],
-        &[7; 32],
-        &[8; 16],
-        &[9; 32],
-        &[10; 32],
-        &[12; 32],
-    ]
-    .concat();
-    for time in [100i64, 160, 760] {
-        expected.extend(time.to_le_bytes());
-    }
-    for number in [11u32, 13, 14] {
-        expected.extend(number.to_le_bytes());
-    }
-    expected.extend([100, 0]);
-    assert_eq!(bytes, expected);
-    assert_eq!(bytes.len(), 8 + ExecutionRecord::INIT_SPACE);
-    assert_eq!(bytes.len(), 295);
-
-    let head = record.head().try_to_vec().unwrap();
+fn the_head_is_the_first_part() {
+    let head = record().head().try_to_vec().unwrap();
     assert_eq!(head.len(), RecordHead::INIT_SPACE);
-    assert_eq!(head, bytes[8..110], "the head is the first part");
+    assert!(record().try_to_vec().unwrap().starts_with(&head));
 }
 
 #[test]
@@ -113,10 +74,7 @@ fn the_id_is_a_uuid_of_version_8_that_only_caller_and_nonce_make() {
     let caller = Pubkey::new_from_array([1; 32]);
     assert_eq!(ExecutionRecord::derive_id(&caller, &[2; 16]), EXPECTED);
     assert_ne!(ExecutionRecord::derive_id(&caller, &[3; 16]), EXPECTED);
-    assert_ne!(
-        ExecutionRecord::derive_id(&Pubkey::default(), &[2; 16]),
-        EXPECTED
-    );
+    assert_ne!(ExecutionRecord::derive_id(&Pubkey::default(), &[2; 16]), EXPECTED);
 }
 
 #[test]
@@ -126,17 +84,11 @@ fn an_open_record_is_covered_and_an_ended_one_empty() {
     assert!(open.invariant(open.price - 1).is_err());
 
     let mut settled = record();
-    assert_eq!(
-        settled.settle([1; 32], 5, 760),
-        Err(fail(MarketplaceError::SettleWindowClosed))
-    );
+    assert_eq!(settled.settle([1; 32], 5, 760), Err(fail(SettleWindowClosed)));
     settled = record();
     assert!(settled.settle([1; 32], 5, 759).is_ok());
     assert!(settled.invariant(0).is_ok() && settled.invariant(1).is_err());
-    assert_eq!(
-        settled.refund(760),
-        Err(fail(MarketplaceError::ExecutionNotOpen))
-    );
+    assert_eq!(settled.refund(760), Err(fail(ExecutionNotOpen)));
 
     let mut refunded = record();
     assert!(refunded.refund(760).is_ok() && refunded.invariant(0).is_ok());
@@ -146,86 +98,6 @@ fn an_open_record_is_covered_and_an_ended_one_empty() {
     let mut backwards = record();
     backwards.deadline = 100;
     assert!(backwards.invariant(backwards.price).is_err());
-}
-
-#[test]
-fn a_dispute_needs_a_completed_record_and_its_window_is_half_open() {
-    use MarketplaceError::*;
-    let mut refunded = record();
-    assert_eq!(
-        refunded.head().require_disputable(200),
-        Err(fail(ExecutionNotCompleted))
-    );
-    assert!(refunded.refund(200).is_ok());
-    assert_eq!(
-        refunded.head().require_disputable(200),
-        Err(fail(ExecutionNotCompleted))
-    );
-    let mut paid = record();
-    assert!(paid.settle([1; 32], 5, 200).is_ok());
-    let end = 200 + 259_200;
-    assert_eq!(
-        paid.head().require_disputable(end),
-        Err(fail(DisputeWindowClosed))
-    );
-    assert!(paid.head().require_disputable(end - 1).is_ok());
-}
-
-#[test]
-fn a_refunded_record_closes_an_hour_after_its_open_and_a_paid_one_a_year_after_its_window() {
-    use MarketplaceError::*;
-    let mut ended = record();
-    assert_eq!(
-        ended.require_closable(i64::MAX),
-        Err(fail(ExecutionNotEnded))
-    );
-    assert!(ended.refund(760).is_ok());
-    assert_eq!(
-        ended.require_closable(100 + 3_599),
-        Err(fail(CloseTooEarly))
-    );
-    assert!(ended.require_closable(100 + 3_600).is_ok());
-
-    let mut paid = record();
-    assert!(paid.settle([1; 32], 5, 200).is_ok());
-    let closable = 200 + 259_200 + UNARCHIVED_RECORD_SECONDS;
-    assert_eq!(
-        paid.require_closable(closable - 1),
-        Err(fail(CloseTooEarly))
-    );
-    assert!(paid.require_closable(closable).is_ok());
-}
-
-#[test]
-fn a_nonce_begins_with_the_present_or_the_previous_half_hour() {
-    let nonce = |half_hour: u32| {
-        let mut nonce = [9u8; 16];
-        for (to, from) in nonce.iter_mut().zip(half_hour.to_le_bytes()) {
-            *to = from;
-        }
-        nonce
-    };
-    let start = 20_000 * 1_800;
-    for (half_hour, now, fresh) in [
-        (20_000, start, true),
-        (19_999, start, true),
-        (19_998, start, false),
-        (20_001, start, false),
-        (19_998, start - 1, true),
-        (20_000, start - 1, false),
-        (u32::MAX, start, false),
-    ] {
-        let expected = if fresh {
-            Ok(())
-        } else {
-            Err(fail(MarketplaceError::WrongNonceHalfHour))
-        };
-        assert_eq!(
-            ExecutionRecord::require_fresh_nonce(&nonce(half_hour), now),
-            expected,
-            "{half_hour} {now}"
-        );
-    }
 }
 
 /// The proof at `require_fresh_nonce`, for the earliest open that a nonce allows.
@@ -240,12 +112,8 @@ fn a_record_leaves_its_address_only_when_its_nonce_is_refused_forever() {
     let mut paid = record();
     (paid.status, paid.opened_at, paid.settled_at) =
         (ExecutionStatus::Completed, opened_at, opened_at);
-    let leaves = |now| {
-        (
-            refunded.require_closable(now).is_ok(),
-            paid.is_archivable(RECORD_SECONDS_MIN, now),
-        )
-    };
+    let leaves =
+        |now| (refunded.require_closable(now).is_ok(), paid.is_archivable(RECORD_SECONDS_MIN, now));
     assert!(!is_fresh(opened_at - 1) && is_fresh(opened_at));
     assert!(is_fresh(opened_at + 3_599));
     assert_eq!(leaves(opened_at + 3_599), (false, false));
@@ -268,9 +136,6 @@ fn a_paid_record_is_archived_record_seconds_after_its_end_whatever_its_dispute_w
     }
     for status in [Open, Refunded] {
         record.status = status;
-        assert!(
-            !record.is_archivable(RECORD_SECONDS_MIN, i64::MAX),
-            "{status:?}"
-        );
+        assert!(!record.is_archivable(RECORD_SECONDS_MIN, i64::MAX), "{status:?}");
     }
 }
