@@ -74,7 +74,7 @@ async function readNext(views: Views, { table, ripeAt, where, ...columns }: Kind
 }
 
 const RECORDS = { table: 'executions', id: 'execution_id', address: 'record' } as const;
-/** A record that a wallet opened itself pays nothing for its end, and anybody can create many of them. */
+/** To move the refund of a wallet's own execution would return nothing to the relay. */
 const BY_RELAY = sql`(key_id IS NOT NULL OR deposit IS NOT NULL)`;
 const later = (column: string, seconds: bigint) => sql`${sql.ref(column)} + CAST(${seconds} AS BIGINT)`;
 
@@ -82,10 +82,10 @@ const later = (column: string, seconds: bigint) => sql`${sql.ref(column)} + CAST
 export const ripeRecords = (views: Views, now: bigint, after: After) =>
   readNext(views, { ...RECORDS, from: 'settled_at', ripeAt: RIPE_AT, where: isRipe(now) }, after);
 
-/** Refunded records that can be closed; only those that a relay opened. */
+/** Refunded records that can be closed, whoever opened them: a wallet gets its deposit back without doing anything. */
 export function refundedRecords(views: Views, now: bigint, after: After): Promise<Candidate[]> {
   const kept = BigInt(constants.recordSecondsMin);
-  const where = sql`closed = 0 AND status <> 'open' AND status = 'refunded' AND ${BY_RELAY} AND opened_at <= ${now - kept}`;
+  const where = sql`closed = 0 AND status <> 'open' AND status = 'refunded' AND opened_at <= ${now - kept}`;
   return readNext(views, { ...RECORDS, from: 'settled_at', ripeAt: later('opened_at', kept), where }, after);
 }
 
