@@ -130,8 +130,8 @@ export async function lostDeposits(views: Views, now: bigint, after: After): Pro
 }
 
 /**
- * Counts the ended records that still hold rent and those that could be leaves now. `ripe_since` is the
- * time from which the oldest ripe record could be one, unix seconds. It counts those whose rent this deployment or a gas
+ * Counts the ended records that still hold rent, and those that could be leaves now. `ripe_since` is the time
+ * from which the oldest ripe record could be one, unix seconds. It counts those whose rent this deployment or a gas
  * balance lent: a wallet's own open may name a sponsor that cannot receive lamports, whose record stays ripe for ever.
  */
 export async function countRecords(views: Views, now: bigint) {
