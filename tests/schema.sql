@@ -143,12 +143,12 @@ CREATE TABLE executions (
 CREATE INDEX executions_open ON executions (refund_at, execution_id, price) WHERE status = 'open';
 CREATE INDEX executions_by_opened_slot ON executions (opened_slot, open_index);
 CREATE INDEX executions_kept ON executions (settled_at) WHERE closed = 0 AND status <> 'open';
+CREATE INDEX executions_ended_by_listing ON executions (listing, settled_at DESC) WHERE status <> 'open';
+CREATE INDEX executions_ended_by_caller ON executions (caller, settled_at DESC) WHERE status <> 'open';
 CREATE INDEX executions_by_caller_status
   ON executions (caller, status, opened_at DESC, opened_slot DESC, open_index DESC, execution_id DESC);
 CREATE INDEX executions_by_listing_caller
   ON executions (listing, caller, status, opened_at DESC, opened_slot DESC, open_index DESC, execution_id DESC);
-CREATE INDEX executions_ended_by_listing ON executions (listing, settled_at DESC) WHERE status <> 'open';
-CREATE INDEX executions_ended_by_caller ON executions (caller, settled_at DESC) WHERE status <> 'open';
 CREATE INDEX executions_by_key
   ON executions (key_id, caller, status, opened_at DESC, opened_slot DESC, open_index DESC, execution_id DESC)
   WHERE key_id IS NOT NULL;
@@ -617,7 +617,7 @@ CREATE INDEX executions_lent ON executions (settled_at, execution_id, record_len
   WHERE record_lent > 0 AND state IN ('settled', 'refunded');
 CREATE INDEX executions_settled_by_wallet ON executions (wallet, settled_at, state) WHERE state IN ('settled', 'refunded');
 CREATE INDEX executions_void_by_wallet
-  ON executions (wallet, coalesce(opened_at, accepted_at) DESC, created_ms DESC, execution_id DESC, listing)
+  ON executions (wallet, (coalesce(opened_at, accepted_at)) DESC, created_ms DESC, execution_id DESC, listing)
   WHERE state IN ('returned', 'void');
 
 CREATE TABLE signed_transactions (
@@ -688,19 +688,6 @@ CREATE TRIGGER documents_dropped AFTER DELETE ON documents BEGIN
   INSERT INTO document_words (document_words, rowid, words) VALUES ('delete', old.id, old.words);
 END;
 CREATE INDEX documents_sandbox ON documents (id) WHERE is_sandbox = 1;
-
-CREATE VIRTUAL TABLE document_words USING fts5(
-  words, content = 'documents', content_rowid = 'id', tokenize = "ascii tokenchars '@#-'", detail = none,
-  prefix = '1 2 3 4 5 6 7 8'
-);
-
-CREATE TABLE 'document_words_data'(id INTEGER PRIMARY KEY, block BLOB);
-
-CREATE TABLE 'document_words_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
-
-CREATE TABLE 'document_words_docsize'(id INTEGER PRIMARY KEY, sz BLOB);
-
-CREATE TABLE 'document_words_config'(k PRIMARY KEY, v) WITHOUT ROWID;
 
 CREATE TABLE answers (
   execution_id TEXT PRIMARY KEY,
@@ -842,11 +829,6 @@ CREATE TABLE failed_answers (
   answered_ms INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX failed_answers_by_age ON failed_answers (answered_ms) WHERE body IS NOT NULL;
-
-CREATE TABLE lent_sums (
-  kind TEXT PRIMARY KEY CHECK (kind IN ('keys', 'x402')),
-  lamports INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
 
 CREATE TABLE debts (
   wallet TEXT PRIMARY KEY,
@@ -1012,4 +994,22 @@ CREATE TABLE warnings (
   -- The key; '' for the wallet.
   subject TEXT NOT NULL,
   PRIMARY KEY (wallet, type, subject)
+) STRICT, WITHOUT ROWID;
+
+CREATE VIRTUAL TABLE document_words USING fts5(
+  words, content = 'documents', content_rowid = 'id', tokenize = "ascii tokenchars '@#-'", detail = none,
+  prefix = '1 2 3 4 5 6 7 8'
+);
+
+CREATE TABLE 'document_words_data'(id INTEGER PRIMARY KEY, block BLOB);
+
+CREATE TABLE 'document_words_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
+
+CREATE TABLE 'document_words_docsize'(id INTEGER PRIMARY KEY, sz BLOB);
+
+CREATE TABLE 'document_words_config'(k PRIMARY KEY, v) WITHOUT ROWID;
+
+CREATE TABLE lent_sums (
+  kind TEXT PRIMARY KEY CHECK (kind IN ('keys', 'x402')),
+  lamports INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;

@@ -1,8 +1,8 @@
 /**
- * Applies migrations. A migration is a file `NNNN_subject.sqlite.sql` and a file `NNNN_subject.pg.sql` with the same
- * number. Once applied anywhere, a file is never edited, not even its comments: every database stores the checksum of
- * each applied file. An older release, which lacks the file, starts on the database if the file says that it can
- * (OLDER_RUN), and refuses it otherwise.
+ * Applies migrations. A migration is a file `NNNN_subject.sql` in SQLite's words, which both databases run, then a file
+ * `NNNN_subject.sqlite.sql` or `NNNN_subject.pg.sql` with what only one of them has; each may be missing. Once applied
+ * anywhere, a migration is never edited, not even its comments: every database stores the checksum of each one. An older
+ * release, which lacks it, starts on the database if it says that it can (OLDER_RUN), and refuses it otherwise.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -30,11 +30,13 @@ export interface Applied {
   older_run: bigint;
 }
 
+type Kind = 'sqlite' | 'pg';
+
 interface Migration {
   number: bigint;
   name: string;
   sql: string;
-  /** SHA-256 of the file, hex. */
+  /** SHA-256 of its files, hex. */
   checksum: string;
   olderRun: bigint;
 }
@@ -44,16 +46,15 @@ const COLUMNS = 'number, name, checksum, release, older_run';
 const valuesOf = (file: Migration) => [file.number, file.name, file.checksum, RELEASE, file.olderRun];
 
 /**
- * Applies the files `NNNN_subject.sqlite.sql` of a folder that this database has not applied, in order, each in one
- * transaction. Throws if an applied file was edited, if an older release cannot run on the database, or if numbers
- * repeat or are missing.
+ * Applies the migrations of a folder that this database has not applied, in order, each in one transaction. Throws if an
+ * applied one was edited, if an older release cannot run on the database, or if numbers repeat or are missing.
  */
 export function migrate(sqlite: Sqlite.Database, folder: string): void {
   sqlite.exec(
     `CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL,
       release TEXT NOT NULL, older_run INTEGER NOT NULL) STRICT`,
   );
-  const files = readMigrations(folder, '.sqlite.sql');
+  const files = readMigrations(folder, 'sqlite');
   const applyPending = sqlite.transaction(() => {
     const applied = sqlite.prepare(SELECT_APPLIED).all() as Applied[];
     const next = nextOf(applied, files, sqlite.name, folder);
@@ -68,7 +69,7 @@ export function migrate(sqlite: Sqlite.Database, folder: string): void {
 
 /** The same for a schema of PostgreSQL, created if missing. Processes that start together wait for each other. */
 export async function migratePostgres(url: string, schema: Schema, folder: string): Promise<void> {
-  const files = readMigrations(folder, '.pg.sql');
+  const files = readMigrations(folder, 'pg');
   const client = await connectPostgres(url, schema);
   try {
     await client.query('SELECT pg_advisory_lock($1)', [lockNumber('migrations')]);
@@ -102,13 +103,8 @@ export type Pending = Pick<Migration, 'name' | 'olderRun'>;
  * The migrations that this release would apply to a database with these rows. Throws as `migrate` does if it cannot run
  * on the database. Changes nothing.
  */
-export function pendingOf(
-  applied: Applied[],
-  of: keyof typeof MIGRATIONS,
-  kind: 'sqlite' | 'pg',
-  database: string,
-): Pending[] {
-  const files = readMigrations(MIGRATIONS[of], `.${kind}.sql`);
+export function pendingOf(applied: Applied[], of: keyof typeof MIGRATIONS, kind: Kind, database: string): Pending[] {
+  const files = readMigrations(MIGRATIONS[of], kind);
   nextOf(applied, files, database, MIGRATIONS[of]);
   return files.slice(applied.length);
 }
@@ -126,7 +122,7 @@ function nextOf(applied: Applied[], files: Migration[], database: string, folder
     }
     if (file.checksum !== row.checksum) {
       throw new Error(
-        `${database} was made with another version of ${file.name}: use the release that made it, or ${folder === MIGRATIONS.index ? FILL_AGAIN : 'a new database'}`,
+        `${database} was made with another version of the migration ${file.name}: use the release that made it, or ${folder === MIGRATIONS.index ? FILL_AGAIN : 'a new database'}`,
       );
     }
   }
@@ -140,19 +136,39 @@ function refusalOf({ name, release }: Applied, database: string, folder: string)
     folder === MIGRATIONS.index
       ? FILL_AGAIN
       : 'restore the backup made before the upgrade: npm run relay -- restore FILE';
-  return `${database} was migrated by ${by}, which has ${name}. This is release ${RELEASE}, which cannot use it. Start ${by}. To go back to ${RELEASE} instead, ${back}. See “Going back” in docs/deploying.md.`;
+  return `${database} was migrated by ${by}, which has the migration ${name}. This is release ${RELEASE}, which cannot use it. Start ${by}. To go back to ${RELEASE} instead, ${back}. See “Going back” in docs/deploying.md.`;
 }
 
-function readMigrations(folder: string, ending: '.sqlite.sql' | '.pg.sql'): Migration[] {
-  const names = readdirSync(folder)
-    .filter((name) => name.endsWith(ending))
-    .sort();
-  return names.map((name, index) => {
+function readMigrations(folder: string, kind: Kind): Migration[] {
+  const files = readdirSync(folder).filter((file) => /^\w+(\.sqlite|\.pg)?\.sql$/.test(file));
+  const read = (file: string) => (files.includes(file) ? readFileSync(join(folder, file), 'utf8') : '');
+  const names = new Set(files.map((file) => file.split('.')[0]!));
+  return [...names].sort().map((name, index) => {
     const number = index + 1;
     const expected = String(number).padStart(4, '0');
     if (!name.startsWith(`${expected}_`)) throw new Error(`${join(folder, name)} should be number ${expected}`);
-    const sql = readFileSync(join(folder, name), 'utf8');
-    const checksum = createHash('sha256').update(sql).digest('hex');
+    const [both, own] = [read(`${name}.sql`), read(`${name}.${kind}.sql`)];
+    const checksum = createHash('sha256').update(both).update(own).digest('hex');
+    const sql = (kind === 'pg' ? inPostgres(both) : both) + own;
     return { number: BigInt(number), name, sql, checksum, olderRun: OLDER_RUN.test(sql) ? 1n : 0n };
   });
+}
+
+/** Text is ordered by its bytes, as in SQLite, whatever the locale of the database. */
+const TYPES: Record<string, string> = {
+  TEXT: 'TEXT COLLATE "C"',
+  INTEGER: 'BIGINT',
+  REAL: 'DOUBLE PRECISION',
+  BLOB: 'BYTEA',
+};
+
+/** Replaces the types of columns, each on its own line, and the options of tables. */
+function inPostgres(sql: string): string {
+  return sql
+    .replace(
+      /(^ {2}|\bADD COLUMN )(\w+) (TEXT|INTEGER|REAL|BLOB)\b/gm,
+      (_, before, name, type) => `${before}${name} ${TYPES[type]}`,
+    )
+    .replace(/ PRIMARY KEY AUTOINCREMENT\b/g, ' PRIMARY KEY')
+    .replace(/^\) STRICT(, WITHOUT ROWID)?;$/gm, ');');
 }

@@ -70,5 +70,4 @@ export function describeConfig(): string {
 }
 
 export { readKeypair, USUAL_SERVICE_FEE } from './config/funds.ts';
-export { USUAL_RESULTS } from './config/storage.ts';
 export { indexPath, ledgerPath } from './ledger/open.ts';

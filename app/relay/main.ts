@@ -9,7 +9,6 @@ import { runCommandLine } from '../process/commandLine.ts';
 import { addCheckCommand } from './check.ts';
 import { describeConfig, readConfig, readToolConfig } from './config.ts';
 import { addBackupCommand } from './ledger/backup.ts';
-import { addExportCommands } from './ledger/exports.ts';
 import { addMoveCommand } from './ledger/moveToPostgres.ts';
 import { addRestoreCommand } from './ledger/restore.ts';
 import { createLog } from './log.ts';
@@ -69,7 +68,6 @@ async function main(): Promise<void> {
   addBackupCommand(program, readPlaces);
   addRestoreCommand(program, readPlaces);
   addCheckCommand(program, () => readConfig(process.env));
-  addExportCommands(program, readPlaces);
   addReconcileCommand(program, readPlaces);
   addMoveCommand(program, readPlaces);
   program

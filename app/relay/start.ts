@@ -167,7 +167,7 @@ async function reportUndescribed(undocumented: Undocumented, log: Logger): Promi
     if (listings > 0)
       log.warn(
         { listings },
-        'active listings have no description here and cannot be called; `npm run relay -- import` brings exported ones back',
+        'active listings have no description here and cannot be called: restore a backup, or ask their creators to send them again',
       );
   } catch (error) {
     log.warn({ error }, 'cannot read the listings');

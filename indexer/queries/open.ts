@@ -81,7 +81,7 @@ export async function openFitting(place: string): Promise<OpenDatabase<IndexData
     const [next] = pendingOf(opened.applied, 'index', isPostgresUrl(place) ? 'pg' : 'sqlite', placeName(place));
     if (!next) return opened;
     throw new Error(
-      `${placeName(place)} was made by an older release, without ${next.name}. Use that release, or start the indexer of this one first.`,
+      `${placeName(place)} was made by an older release, without the migration ${next.name}. Use that release, or start the indexer of this one first.`,
     );
   } catch (error) {
     await opened.close();

@@ -4,13 +4,12 @@ import type { Kysely } from 'kysely';
 import { readTogether } from '../../app/database/portable.ts';
 import {
   archiveLeaf,
-  archiveNode,
-  emptyArchiveNode,
+  createArchiveRoot,
   readArchiveRoots,
   readArchiveTree,
   unclaimedLeaf,
 } from '../../app/sdk/program/archive.ts';
-import { constants, findUnclaimed, ownAccount } from '../../app/sdk/program/program.ts';
+import { findUnclaimed, ownAccount } from '../../app/sdk/program/program.ts';
 import { decodeTokenAccount } from '../../app/sdk/wallet/tokenAccount.ts';
 import { dayKey } from '../apply/agentDays.ts';
 import { readWrongAgents } from '../apply/agents.ts';
@@ -52,7 +51,7 @@ async function checkTree(
   { archive, tree }: ArchiveRow,
   checked: Checked,
 ): Promise<void> {
-  const root = createRoot();
+  const leaves = createArchiveRoot();
   for (let next = 0n; ; ) {
     const page = await readPage(db, tree, next);
     if (page.length === 0) break;
@@ -62,12 +61,12 @@ async function checkTree(
         checked.differences.push(differ(table, key, 'leaf_index', String(leaf_index), String(next)));
       }
       next = leaf_index + 1n;
-      root.add(Buffer.from(leaf, 'hex'));
+      leaves.add(Buffer.from(leaf, 'hex'));
     }
     checked.rows += page.length;
   }
   const account = await connection.getAccountInfo(new PublicKey(tree), 'finalized');
-  const made = hex(root.end());
+  const made = hex(leaves.root());
   // The account of an empty tree keeps no root.
   const roots = account ? [...readArchiveRoots(account.data), readArchiveTree(account.data).root].map(hex) : [];
   if (!roots.includes(made)) checked.differences.push(differ('archives', archive, 'root', made, roots[0] ?? null));
@@ -160,37 +159,6 @@ function leafOf(row: ExecutionRow): string {
   } catch (error) {
     return (error as Error).message;
   }
-}
-
-/** Computes the root over leaves in order, in the memory of one path from leaf to root. */
-function createRoot(): { add(leaf: Uint8Array): void; end(): Uint8Array } {
-  /** For each level, a node that waits for its right sibling. */
-  const waiting: (Uint8Array | null)[] = Array.from({ length: constants.archiveDepth }, () => null);
-  const rise = (node: Uint8Array, from: number, isLast: boolean): Uint8Array | null => {
-    let risen = node;
-    for (let level = from; level < constants.archiveDepth; level += 1) {
-      const left = waiting[level];
-      if (left) risen = archiveNode(left, risen);
-      else if (isLast) risen = archiveNode(risen, emptyArchiveNode(level));
-      else {
-        waiting[level] = risen;
-        return null;
-      }
-      if (left) waiting[level] = null;
-    }
-    return risen;
-  };
-  let full: Uint8Array | null = null;
-  return {
-    add(leaf) {
-      full = rise(leaf, 0, false);
-    },
-    end() {
-      if (full) return full;
-      // All later leaves are empty.
-      return rise(new Uint8Array(32), 0, true)!;
-    },
-  };
 }
 
 /** Compares the status of each disputed execution with its dispute, read at one moment. */

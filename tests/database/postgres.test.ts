@@ -286,11 +286,12 @@ describe('PostgreSQL', () => {
 
     it('are applied once and in order, also by processes that start together', async () => {
       put('0001_base.sqlite.sql', 'CREATE TABLE nothing (a INTEGER) STRICT;');
-      put('0001_base.pg.sql', 'CREATE TABLE first (a BIGINT); INSERT INTO first VALUES (1);');
+      put('0001_base.sql', 'CREATE TABLE first (\n  a INTEGER\n) STRICT;\n');
+      put('0001_base.pg.sql', 'INSERT INTO first VALUES (1);');
       put('0002_more.pg.sql', 'UPDATE first SET a = a + 1;');
       await Promise.all([run(), run(), run()]);
       await run();
-      expect(await applied()).to.deep.equal(['0001_base.pg.sql', '0002_more.pg.sql']);
+      expect(await applied()).to.deep.equal(['0001_base', '0002_more']);
     });
 
     it('need no rights when there is nothing to do, and fail without rights when there is', async () => {
@@ -316,9 +317,11 @@ describe('PostgreSQL', () => {
 
     it('refuse an edited file, a missing one, and a number out of order', async () => {
       put('0002_more.pg.sql', 'UPDATE first SET a = a + 2;');
-      expect((await thrown(run())).message).to.include('was made with another version of 0002_more.pg.sql');
+      expect((await thrown(run())).message).to.include('was made with another version of the migration 0002_more');
       rmSync(join(folder, '0002_more.pg.sql'));
-      expect((await thrown(run())).message).to.include('was migrated by a newer release, which has 0002_more.pg.sql');
+      expect((await thrown(run())).message).to.include(
+        'was migrated by a newer release, which has the migration 0002_more',
+      );
       put('0003_more.pg.sql', '');
       expect((await thrown(run())).message).to.include('should be number 0002');
     });

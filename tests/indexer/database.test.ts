@@ -18,7 +18,7 @@ describe('indexer/database', () => {
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'migrations-'));
-    put('0001_first.sqlite.sql', 'CREATE TABLE first (a INTEGER) STRICT; CREATE TABLE other (a INTEGER) STRICT;');
+    put('0001_first.sql', 'CREATE TABLE first (a INTEGER) STRICT; CREATE TABLE other (a INTEGER) STRICT;');
     put('README.md', 'not a migration');
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -27,7 +27,7 @@ describe('indexer/database', () => {
     const { sqlite, close } = open();
     migrate(sqlite, folder);
     migrate(sqlite, folder);
-    expect(names(sqlite)).to.deep.equal(['0001_first.sqlite.sql']);
+    expect(names(sqlite)).to.deep.equal(['0001_first']);
     put('0002_second.sqlite.sql', 'INSERT INTO first VALUES (1);');
     put('0003_third.sqlite.sql', 'UPDATE first SET a = a + 1;');
     migrate(sqlite, folder);
@@ -42,19 +42,21 @@ describe('indexer/database', () => {
     put('0002_broken.sqlite.sql', 'INSERT INTO first VALUES (1); INSERT INTO nowhere VALUES (1);');
     expect(() => migrate(sqlite, folder)).to.throw('nowhere');
     expect(sqlite.prepare('SELECT count(*) FROM first').pluck().get()).to.equal(0n);
-    expect(names(sqlite)).to.deep.equal(['0001_first.sqlite.sql']);
+    expect(names(sqlite)).to.deep.equal(['0001_first']);
     close();
   });
 
   it('refuses an edited file, a missing one, and a number out of order', () => {
     const { sqlite, close } = open();
     migrate(sqlite, folder);
-    put('0001_first.sqlite.sql', 'CREATE TABLE first (a TEXT) STRICT;');
-    expect(() => migrate(sqlite, folder)).to.throw('was made with another version of 0001_first.sqlite.sql');
-    renameSync(join(folder, '0001_first.sqlite.sql'), join(folder, '0002_first.sqlite.sql'));
+    put('0001_first.sql', 'CREATE TABLE first (a TEXT) STRICT;');
+    expect(() => migrate(sqlite, folder)).to.throw('was made with another version of the migration 0001_first');
+    renameSync(join(folder, '0001_first.sql'), join(folder, '0002_first.sql'));
     expect(() => migrate(sqlite, folder)).to.throw('should be number 0001');
-    rmSync(join(folder, '0002_first.sqlite.sql'));
-    expect(() => migrate(sqlite, folder)).to.throw('was migrated by a newer release, which has 0001_first.sqlite.sql');
+    rmSync(join(folder, '0002_first.sql'));
+    expect(() => migrate(sqlite, folder)).to.throw(
+      'was migrated by a newer release, which has the migration 0001_first',
+    );
     close();
   });
 

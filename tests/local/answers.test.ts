@@ -19,8 +19,6 @@ const VALIDATOR_RENT = 6_960;
 const DIFFERENCES: Record<string, string> = {
   'getAgGenesisCert with a parameter': 'The validator adds the parameters as Rust prints them.',
   getVersion: 'The node says that it has cheat codes, as a Surfpool does.',
-  getVoteAccounts: 'Nobody votes on a chain of one node.',
-  'getBlock with rewards': 'Nobody earns the fees.',
   'simulateTransaction with a lookup table that is not there': 'The node reads no lookup tables, and says so.',
   'getSignaturesForAddress: memos and errors': 'Its own build of the memo program runs out of units in a syscall.',
   'getSignatureStatuses after a send of: units run out': 'Its memo program runs out of units in a syscall.',

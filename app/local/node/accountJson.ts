@@ -4,13 +4,18 @@ import { PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { Account } from 'litesvm/dist/internal.js';
 import { z } from 'zod';
-import { parseSystem, SYSTEMS } from './systemJson.ts';
+import { LOADER, parseLoaded } from './loaderJson.ts';
 import { CODES, context, invalidParams, RpcError } from './wire.ts';
 import { toZstd } from './zstd.ts';
 
 /** Base58 of longer data takes too long and is refused, as by a validator. */
 const MAX_BASE58_BYTES = 128;
-const TOKEN_PROGRAMS = new Set([TOKEN_PROGRAM_ID, TOKEN_2022_PROGRAM_ID].map(String));
+/** A validator's names for the owners of accounts parsed here. */
+const PARSED_PROGRAMS: Record<string, string> = {
+  [LOADER]: 'bpf-upgradeable-loader',
+  [String(TOKEN_PROGRAM_ID)]: 'spl-token',
+  [String(TOKEN_2022_PROGRAM_ID)]: 'spl-token-2022',
+};
 
 /** The format of accounts in an answer. Without an encoding, bytes are returned as one base58 text. */
 export const accountConfig = context.extend({
@@ -24,7 +29,7 @@ export type AccountConfig = z.output<typeof accountConfig>;
 export type DecimalsOf = (mint: PublicKey) => number | null;
 
 export function isTokenProgram(owner: string): boolean {
-  return TOKEN_PROGRAMS.has(owner);
+  return owner !== LOADER && Object.hasOwn(PARSED_PROGRAMS, owner);
 }
 
 /** `data` are the account's bytes at the requested commitment. */
@@ -42,10 +47,8 @@ export function accountToJson(account: Account, data: Uint8Array, config: Accoun
 
 function encodeData(owner: string, data: Uint8Array, { encoding, dataSlice }: AccountConfig, decimalsOf: DecimalsOf) {
   if (encoding === 'jsonParsed') {
-    const isToken = isTokenProgram(owner);
-    const parsed = isToken ? parseToken(data, decimalsOf) : parseSystem(owner, data);
-    const program = isToken ? (owner === String(TOKEN_PROGRAM_ID) ? 'spl-token' : 'spl-token-2022') : SYSTEMS[owner];
-    if (parsed) return { program, parsed, space: data.length };
+    const parsed = owner === LOADER ? parseLoaded(data) : isTokenProgram(owner) ? parseToken(data, decimalsOf) : null;
+    if (parsed) return { program: PARSED_PROGRAMS[owner], parsed, space: data.length };
   }
   const slice = dataSlice ? data.subarray(dataSlice.offset, dataSlice.offset + dataSlice.length) : data;
   const bytes = Buffer.from(slice.buffer, slice.byteOffset, slice.length);

@@ -14,6 +14,9 @@ const CERTIFICATE = {
   signature: { bitmap: [0, 0, 0], signature: Array(192).fill(0) },
 };
 
+/** Slots for which a validator remembers sufficient fees. */
+const RECENT_SLOTS = 150;
+
 const options = z.tuple([]).rest(context.nullish());
 
 /** The answer of `getEpochInfo` for a slot. */
@@ -29,21 +32,35 @@ export function epochInfo(bank: Bank, slot: number) {
 }
 
 export function clusterMethods(bank: Bank): Record<string, Method> {
+  const { slots } = bank;
   const slotOf: Method = (params) => readingOf(bank, parse(options, params)[0]).slot;
 
   return {
     getSlot: slotOf,
-    getBlockHeight: (params) => bank.slots.height(slotOf(params) as number),
+    getBlockHeight: (params) => slots.height(slotOf(params) as number),
     getEpochInfo: (params) => epochInfo(bank, slotOf(params) as number),
+    // Solana Explorer asks for it before it shows any page.
+    getEpochSchedule: () => ({
+      slotsPerEpoch: SLOTS_PER_EPOCH,
+      leaderScheduleSlotOffset: SLOTS_PER_EPOCH,
+      warmup: false,
+      firstNormalEpoch: 0,
+      firstNormalSlot: 0,
+    }),
     getLatestBlockhash(params) {
       const reading = readingOf(bank, parse(options, params)[0]);
-      const { hash, height } = bank.slots.blockAt(reading.slot);
+      const { hash, height } = slots.blockAt(reading.slot);
       return inContext(reading, { blockhash: hash, lastValidBlockHeight: height + BLOCKHASH_SLOTS });
     },
     isBlockhashValid(params) {
       const [hash, config] = parse(z.tuple([blockhash]).rest(context.nullish()), params);
       const reading = readingOf(bank, config);
-      return inContext(reading, bank.slots.isValid(hash, reading.slot));
+      return inContext(reading, slots.isValid(hash, reading.slot));
+    },
+    getRecentPrioritizationFees() {
+      const oldest = Math.max(slots.oldest, slots.current - RECENT_SLOTS + 1);
+      const recent = Array.from({ length: slots.current - oldest + 1 }, (_, index) => oldest + index);
+      return recent.filter((slot) => slots.hasBlock(slot)).map((slot) => ({ slot, prioritizationFee: 0 }));
     },
     getGenesisHash: () => bank.genesisHash,
     getAgGenesisCert(params) {

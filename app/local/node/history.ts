@@ -79,12 +79,7 @@ export class History {
 
   /** Unix seconds of a slot, if a transaction of that slot is still known. */
   time(slot: number): number | null {
-    return this.inSlot(slot)[0]?.blockTime ?? null;
-  }
-
-  /** The transactions of a slot, in order. */
-  inSlot(slot: number): Landed[] {
-    return this.bySlot.get(slot) ?? [];
+    return this.bySlot.get(slot)?.[0]?.blockTime ?? null;
   }
 
   get(signature: string): Landed | null {

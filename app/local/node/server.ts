@@ -13,7 +13,6 @@ import { clusterMethods } from './clusterMethods.ts';
 import { Subscriptions } from './subscriptions.ts';
 import { tokenMethods } from './tokenMethods.ts';
 import { transactionMethods } from './transactionMethods.ts';
-import { validatorMethods } from './validatorMethods.ts';
 import { CODES, type Method, RpcError } from './wire.ts';
 
 const HOST = '127.0.0.1';
@@ -54,7 +53,6 @@ export async function startNode(options: BankOptions): Promise<RunningNode> {
     ...blockMethods(bank),
     ...accountMethods(bank),
     ...tokenMethods(bank),
-    ...validatorMethods(bank),
     ...transactionMethods(bank, faucet),
     ...cheatMethods(bank),
   };

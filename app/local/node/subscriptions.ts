@@ -1,7 +1,7 @@
 /** Subscriptions over WebSocket: each is notified when a change reaches its commitment. */
 import { type Commitment, PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
-import { type AccountConfig, accountConfig, accountFilters, compileFilters, type Filter } from './accountJson.ts';
+import { type AccountConfig, accountConfig } from './accountJson.ts';
 import { showAccount } from './accountMethods.ts';
 import type { Bank } from './bank.ts';
 import type { Landed, LandedMeta } from './history.ts';
@@ -36,7 +36,6 @@ const subscribedSignature = invalidRequest(signature, 'Invalid Request: Invalid 
 const commitmentOnly = z.object({ commitment: context.shape.commitment }).nullish();
 const logsFilter = z.union([z.literal(['all', 'allWithVotes']), z.object({ mentions: z.array(z.string()) })]);
 const accountOptions = accountConfig.nullish();
-const programOptions = accountConfig.extend({ filters: accountFilters }).nullish();
 
 export class Subscriptions {
   private readonly all = new Map<number, Subscription>();
@@ -106,11 +105,6 @@ export class Subscriptions {
         const [key, options] = parse(z.tuple([subscribedAddress]).rest(accountOptions), params);
         return add((send) => this.account(key, options ?? {}, send));
       },
-      programSubscribe: (params) => {
-        const [program, options] = parse(z.tuple([subscribedAddress]).rest(programOptions), params);
-        const test = compileFilters(options?.filters);
-        return add((send) => this.program(program, test, options ?? {}, send));
-      },
       slotSubscribe: () =>
         add((send) => ({
           commitment: 'processed',
@@ -159,22 +153,6 @@ export class Subscriptions {
       commitment,
       onAccounts: (addresses) => {
         if (addresses.has(text)) send('accountNotification', inContext(this.at(commitment), this.show(key, options)));
-      },
-    };
-  }
-
-  private program(program: PublicKey, test: Filter, options: AccountConfig, send: Send): Subscription {
-    const commitment = commitmentOf(options);
-    return {
-      commitment,
-      onAccounts: (addresses) => {
-        for (const pubkey of addresses) {
-          const key = new PublicKey(pubkey);
-          const account = this.bank.account(key, commitment);
-          if (!account || !program.equals(new PublicKey(account.owner())) || !test(account.data())) continue;
-          const value = { pubkey, account: this.show(key, options) };
-          send('programNotification', inContext(this.at(commitment), value));
-        }
       },
     };
   }

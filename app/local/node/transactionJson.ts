@@ -11,12 +11,10 @@ export interface ShowOptions {
   encoding: TransactionEncoding;
   /** The newest version that the caller can read; undefined for legacy only. */
   maxVersion: number | undefined;
-  /** A block without rewards also shows null for those of its transactions. */
-  hasRewards?: boolean;
 }
 
-/** For `getTransaction` and `getBlock`. Throws -32015 if the caller cannot read its version. */
-export function showTransaction(landed: Landed, { encoding, maxVersion, hasRewards = true }: ShowOptions) {
+/** For `getTransaction`. Throws -32015 if the caller cannot read its version. */
+export function showTransaction(landed: Landed, { encoding, maxVersion }: ShowOptions) {
   const { message, signatures } = readable(landed, maxVersion);
   const { returnData, ...meta } = JSON.parse(landed.meta) as LandedMeta;
   const isParsed = encoding === 'jsonParsed';
@@ -38,25 +36,10 @@ export function showTransaction(landed: Landed, { encoding, maxVersion, hasRewar
           instructions: instructions.map((instruction) => inWords(message, instruction)),
         })),
       }),
-      rewards: hasRewards ? [] : null,
+      rewards: [],
       ...(!isParsed && { loadedAddresses: { writable: [], readonly: [] } }),
       ...(returnData && { returnData }),
     },
-  };
-}
-
-/** Accounts, balances and error for `getBlock` with `accounts`. */
-export function showAccounts(landed: Landed, maxVersion: number | undefined) {
-  const { message, signatures } = readable(landed, maxVersion);
-  const meta = JSON.parse(landed.meta) as LandedMeta;
-  const { fee, preBalances, postBalances, preTokenBalances, postTokenBalances } = meta;
-  return {
-    ...(maxVersion !== undefined && { version: message.version }),
-    transaction: {
-      signatures: signatures.map((signature) => bs58.encode(signature)),
-      accountKeys: parseKeys(message),
-    },
-    meta: { ...outcomeOf(landed), fee, preBalances, postBalances, preTokenBalances, postTokenBalances },
   };
 }
 

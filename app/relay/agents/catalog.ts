@@ -51,10 +51,6 @@ interface CatalogDeps extends AgentDeps {
   /** `''` or `?cluster=...`, appended to a path of Solana Explorer. */
   explorerQuery: string;
   agentHealth: Pick<AgentHealthReader, 'healthOf'>;
-  config: {
-    /** Maximum size of a result per cent of its price, bytes. */
-    results: { bytesPerCent: number };
-  };
 }
 
 export interface ListDeps extends CatalogDeps {
@@ -96,7 +92,7 @@ export async function getAgent(deps: CatalogDeps, agentId: string): Promise<Agen
     output_schema: metadata.output_schema,
     timeout_seconds: Number(row.timeout_seconds),
     min_timeout_seconds: Number(row.min_timeout_seconds),
-    max_result_bytes: maxResultBytes(row.price, deps.config.results.bytesPerCent),
+    max_result_bytes: maxResultBytes(row.price),
     successful_executions: Number(row.successful_executions ?? 0n),
     dispute_count: Number(row.dispute_count ?? 0n),
     upheld_disputes: Number(row.upheld_disputes),

@@ -40,10 +40,6 @@ interface TrialInput {
 }
 
 export interface TrialDeps extends Pick<PendingDeps, 'views' | 'ledger' | 'now'> {
-  config: {
-    /** Maximum size of a result per cent of its price, bytes. */
-    results: { bytesPerCent: number };
-  };
   documents: Documents;
   /** Sign and send tests like paid calls. */
   testTools: Required<Pick<ConformanceTools, 'sign' | 'post'>>;
@@ -99,8 +95,7 @@ export async function tryListing(
   const endpoint = listings > 0 ? `${wallet} ${url}` : ` ${new URL(url).origin}`;
   await spend(limits.endpoint, endpoint, 1, 'This endpoint was');
   await spend(limits.wallet, wallet, Math.max(1, listings), 'Endpoints of this wallet were');
-  const limit =
-    own.price === null ? {} : { maxResultBytes: maxResultBytes(own.price, deps.config.results.bytesPerCent) };
+  const limit = own.price === null ? {} : { maxResultBytes: maxResultBytes(own.price) };
   const target = {
     url,
     signingKey: input.signing_key,

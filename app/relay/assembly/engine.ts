@@ -16,7 +16,7 @@ import { type ChainWatch, createChainWatch } from '../operation/chainWatch.ts';
 import type { EngineParts, RelayOptions } from './parts.ts';
 
 /** Builds the engine with its journal, and closes the gate when the chain refuses its opens. */
-export function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOptions, parts: EngineParts) {
+export function assembleEngine({ log, wrapChain, wrapJournal }: RelayOptions, parts: EngineParts) {
   const { files, chain, gate, documents } = parts;
   const { ledger, writes } = files;
   const owner = randomUUID();
@@ -50,7 +50,6 @@ export function assembleEngine({ config, log, wrapChain, wrapJournal }: RelayOpt
     },
     claimed: createWarnings({ ledger: ledger.db, writes, now: () => Date.now(), log }),
     readText: parts.readText,
-    resultBytesPerCent: config.results.bytesPerCent,
     closedEnd: (executionId) => readClosedEnd(files.views.db, executionId),
     isReturned: (deposit) => isReturned(files.views.db, deposit),
     endpointOf: async (hash) => (await documents.get(hash))?.metadata.endpoint ?? null,

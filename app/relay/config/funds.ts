@@ -8,19 +8,15 @@ import type { RevocationBudget } from '../ledger/revocations.ts';
 import type { RunwayLimits } from '../operation/runway.ts';
 import type { SweepSettings } from '../sweeper/sweeper.ts';
 
-const lamports = (usual: bigint) =>
-  z.coerce
-    .bigint()
-    .min(0n)
-    .max(2n ** 53n)
-    .default(usual);
-
 /** Base units. Without priority fees and at 100 USDC a SOL, 1.5 times the cost of an x402 call are 4,155. */
 export const USUAL_SERVICE_FEE = { least: 5_000n, solPrice: 100_000_000n };
 const SERVICE_FEE_RULE = `must be at most ${formatUsdc(constants.maxServiceFee)}, with up to 6 decimals`;
 
 /** Time between two readings of the relay's SOL. A sensible balance does not run out within it. */
 const RUNWAY_POLL_SECONDS = 30;
+
+/** Twenty keys of a wallet in 24 hours. */
+const REVOKE_LAMPORTS_PER_WALLET_DAY = 100_000n;
 
 /** Longer than a signed transaction can still land, and than most pauses between calls of a deployment in use. */
 const USUAL_SILENCE_SECONDS = 120;
@@ -65,10 +61,14 @@ export const fundsSettings = {
     .describe(
       'none: a call’s network fees come from its wallet’s gas balance. all: you pay all fees and deposits that a gas balance does not pay, within LENT_LAMPORTS; only for a local network, or if you want to give',
     ),
-  REVOKE_LAMPORTS_PER_WALLET_DAY: lamports(100_000n).describe(
-    'network fees for revoking keys of one wallet on-chain in 24 hours, lamports; beyond it the wallet must revoke them itself',
-  ),
-  REVOKE_LAMPORTS_PER_DAY: lamports(5_000_000n).describe('the same for all wallets, lamports'),
+  REVOKE_LAMPORTS_PER_DAY: z.coerce
+    .bigint()
+    .min(0n)
+    .max(2n ** 53n)
+    .default(5_000_000n)
+    .describe(
+      'network fees for revoking keys on-chain in 24 hours, lamports; beyond it, and beyond 100000 for one wallet, wallets must revoke them themselves',
+    ),
   ARCHIVE: z
     .enum(['on', 'existing', 'off'])
     .default('on')
@@ -125,7 +125,7 @@ export function readFunds(env: z.output<z.ZodObject<typeof fundsSettings>>) {
     /** The operator pays all that the gas balances do not. */
     sponsorsAll: env.SPONSOR === 'all',
     revocations: {
-      wallet: env.REVOKE_LAMPORTS_PER_WALLET_DAY,
+      wallet: REVOKE_LAMPORTS_PER_WALLET_DAY,
       total: env.REVOKE_LAMPORTS_PER_DAY,
     } satisfies RevocationBudget,
     archive: { mode: env.ARCHIVE, waitSeconds: env.ARCHIVE_WAIT_SECONDS } satisfies SweepSettings,

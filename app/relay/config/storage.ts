@@ -4,23 +4,6 @@ import { z } from 'zod';
 import { databaseUrl } from '../../database/postgres.ts';
 import type { ObjectSettings } from '../outbound/resultObjects.ts';
 
-/** Maximum size of results, and how long and where they are kept. */
-interface ResultSettings {
-  /** Bytes of a result for each cent of its price. */
-  bytesPerCent: number;
-  /** Days that a result is kept after its verification. */
-  retentionDays: number;
-  /** Null: all results stay in the ledger. */
-  objects: ObjectSettings | null;
-}
-
-/** The defaults for results. */
-export const USUAL_RESULTS: ResultSettings = {
-  bytesPerCent: 65_536,
-  retentionDays: 30,
-  objects: null,
-};
-
 export const storageSettings = {
   DATA_DIR: z.string().default('.local').describe('folder of ledger.db and index.db'),
   DATABASE_URL: databaseUrl.describe(
@@ -34,18 +17,12 @@ export const storageSettings = {
     .describe(
       'new executions are refused if the file system of DATA_DIR has less free space; 0, and always with DATABASE_URL: only after a write failed for lack of space',
     ),
-  RESULT_BYTES_PER_CENT: z.coerce
-    .number()
-    .int()
-    .min(1_024)
-    .default(USUAL_RESULTS.bytesPerCent)
-    .describe('largest result for each cent of the price, bytes; at most 5 MiB in total'),
   RESULT_RETENTION_DAYS: z.coerce
     .number()
     .int()
     .min(7)
     .max(36_500)
-    .default(USUAL_RESULTS.retentionDays)
+    .default(30)
     .describe(
       'how long results are kept; disputed ones at least until the dispute ends. Their hashes are kept permanently',
     ),
@@ -76,10 +53,11 @@ export function readStorage(env: StorageEnv) {
     databaseUrl: env.DATABASE_URL ?? null,
     minFreeBytes: env.MIN_FREE_BYTES,
     results: {
-      bytesPerCent: env.RESULT_BYTES_PER_CENT,
+      /** Days that a result is kept after its verification. */
       retentionDays: env.RESULT_RETENTION_DAYS,
+      /** Null: all results stay in the ledger. */
       objects: readObjectSettings(env),
-    } satisfies ResultSettings as ResultSettings,
+    },
     /** May not exist. */
     backupDir: backupDirOf(env),
   };

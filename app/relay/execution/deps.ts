@@ -56,8 +56,6 @@ export interface EngineDeps {
   hasPaid(wallet: string): Promise<boolean>;
   /** The bytes of a result, in the ledger or the object storage. */
   readText: ReadText;
-  /** Maximum size of a result per cent of its price, bytes. */
-  resultBytesPerCent: number;
   /** Throws if new executions of a listing are refused. */
   requireExposure(listing: string): void;
   /** Called when the chain refuses an open of a listing, with the program's error name if it has one. */

@@ -68,7 +68,7 @@ export function createServing(
       executionId: row.execution_id,
       signingKey: record.signingKey.toBytes(),
       requestHash: row.request_hash,
-      maxResultBytes: maxResultBytes(row.price, deps.resultBytesPerCent),
+      maxResultBytes: maxResultBytes(row.price),
     });
     if (verdict.kind !== 'completed') {
       return refund(verdict.kind, verdict.message, { status: 200, ...beginningOf(answer.body) });

@@ -197,7 +197,6 @@ const FIGURES: Record<string, [help: string, value: (found: Found) => number | b
   ],
   escrow_base_units: ['USDC in the escrows of all open records, by the index', ({ escrows }) => escrows],
   locked_lamports: ['Refundable deposits in the records of ended executions', ({ swept }) => swept?.locked],
-  archivable_lamports: ['Refundable deposits in records that could be archived now', ({ swept }) => swept?.archivable],
   archivable_records: [
     'Records of ended executions that could be archived now',
     ({ swept }) => swept?.archivableRecords,
@@ -206,11 +205,6 @@ const FIGURES: Record<string, [help: string, value: (found: Found) => number | b
     'How long the oldest of them whose deposit the operator or a gas balance lent could have been archived; 0 if there is none',
     ({ swept }) => swept?.oldestArchivableSeconds,
   ],
-  archived_lamports: [
-    'Refundable deposits that this process has returned since it started',
-    ({ swept }) => swept?.returned,
-  ],
-  archived_executions: ['Executions in all archives', ({ swept }) => swept?.archivedExecutions],
   archives_mismatched: [
     'Archives whose root computed from the index differs from the root on-chain',
     ({ swept }) => swept?.mismatchedTrees,

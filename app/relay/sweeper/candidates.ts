@@ -130,15 +130,14 @@ export async function lostDeposits(views: Views, now: bigint, after: After): Pro
 }
 
 /**
- * Counts the ended records that still hold rent, those that could be leaves now, and the leaves. `ripe_since` is the
- * time from which the oldest ripe record could be one, unix seconds. It counts those whose rent this deployment or a gas
+ * Counts the ended records that still hold rent, and those that could be leaves now. `ripe_since` is the time
+ * from which the oldest ripe record could be one, unix seconds. It counts those whose rent this deployment or a gas
  * balance lent: a wallet's own open may name a sponsor that cannot receive lamports, whose record stays ripe for ever.
  */
 export async function countRecords(views: Views, now: bigint) {
-  const { rows } = await sql<{ kept: bigint; ripe: bigint; ripe_since: bigint | null; archived: bigint }>`
+  const { rows } = await sql<{ kept: bigint; ripe: bigint; ripe_since: bigint | null }>`
     SELECT ripe.count AS ripe, ripe.since AS ripe_since,
-      (SELECT count(*) FROM chain.executions WHERE closed = 0 AND status <> 'open') AS kept,
-      (SELECT coalesce(sum(leaf_count), 0) FROM chain.archives) AS archived
+      (SELECT count(*) FROM chain.executions WHERE closed = 0 AND status <> 'open') AS kept
     FROM (SELECT count(*) AS count,
         min(CASE WHEN key_id IS NOT NULL OR rent_sponsor IN (SELECT address FROM lenders) THEN ${RIPE_AT} END) AS since
       FROM chain.executions WHERE ${isRipe(now)}) AS ripe`.execute(views);

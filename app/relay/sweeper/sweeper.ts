@@ -83,7 +83,6 @@ export interface SweepFigures {
   isLate: boolean;
   /** Returned by this process since it started. */
   returned: number;
-  archivedExecutions: number;
   mismatchedTrees: number;
 }
 
@@ -162,7 +161,7 @@ export function startSweeper(
   return {
     async figures() {
       const now = chain.clock();
-      const { kept, ripe, ripe_since, archived } = await countRecords(views, now);
+      const { kept, ripe, ripe_since } = await countRecords(views, now);
       const oldest = ripe_since === null ? 0 : Number(now - ripe_since);
       return {
         locked: Number(kept) * rent,
@@ -171,7 +170,6 @@ export function startSweeper(
         oldestArchivableSeconds: oldest,
         isLate: settings.mode !== 'off' && oldest > settings.waitSeconds + LATE_SECONDS,
         returned,
-        archivedExecutions: Number(archived),
         mismatchedTrees: following.mismatched.size,
       };
     },

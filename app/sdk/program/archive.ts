@@ -16,7 +16,7 @@ import type { StructOf } from './idlValues.ts';
 /** Where the leaf of an unclaimed refund is. */
 export type UnclaimedLeaf = StructOf<'UnclaimedLeaf'>;
 
-export { archiveNode, emptyArchiveNode, provenRoot, readArchiveRoots } from './archiveTree.ts';
+export { archiveNode, createArchiveRoot, emptyArchiveNode, provenRoot, readArchiveRoots } from './archiveTree.ts';
 
 /** A record's 32-byte leaf in its archive's tree. Throws RangeError if fields are missing or do not fit. */
 export function archiveLeaf(record: PublicKey, execution: ExecutionRecord): Uint8Array {

@@ -38,6 +38,43 @@ export function rootOf(leaf: Uint8Array, index: number, proof: readonly Uint8Arr
   );
 }
 
+/** Computes the root of a tree from leaves in order; keeps only the path to the last one. */
+export function createArchiveRoot() {
+  /** By level, the complete subtree that waits for its right neighbour; null if none waits. */
+  const waiting: (Uint8Array | null)[] = Array(constants.archiveDepth).fill(null);
+  /** Root of the tree once it is full. */
+  let full: Uint8Array | null = null;
+  let count = 0;
+  return {
+    get count(): number {
+      return count;
+    },
+    add(leaf: Uint8Array): void {
+      if (count >= constants.archiveCapacity) throw new RangeError('the tree is full');
+      count += 1;
+      let node = leaf;
+      for (let level = 0; level < waiting.length; level += 1) {
+        const left = waiting[level] ?? null;
+        waiting[level] = left ? null : node;
+        if (!left) return;
+        node = archiveNode(left, node);
+      }
+      full = node;
+    },
+    root(): Uint8Array {
+      if (full) return full;
+      let node: Uint8Array | null = null;
+      for (const [level, left] of waiting.entries()) {
+        const right: Uint8Array = node ?? emptyArchiveNode(level);
+        // A level without a waiting node, and with nothing below it, is still empty.
+        if (left) node = archiveNode(left, right);
+        else if (node) node = archiveNode(node, emptyArchiveNode(level));
+      }
+      return node ?? emptyArchiveNode(constants.archiveDepth);
+    },
+  };
+}
+
 /** The content of a tree's account. */
 export interface TreeAccount {
   /** The archive that owns it, 32 bytes. */

@@ -1,8 +1,7 @@
 /** Rebuilds a whole tree of the archive from its own transactions, or from leaves that a file or a service has. */
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Connection, PublicKey } from '@solana/web3.js';
-import { archiveNode, emptyArchiveNode } from '../program/archive.ts';
-import { constants } from '../program/program.ts';
+import { createArchiveRoot } from '../program/archiveTree.ts';
 import { ARCHIVE_PAGE, ArchiveLine } from '../wire/wire.ts';
 import { readArchive } from './archive.ts';
 import { AT_ONCE, leafOfLine, leavesIn, linesOf, signaturePages } from './archiveLeaves.ts';
@@ -22,43 +21,6 @@ export async function* publishedLeaves(service: Service, index: number): AsyncGe
     first += page.length;
     if (page.length < ARCHIVE_PAGE) return;
   }
-}
-
-/** Computes the root of a tree from leaves in order; keeps only the path to the last one. */
-export function createArchiveRoot() {
-  /** By level, the complete subtree that waits for its right neighbour; null if none waits. */
-  const waiting: (Uint8Array | null)[] = Array(constants.archiveDepth).fill(null);
-  /** Root of the tree once it is full. */
-  let full: Uint8Array | null = null;
-  let count = 0;
-  return {
-    get count(): number {
-      return count;
-    },
-    add(leaf: Uint8Array): void {
-      if (count >= constants.archiveCapacity) throw new RangeError('the tree is full');
-      count += 1;
-      let node = leaf;
-      for (let level = 0; level < waiting.length; level += 1) {
-        const left = waiting[level] ?? null;
-        waiting[level] = left ? null : node;
-        if (!left) return;
-        node = archiveNode(left, node);
-      }
-      full = node;
-    },
-    root(): Uint8Array {
-      if (full) return full;
-      let node: Uint8Array | null = null;
-      for (const [level, left] of waiting.entries()) {
-        const right: Uint8Array = node ?? emptyArchiveNode(level);
-        // A level without a waiting node, and with nothing below it, is still empty.
-        if (left) node = archiveNode(left, right);
-        else if (node) node = archiveNode(node, emptyArchiveNode(level));
-      }
-      return node ?? emptyArchiveNode(constants.archiveDepth);
-    },
-  };
 }
 
 /**

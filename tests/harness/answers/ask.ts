@@ -13,10 +13,10 @@ export type Answers = Record<string, unknown>;
 
 /** Names of numbers that count slots, blocks, time and the like, and so differ between nodes. */
 const RUNNING = new Set([
-  ...['slot', 'parentSlot', 'blockHeight', 'lastValidBlockHeight', 'blockTime', 'contextSlot', 'lastRestartSlot'],
+  ...['slot', 'blockHeight', 'lastValidBlockHeight', 'blockTime', 'contextSlot', 'lastRestartSlot'],
   ...['root', 'parent', 'subscription', 'transactionIndex'],
 ]);
-const HASHES = new Set(['recentBlockhash', 'blockhash', 'previousBlockhash']);
+const HASHES = new Set(['recentBlockhash', 'blockhash']);
 /** The two nodes have different builds of these programs, so their compute units and logs are not compared. */
 const BUNDLED = [MEMO, TOKEN_PROGRAM_ID, ASSOCIATED_TOKEN_PROGRAM_ID].map(String);
 const OF_BUNDLED = new Set(['computeUnitsConsumed', 'costUnits', 'unitsConsumed']);
@@ -24,7 +24,6 @@ const SYSVARS = 'Sysvar1111111111111111111111111111111111111';
 /** Lists of balances in which those of programs are replaced: they depend on the chain, not on the scene. */
 const BALANCES = new Set(['preBalances', 'postBalances']);
 const HEADERS = ['content-type', 'access-control-allow-origin', 'access-control-allow-headers'] as const;
-const VOTES = 'Vote111111111111111111111111111111111111111';
 /** Parse errors. Their reasons are worded by Rust's libraries on the validator, and by our own code on our node. */
 const REASONS = /^(Invalid params:|invalid base(?:58|64) encoding:|failed to deserialize [\w:]+:) .*$/;
 /** On a busy machine, a notification may wait until its transaction is confirmed. */
@@ -194,9 +193,6 @@ function normaliserOf(scene: Scene): (value: unknown) => unknown {
     }
     if (Array.isArray(value)) {
       if (value[1] === 'base64+zstd' && typeof value[0] === 'string') return [decompress(value[0]), value[1]];
-      if (key === 'transactions') return value.filter((each) => !isVote(each)).map((each) => walk(each, ''));
-      // Signatures of a block, without those of votes.
-      if (key === 'signatures') return value.map((each) => walk(each, '')).filter((each) => each !== '$own');
       if (key === 'logs' || key === 'logMessages') value = withoutMemos(value as string[]);
       if (BALANCES.has(key)) return (value as number[]).map((each) => (PROGRAM_BALANCES.has(each) ? '$program' : each));
       return inOrder((value as unknown[]).map((each) => walk(each, key, isBundled)));
@@ -228,10 +224,6 @@ function withoutMemos(lines: string[]): string[] {
 
 function ofBundled(line: string): string {
   return line.replace(/(Memo \(len \d+\)): .*/, '$1').replace(/consumed \d+ of \d+/, 'consumed $$bundled');
-}
-
-function isVote(transaction: unknown): boolean {
-  return JSON.stringify(transaction).includes(VOTES);
 }
 
 /** True for keys and signatures that only one of the chains knows. */

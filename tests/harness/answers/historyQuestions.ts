@@ -6,40 +6,10 @@ import { at, MEMO, type Scene } from './scene.ts';
 const UNKNOWN_SIGNATURE = bs58.encode(Buffer.alloc(64, 7));
 
 export function aboutBlocks({ played }: Scene): Record<string, Question> {
-  const { transfer, failed, v0, v1 } = played as Record<string, { slot: number }>;
-  const ofVersion1 = (options: object) => ask('getBlock', v1!.slot, { ...options, rewards: false });
+  const { transfer } = played as Record<string, { slot: number }>;
   return {
-    'getBlock with rewards': shape('getBlock', transfer!.slot),
-    getBlock: ask('getBlock', transfer!.slot, { rewards: false }),
-    'getBlock parsed': ask('getBlock', transfer!.slot, { ...JSON_PARSED, ...V0, rewards: false }),
-    'getBlock with accounts': ask('getBlock', failed!.slot, { transactionDetails: 'accounts', rewards: false, ...V0 }),
-    'getBlock with signatures': ask('getBlock', failed!.slot, { transactionDetails: 'signatures', rewards: false }),
-    'getBlock with nothing': ask('getBlock', failed!.slot, { transactionDetails: 'none', rewards: false }),
-    'getBlock as bytes': ask('getBlock', failed!.slot, { ...BASE64, ...V0, rewards: false }),
-    'getBlock with a version 0': ask('getBlock', v0!.slot, { ...V0, rewards: false }),
-    'getBlock of version 0 for a client of old': ask('getBlock', v0!.slot),
-    'getBlock with a version 1': ofVersion1(ANY_VERSION),
-    'getBlock with a version 1, parsed': ofVersion1({ ...ANY_VERSION, ...JSON_PARSED }),
-    'getBlock with a version 1, as bytes': ofVersion1({ ...ANY_VERSION, ...BASE64 }),
-    'getBlock with a version 1, in base58': ofVersion1({ ...ANY_VERSION, encoding: 'base58' }),
-    'getBlock with a version 1, with accounts': ofVersion1({ ...ANY_VERSION, transactionDetails: 'accounts' }),
-    'getBlock with a version 1, with signatures': ofVersion1({ transactionDetails: 'signatures' }),
-    'getBlock of version 1 for a client of old': ofVersion1({}),
-    'getBlock of version 1 for a client of version 0': ofVersion1(V0),
-    'getBlock of version 1 for a client of version 0, with accounts': ofVersion1({
-      ...V0,
-      transactionDetails: 'accounts',
-    }),
-    'getBlock of version 1 for a client of version 256': ofVersion1({ maxSupportedTransactionVersion: 256 }),
-    'getBlock at processed': ask('getBlock', v0!.slot, { commitment: 'processed' }),
-    'getBlock to come': ask('getBlock', FAR),
     getBlockTime: shape('getBlockTime', transfer!.slot),
     'getBlockTime to come': ask('getBlockTime', FAR),
-    getBlocks: shape('getBlocks', transfer!.slot, transfer!.slot),
-    'getBlocks to come': ask('getBlocks', FAR, FAR + 2),
-    'getBlocks over too many slots': shape('getBlocks', 0, 500_001),
-    'getBlocks backwards': ask('getBlocks', 5, 4),
-    'getBlocks at processed': ask('getBlocks', 0, 1, { commitment: 'processed' }),
   };
 }
 

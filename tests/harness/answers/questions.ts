@@ -88,11 +88,6 @@ function subscriptions({ make, played }: Scene): Record<string, Question> {
     }),
     'logsSubscribe by two mentions': on('logsSubscribe', [{ mentions: [at('listener'), at('rich')] }, confirmed]),
     'logsSubscribe by nothing': on('logsSubscribe', [{}, confirmed]),
-    programSubscribe: on(
-      'programSubscribe',
-      [SYSTEM, { ...confirmed, ...BASE64, filters: [{ dataSize: 0 }, { memcmp: { offset: 0, bytes: '' } }] }],
-      { send: toListen(2_000_004).base64, shape: true },
-    ),
     slotSubscribe: on('slotSubscribe', [], { shape: true }),
     blockSubscribe: on('blockSubscribe', ['all']),
     nothingSubscribe: on('nothingSubscribe', []),

@@ -15,7 +15,6 @@ import { createSessions } from '../../../app/relay/access/sessions.ts';
 import { createAgentHealth } from '../../../app/relay/agents/agentHealth.ts';
 import { createDocuments } from '../../../app/relay/agents/documents.ts';
 import { createUndocumented } from '../../../app/relay/agents/undocumented.ts';
-import { USUAL_RESULTS } from '../../../app/relay/config.ts';
 import { createFeed } from '../../../app/relay/events/feed.ts';
 import { createStreams } from '../../../app/relay/events/streams.ts';
 import { USUAL_STREAMS } from '../../../app/relay/events/streamWriter.ts';
@@ -66,7 +65,6 @@ export const EDGE_CONFIG: RelayDeps['config'] = {
   trustProxy: 0,
   publicRate: { perSecond: 0, burst: 0 },
   revocations: { wallet: 100_000n, total: 1_000_000n },
-  results: USUAL_RESULTS,
 };
 
 /**

@@ -64,8 +64,6 @@ export function prune(rpc: RpcProxy, connection: Connection, saysUnknown: boolea
       case 'getTransaction':
         fetch();
         return answer(result && (result as { slot: number }).slot >= first ? result : null);
-      case 'getBlocks':
-        return error ? null : answer((result as number[]).filter((slot) => slot >= first));
       case 'getBlockTime':
         return (params[0] as number) >= first
           ? null

@@ -89,7 +89,6 @@ describe('operation.state', () => {
       archivable: 8,
       ...records,
       returned: 7,
-      archivedExecutions: 6,
       mismatchedTrees: 0,
     };
     for (const [id, seconds] of [61, 5, -5].entries()) {

@@ -156,8 +156,8 @@ describe('a backup of the ledger', () => {
     cpSync(MIGRATIONS.ledger, next, { recursive: true });
     /** What the release after this one does at its start. */
     function upgrade(sql: string): void {
-      const count = readdirSync(next).filter((name) => name.endsWith('.sqlite.sql')).length;
-      writeFileSync(join(next, `${String(count + 1).padStart(4, '0')}_next.sqlite.sql`), sql);
+      const { size } = new Set(readdirSync(next).map((file) => file.split('.')[0]));
+      writeFileSync(join(next, `${String(size + 1).padStart(4, '0')}_next.sql`), sql);
       const { sqlite, close } = openDatabase(ledger);
       migrate(sqlite, next);
       close();
@@ -174,7 +174,7 @@ describe('a backup of the ledger', () => {
     const refused = await runRelayCommand(market, []);
     expect([refused.status, refused.stdout]).to.deep.equal([1, '']);
     expect(refused.stderr).to.match(
-      /^.*ledger\.db was migrated by a newer release, which has \d{4}_next\.sqlite\.sql\..*\n$/,
+      /^.*ledger\.db was migrated by a newer release, which has the migration \d{4}_next\..*\n$/,
     );
     expect(refused.stderr).to.include('restore the backup made before the upgrade: npm run relay -- restore FILE');
 

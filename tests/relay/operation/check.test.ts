@@ -87,7 +87,7 @@ describe('npm run relay -- check', () => {
     close();
     const { findings } = await check({ DATA_DIR: folder, DATABASE_URL: '' });
     expect(findings.find((finding) => finding.check === 'database')!.detail).to.match(
-      /\. The start changes them by \d{4}_\w+\.sqlite\.sql: the release before cannot run on them afterwards, so make a backup first$/,
+      /\. The start changes them by \d{4}_\w+: the release before cannot run on them afterwards, so make a backup first$/,
     );
   });
 

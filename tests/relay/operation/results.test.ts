@@ -70,9 +70,9 @@ describe('results', () => {
   });
 
   it('are limited in size by their price, and never exceed the size of an answer', () => {
-    expect(maxResultBytes(10_000n, 65_536)).to.equal(65_536);
-    expect(maxResultBytes(250_000n, 65_536)).to.equal(1_638_400);
-    expect(maxResultBytes(2n ** 63n, 65_536)).to.equal(5 * 1024 * 1024);
+    expect(maxResultBytes(10_000n)).to.equal(65_536);
+    expect(maxResultBytes(250_000n)).to.equal(1_638_400);
+    expect(maxResultBytes(2n ** 63n)).to.equal(5 * 1024 * 1024);
   });
 
   it('move into the storage from 64 KiB on, and are read there byte for byte', async () => {
