@@ -178,9 +178,8 @@ impl ExecutionRecord {
         execution_time_ms: u32,
         now: i64,
     ) -> Result<()> {
-        ensure!(self.status == ExecutionStatus::Open, ExecutionNotOpen);
-        ensure!(now < self.refund_at, SettleWindowClosed);
         self.set_status(ExecutionStatus::Completed)?;
+        ensure!(now < self.refund_at, SettleWindowClosed);
         self.result_hash = result_hash;
         self.execution_time_ms = execution_time_ms;
         self.settled_at = now;
