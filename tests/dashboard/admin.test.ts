@@ -35,7 +35,7 @@ describe('the admin', function () {
       await page.goto('/admin');
       await page.getByText('The service works').waitFor();
       const { relay_authorities } = await showConfig();
-      const row = page.getByRole('region', { name: 'Relay authorities' }).getByRole('row', { name: 'This relay' });
+      const row = page.locator('dt').filter({ hasText: 'Balance of this relay' }).locator('+ dd');
       await row.locator(`[title="${relay_authorities[0]}"]`).waitFor();
       await until('the page shows its balance', async () => {
         const lamports = await site.visitor.lamports(new PublicKey(relay_authorities[0]));
@@ -326,7 +326,7 @@ describe('the admin', function () {
         await page.goto(`/admin/disputes/${cases.upheld}`);
         await page.getByRole('radio', { name: 'Uphold' }).click();
         const field = page.getByLabel('Taken from the collateral, USDC');
-        await page.getByText('At most 0.40 USDC.').waitFor();
+        await page.getByText('You set the amount: 0.02 USDC unless changed, at most 0.40.').waitFor();
         await page.getByText('Caller gets 0.02 USDC and the bond.').waitFor();
         // On a laptop the whole panel is in the window, and nothing in it scrolls.
         await page.setViewportSize({ width: 1280, height: 800 });

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
 import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
-import { Pages } from '../parts/pages.tsx';
+import { Pages, pageOf } from '../parts/pages.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { buttonStyle, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
 import { call } from '../service.ts';
@@ -75,8 +75,7 @@ export function DisputeList({ wallet, agentId, page, onPage, empty }: DisputeLis
     queryFn: () =>
       call('disputes.mine', {
         ...(agentId !== undefined && { agent_id: agentId }),
-        limit: PAGE_SIZE,
-        offset: (page - 1) * PAGE_SIZE,
+        ...pageOf(page, PAGE_SIZE),
       }),
     refetchInterval: READ_AGAIN_MS,
     placeholderData: keepPreviousData,

@@ -139,7 +139,9 @@ async function readHeld(views: StateDeps['views']): Promise<Pick<OperationState,
     .select(({ fn }) => [
       'status',
       fn.countAll<bigint>().as('count'),
-      sql<bigint>`CAST(sum(CASE WHEN collateral_returned = 0 THEN deposited - slashed ELSE 0 END) AS BIGINT)`.as('left'),
+      sql<bigint>`CAST(sum(CASE WHEN collateral_returned = 0 THEN deposited - slashed ELSE 0 END) AS BIGINT)`.as(
+        'left',
+      ),
       sql<bigint>`CAST(sum(forfeited) AS BIGINT)`.as('forfeited'),
     ])
     .groupBy('status')
