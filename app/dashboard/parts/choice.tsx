@@ -15,7 +15,7 @@ export function Choice({ name, title, isChosen, onChoose, children }: ChoiceProp
   return (
     <label
       className={cx(
-        'flex cursor-pointer items-start gap-2.5 rounded-lg border px-3 py-2 text-sm',
+        'grid cursor-pointer grid-cols-[auto_minmax(0,1fr)] content-start gap-x-2.5 gap-y-1 rounded-lg border px-3 py-2 text-sm',
         isChosen ? 'border-accent bg-accent-soft' : 'border-line bg-raised hover:border-strong',
       )}
     >
@@ -28,11 +28,9 @@ export function Choice({ name, title, isChosen, onChoose, children }: ChoiceProp
         checked={isChosen}
         onChange={onChoose}
       />
-      <span>
-        <span className="font-medium">{title}</span>
-        <span id={id} className="mt-0.5 block text-xs text-faint">
-          {children}
-        </span>
+      <span className="font-medium">{title}</span>
+      <span id={id} className="col-span-2 text-xs text-faint">
+        {children}
       </span>
     </label>
   );
