@@ -35,7 +35,7 @@ describe('the admin', function () {
       await page.goto('/admin');
       await page.getByText('The service works').waitFor();
       const { relay_authorities } = await showConfig();
-      const row = page.getByRole('region', { name: 'Relay authorities' }).getByRole('row', { name: 'This relay' });
+      const row = page.locator('dt').filter({ hasText: 'Balance of this relay' }).locator('+ dd');
       await row.locator(`[title="${relay_authorities[0]}"]`).waitFor();
       await until('the page shows its balance', async () => {
         const lamports = await site.visitor.lamports(new PublicKey(relay_authorities[0]));
@@ -326,13 +326,17 @@ describe('the admin', function () {
         await page.goto(`/admin/disputes/${cases.upheld}`);
         await page.getByRole('radio', { name: 'Uphold' }).click();
         const field = page.getByLabel('Taken from the collateral, USDC');
-        await page.getByText('At most 0.40 USDC.').waitFor();
+        await page.getByText('You set the amount: 0.02 USDC unless changed, at most 0.40.').waitFor();
         await page.getByText('Caller gets 0.02 USDC and the bond.').waitFor();
         // On a laptop the whole panel is in the window, and nothing in it scrolls.
         await page.setViewportSize({ width: 1280, height: 800 });
         const cut = `[...document.querySelectorAll('[aria-label="Your decision"], [aria-label="Your decision"] form > div')]
           .map((one) => one.getBoundingClientRect().bottom > 800 || one.scrollHeight > one.clientHeight + 1)`;
         expect(await page.evaluate(cut)).to.deep.equal([false, false, false]);
+        const lines = `[...document.querySelectorAll('[role=radiogroup] input')]
+          .map((one) => document.getElementById(one.getAttribute('aria-describedby')))
+          .map((one) => one.clientHeight / parseFloat(getComputedStyle(one).lineHeight))`;
+        expect(Math.max(...(await page.evaluate<number[]>(lines)))).to.be.at.most(3);
         expect(await field.inputValue()).to.equal('0.02');
         await field.fill('1000000');
         await page.getByText('USDC can be taken.').waitFor();
@@ -378,12 +382,22 @@ describe('the admin', function () {
         const hidden = `[...document.querySelectorAll('main section:has(> table)')].map((one) => one.scrollWidth - one.clientWidth)`;
         const shownWhole = (tables: number) => page.waitForFunction(`String(${hidden}) === '${Array(tables).fill(0)}'`);
         await shownWhole(2);
+        await page.route('**/trpc/creators.list*', async (route) => {
+          const response = await route.fetch();
+          const json = await response.json();
+          for (const creator of json.result.data.creators) {
+            const disputes = { open: 10, rejected: 20, upheld: 30, lapsed: 40 };
+            const counts = { listings: 1_000, total_executions: 1_000_000, failed_executions: 100_000 };
+            Object.assign(creator, { ...counts, disputes, earned_usdc: 123_456.789012, other_names: ['Acme Bank'] });
+          }
+          return route.fulfill({ response, json });
+        });
         await page.goto('/admin?tab=creators');
-        await page
-          .getByRole('button', { name: /badge of |^Verify / })
-          .first()
-          .waitFor();
-        await shownWhole(1);
+        await page.getByText('also lists as Acme Bank').first().waitFor();
+        for (const width of [PHONE.width, 1_024, 1_280]) {
+          await page.setViewportSize({ width, height: 800 });
+          await shownWhole(1);
+        }
 
         const log = (...words: string[]) =>
           site.visitor.command(join(site.dataDir, 'demo', 'admin.json'), 'admin', 'log', ...words);

@@ -6,7 +6,7 @@ import { until } from '../harness/edge/until.ts';
 /** More Tabs than any view has between two related controls. */
 const MOST_TABS = 40;
 /** The name of an element: its label or its text. */
-const NAME_OF = "((one) => one.labels?.[0]?.textContent ?? one.getAttribute('aria-label') ?? one.textContent.trim())";
+const NAME_OF = "((one) => one.getAttribute('aria-label') ?? one.labels?.[0]?.textContent ?? one.textContent.trim())";
 const FOCUSED = `document.activeElement === document.body ? 'nothing' : ${NAME_OF}(document.activeElement)`;
 const CONTROLS = 'a[href], button:enabled, input:enabled, select:enabled, textarea:enabled, summary, [tabindex="0"]';
 

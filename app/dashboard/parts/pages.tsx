@@ -2,7 +2,7 @@
 import { Button } from './ui.tsx';
 import { formatCount } from './values.tsx';
 
-interface PagesProps {
+export interface PagesProps {
   /** From 1. */
   page: number;
   size: number;
@@ -13,6 +13,9 @@ interface PagesProps {
   /** Names of the two links; the default is for a list from new to old. */
   names?: readonly [back: string, forth: string];
 }
+
+/** The part of a list that a page shows, as the procedures take it. */
+export const pageOf = (page: number, size: number) => ({ limit: size, offset: (page - 1) * size });
 
 export function Pages({ page, size, total, about, onPage, names = ['Newer', 'Older'] }: PagesProps) {
   const first = (page - 1) * size + 1;

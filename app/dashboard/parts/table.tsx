@@ -5,19 +5,21 @@ import { cx } from './ui.tsx';
 /** The head of a column of numbers, which are aligned at the right. */
 export const AtRight = ({ children }: { children: ReactNode }) => <span className="block text-right">{children}</span>;
 
-interface TableProps {
+export interface TableProps {
   head: ReactNode[];
   /** Rows. On a phone the rows of `Cell`s become cards. */
   children: ReactNode;
   label: string;
   hasCards?: boolean;
+  /** With less room between columns, for a table with many. */
+  isDense?: boolean;
 }
 
 const CARDS =
   'max-sm:block max-sm:[&>thead]:sr-only max-sm:[&>tbody]:block max-sm:[&_tr]:grid max-sm:[&_tr]:gap-2 max-sm:[&_tr]:px-4 max-sm:[&_tr]:py-3.5 max-sm:[&_td]:p-0!';
 
 /** A table that scrolls separately on a phone; `relative`, so that texts for screen readers scroll with it. */
-export function Table({ head, children, label, hasCards = false }: TableProps) {
+export function Table({ head, children, label, hasCards = false, isDense = false }: TableProps) {
   return (
     <section
       className="relative overflow-x-auto rounded-xl border border-line bg-raised"
@@ -28,13 +30,19 @@ export function Table({ head, children, label, hasCards = false }: TableProps) {
         <thead className="border-b border-line text-xs text-faint">
           <tr>
             {head.map((cell, index) => (
-              <th key={index} scope="col" className="px-3 py-2.5 font-medium whitespace-nowrap sm:px-4">
+              <th
+                key={index}
+                scope="col"
+                className={cx('px-3 py-2.5 font-medium whitespace-nowrap', !isDense && 'sm:px-4')}
+              >
                 {cell}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody className="divide-y divide-line [&_td]:px-3 [&_td]:py-3 sm:[&_td]:px-4">{children}</tbody>
+        <tbody className={cx('divide-y divide-line [&_td]:px-3 [&_td]:py-3', !isDense && 'sm:[&_td]:px-4')}>
+          {children}
+        </tbody>
       </table>
     </section>
   );

@@ -5,7 +5,7 @@ import { MarketplaceError } from '../../sdk/client/error.ts';
 import { configQuery, explain, queryClient } from '../service.ts';
 import { sessionQuery } from '../wallet/session.ts';
 import { ContactOperator } from './contact.tsx';
-import { Button, Note } from './ui.tsx';
+import { Button, Note, Skeleton } from './ui.tsx';
 
 interface TroubleProps {
   error: unknown;
@@ -32,6 +32,20 @@ export function Trouble({ error, what, onRetry }: TroubleProps) {
       </p>
     </Note>
   );
+}
+
+export interface UnreadProps {
+  query: { data: unknown; error: unknown; refetch(): unknown };
+  /** The thing to read, such as "The keys". */
+  what: string;
+  /** The size of the grey bars. */
+  className?: string | undefined;
+}
+
+/** The trouble of a query, else grey bars until it is read. */
+export function Unread({ query: { data, error, refetch }, what, className }: UnreadProps) {
+  if (error) return <Trouble error={error} what={what} onRetry={refetch} />;
+  return data === undefined && <Skeleton className={className} />;
 }
 
 /** For a view that needs the settings of the marketplace; nothing while they are known or being read. */

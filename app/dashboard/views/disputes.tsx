@@ -5,9 +5,9 @@ import type { ReactNode } from 'react';
 import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
 import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
-import { Pages } from '../parts/pages.tsx';
-import { Trouble } from '../parts/trouble.tsx';
-import { buttonStyle, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Pages, pageOf } from '../parts/pages.tsx';
+import { Unread } from '../parts/trouble.tsx';
+import { buttonStyle, Empty, PageHead } from '../parts/ui.tsx';
 import { call } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { DisputeCard } from './executions/dispute.tsx';
@@ -70,19 +70,18 @@ interface DisputeListProps {
 }
 
 export function DisputeList({ wallet, agentId, page, onPage, empty }: DisputeListProps) {
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['disputes', wallet, agentId, page],
     queryFn: () =>
       call('disputes.mine', {
         ...(agentId !== undefined && { agent_id: agentId }),
-        limit: PAGE_SIZE,
-        offset: (page - 1) * PAGE_SIZE,
+        ...pageOf(page, PAGE_SIZE),
       }),
     refetchInterval: READ_AGAIN_MS,
     placeholderData: keepPreviousData,
   });
-  if (!data)
-    return error ? <Trouble error={error} what="The disputes" onRetry={refetch} /> : <Skeleton className="h-64" />;
+  const { data } = query;
+  if (!data) return <Unread query={query} what="The disputes" className="h-64" />;
   if (data.disputes.length === 0) return empty;
   return (
     <>

@@ -8,7 +8,7 @@ import { attachedIndex, readAdminEvents } from '../../../indexer/queries/read.ts
 import type { AdminActionName, ProcedureOutput } from '../../sdk/wire/procedures.ts';
 import { toTime, toTimeOfMs } from '../../sdk/wire/time.ts';
 import { ApiError } from '../errors.ts';
-import { beginAction, endAction, readActions, wasDone } from '../ledger/adminActions.ts';
+import { beginAction, endAction, prolongReading, readActions } from '../ledger/adminActions.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
 
 export interface AuditDeps {
@@ -33,7 +33,7 @@ interface Page {
   offset: number;
 }
 
-/** The dashboard polls every few seconds: repeated readings within this time share one row. */
+/** The dashboard polls every few seconds: repeated readings within this time share one row, from the first to the last. */
 const ONE_READING_MS = 10 * 60 * 1_000;
 /** Maximum rows counted from the page's offset on. */
 const COUNTED = 10_000;
@@ -56,14 +56,14 @@ export async function audited<Value>(
   return value;
 }
 
-/** Like `audited`, for a reading. A repeat within ten minutes adds no row. */
+/** Like `audited`, for a reading. A repeat within ten minutes adds no row, but its time. */
 export async function auditedReading<Value>(
   deps: AuditDeps,
   action: AuditedAction,
   read: () => Promise<Value>,
 ): Promise<Value> {
   const nowMs = deps.now();
-  if (await wasDone(deps.ledger, { ...action, nowMs }, nowMs - ONE_READING_MS)) return read();
+  if (await prolongReading(deps.ledger, { ...action, nowMs }, nowMs - ONE_READING_MS)) return read();
   return audited(deps, action, read);
 }
 

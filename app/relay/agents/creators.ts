@@ -2,6 +2,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { countRows, textsOf } from '../../database/portable.ts';
 import { wholeTurn } from '../../process/turn.ts';
+import { MAX_OTHER_NAMES } from '../../sdk/wire/choices.ts';
 import type { CreatorSummary, DisputeOutcome } from '../../sdk/wire/procedures.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -63,6 +64,10 @@ function knownCreators(views: CreatorsDeps['views'], verified: boolean | undefin
 const disputesThat = (outcome: DisputeOutcome) =>
   sql<bigint>`(SELECT count(*) FROM chain.disputes AS d WHERE d.listing = listings.listing AND d.outcome = ${outcome})`;
 
+/** The creator's name in the description of a listing, if it has one. */
+const nameOf = ({ description }: { description: string | null }): string[] =>
+  description === null ? [] : [(JSON.parse(description) as Description).display_name];
+
 async function summarize(views: CreatorsDeps['views'], wallets: string[]): Promise<CreatorSummary[]> {
   if (wallets.length === 0) return [];
   const badges = await views
@@ -91,10 +96,13 @@ async function summarize(views: CreatorsDeps['views'], wallets: string[]): Promi
     const badge = badges.find((row) => row.wallet === wallet);
     const own = listings.filter((listing) => listing.creator === wallet);
     const figures = own.flatMap(({ listing }) => statistics.get(listing) ?? []);
-    const [described] = own.flatMap(({ description }) => description ?? []);
+    const [newest = null] = own.flatMap(nameOf);
+    const names = new Set(own.filter(({ status }) => status !== 'delisted').flatMap(nameOf));
+    if (newest !== null) names.delete(newest);
     return {
       wallet,
-      display_name: described === undefined ? null : (JSON.parse(described) as Description).display_name,
+      display_name: newest,
+      other_names: [...names].slice(0, MAX_OTHER_NAMES),
       verified: badge?.verified === 1n,
       verified_at: badge ? toTime(badge.verified_at) : null,
       listings: own.filter(({ status }) => status !== 'delisted').length,

@@ -31,22 +31,22 @@ export async function endAction(ledger: Ledger, actionId: string, outcome: strin
     .execute();
 }
 
-/** True if the wallet has completed the same action on this subject since `sinceMs`. */
-export async function wasDone(
+/** Moves the end of the same action to now, if the wallet began it after `sinceMs` and completed it; else false. */
+export async function prolongReading(
   ledger: Ledger,
-  { wallet, action, subject }: BegunAction,
+  { wallet, action, subject, nowMs }: BegunAction,
   sinceMs: number,
 ): Promise<boolean> {
-  const row = await ledger
-    .selectFrom('admin_actions')
-    .select('action_id')
+  const { numUpdatedRows } = await ledger
+    .updateTable('admin_actions')
+    .set({ ended_ms: BigInt(nowMs) })
     .where('subject', '=', subject)
     .where('action', '=', action)
     .where('begun_ms', '>', BigInt(sinceMs))
     .where('wallet', '=', wallet)
     .where('outcome', '=', 'done')
     .executeTakeFirst();
-  return row !== undefined;
+  return numUpdatedRows > 0n;
 }
 
 /** A page, newest first. The total counts up to `counted` beyond the offset. */

@@ -1,7 +1,8 @@
 /** The figures of /metrics and /ready that an operator needs at a glance, of this process and its ledger. */
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { OperationState } from '../../sdk/wire/procedures.ts';
 import { toTimeOfMs } from '../../sdk/wire/time.ts';
+import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { Ready } from '../../sdk/wire/wire.ts';
 import type { NodeStatus } from '../chain/nodes.ts';
 import { countUnfinished, readBurnt, readOldestUnfinished } from '../ledger/executions.ts';
@@ -27,7 +28,7 @@ export interface Operator {
   clock(): bigint;
   /** The account that pays the network fees of x402 clients' payments; null without one. Amounts are lamports. */
   x402(): { feePayer: string; lamports: number | null; minLamports: number } | null;
-  /** When the ledger was last compared with the chain, unix milliseconds; null before that. */
+  /** When the ledger was compared with the chain, unix milliseconds; null before that. */
   reconciledMs(): number | null;
   /** Null before the relay sweeps. */
   swept(): Promise<SweepFigures | null>;
@@ -95,6 +96,7 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
       archived: swept?.returned ?? null,
       burnt_today: Number(await readBurnt(views, deps.now() - DAY_MS)),
     },
+    ...(await readHeld(views)),
     executions_in_flight: ready.executions_in_flight,
     ended_executions: { settled, refunded: Math.max(0, Number(ended ?? 0) - settled) },
     oldest_unsettled: oldest
@@ -121,6 +123,37 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
       open_deposits: Number((await countUnfinished(views)).deposits),
     },
     uptime_seconds: Math.floor(process.uptime()),
+  };
+}
+
+/** One pass over the listings, and one over the executions that are open. */
+async function readHeld(views: StateDeps['views']): Promise<Pick<OperationState, 'held' | 'listings'>> {
+  const open = await views
+    .selectFrom('chain.executions')
+    .select(sql<bigint>`CAST(coalesce(sum(price), 0) AS BIGINT)`.as('prices'))
+    // Written out, because only then SQLite uses the index of open ones.
+    .where(sql<boolean>`status = 'open'`)
+    .executeTakeFirstOrThrow();
+  const listings = await views
+    .selectFrom('chain.listings')
+    .select(({ fn }) => [
+      'status',
+      fn.countAll<bigint>().as('count'),
+      sql<bigint>`CAST(sum(CASE WHEN collateral_returned = 0 THEN deposited - slashed ELSE 0 END) AS BIGINT)`.as(
+        'left',
+      ),
+      sql<bigint>`CAST(sum(forfeited) AS BIGINT)`.as('forfeited'),
+    ])
+    .groupBy('status')
+    .execute();
+  const countOf = (name: string) => Number(listings.find(({ status }) => status === name)?.count ?? 0);
+  return {
+    held: {
+      escrow_usdc: toUsdc(open.prices),
+      collateral_usdc: toUsdc(listings.reduce((sum, one) => sum + one.left, 0n)),
+      forfeited_usdc: toUsdc(listings.reduce((sum, one) => sum + one.forfeited, 0n)),
+    },
+    listings: { active: countOf('active'), paused: countOf('paused') },
   };
 }
 

@@ -82,3 +82,6 @@ export const MAX_LAG_SECONDS = 30;
 
 /** Largest evidence file of a dispute, bytes. */
 export const MAX_EVIDENCE_BYTES = 256 * 1024;
+
+/** The most other names of a creator that the admin's list shows. */
+export const MAX_OTHER_NAMES = 20;

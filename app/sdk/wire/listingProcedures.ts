@@ -1,6 +1,6 @@
 /** Procedures of agents, their listings and their creators. */
 import * as z from 'zod';
-import { DISPUTE_OUTCOMES } from './choices.ts';
+import { DISPUTE_OUTCOMES, MAX_OTHER_NAMES } from './choices.ts';
 import { CONFORMANCE_NAMES } from './conformance.ts';
 import { Address, Count, ExecutionId, Hash, type ProcedureEntry, page, Time, Usdc } from './fields.ts';
 
@@ -140,6 +140,8 @@ export const CreatorSummary = z.strictObject({
   wallet: z.string(),
   /** From the newest of the creator's descriptions. */
   display_name: z.string().nullable(),
+  /** Other names on its listings that are not delisted, newest first. */
+  other_names: z.array(z.string()).max(MAX_OTHER_NAMES),
   verified: z.boolean(),
   /** Time of the last change of the badge. */
   verified_at: Time.nullable(),

@@ -144,6 +144,17 @@ export const OperationState = z.strictObject({
     /** Network fees of the last 24 hours that nobody has paid for. */
     burnt_today: Lamports,
   }),
+  /** USDC in the program's escrows and collateral vaults, by the index. */
+  held: z.strictObject({
+    /** The prices of open executions. */
+    escrow_usdc: Usdc,
+    /** The collateral that creators still have. */
+    collateral_usdc: Usdc,
+    /** Taken by upheld disputes beyond their prices, and kept for other callers. */
+    forfeited_usdc: Usdc,
+  }),
+  /** Listings that are not delisted. */
+  listings: z.strictObject({ active: Count, paused: Count }),
   executions_in_flight: Count,
   /** Ended executions of all agents, by their first end: a dispute comes after a settlement. */
   ended_executions: z.strictObject({ settled: Count, refunded: Count }),
@@ -156,7 +167,7 @@ export const OperationState = z.strictObject({
   /** Deliveries that are due and not in progress, and how long the oldest has been due. */
   webhooks_waiting: z.strictObject({ count: Count, oldest_seconds: Count }),
   indexer: z.strictObject({ slot: Count.nullable(), lag_ms: Count.nullable() }),
-  /** The time since which every record of the ledger agrees with the chain; null while they are compared. */
+  /** When the ledger was compared with the chain, which this process does once, at its start; null until then. */
   reconciled_at: Time.nullable(),
   opens_paused: z.boolean(),
   open_disputes: Count,
@@ -197,7 +208,10 @@ export const AdminAction = z.strictObject({
   /** The execution's id. For a sign-in, the address that it came from. For a list, its filter. */
   subject: z.string(),
   begun_at: Time,
-  /** Null while the action runs, or if the service stopped during it; also `outcome`. */
+  /**
+   * Null while the action runs, or if the service stopped during it; also `outcome`. Of a reading, its last repeat
+   * within ten minutes.
+   */
   ended_at: Time.nullable(),
   /** `done`, or the code of the error. */
   outcome: z.string().nullable(),

@@ -86,6 +86,9 @@ describe('the audit log of the admin', () => {
       pass(1);
       await read(id);
     }
+    const { actions } = await admin.call('operation.actions', { limit: 1, offset: 1 });
+    const [first, last] = [1, 2].map((ms) => new Date(EPOCH * 1_000 + ms).toISOString());
+    expect(actions[0]).to.include({ subject: execution_id, begun_at: first, ended_at: last });
     pass(10 * MINUTE_MS);
     await read(execution_id);
     for (let times = 0; times < 2; times += 1) {

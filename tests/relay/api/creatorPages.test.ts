@@ -368,6 +368,7 @@ describe('pages of creators', () => {
         { display_name: 'Nova Robotics' },
       );
       const other = await world.addListing({ creator: wallet, status: 'delisted' }, { display_name: 'Old Name' });
+      await world.addListing({ creator: wallet, status: 'paused' }, { display_name: 'Acme Bank' });
       await ended(listing, 0, { creator_amount: 100n });
       const execution_id = await ended(other, 0, { creator_amount: 23n });
       await world.addDispute({ execution_id, caller: newAddress(), listing: other });
@@ -385,9 +386,10 @@ describe('pages of creators', () => {
       const nova = {
         wallet,
         display_name: 'Nova Robotics',
+        other_names: ['Acme Bank'],
         verified: true,
         verified_at: timeOf(EPOCH + 3),
-        listings: 1,
+        listings: 2,
         total_executions: 2,
         failed_executions: 0,
         earned_usdc: 0.000123,
@@ -404,6 +406,7 @@ describe('pages of creators', () => {
       expect(all.creators.at(-1)).to.deep.equal({
         wallet: unlisted,
         display_name: null,
+        other_names: [],
         verified: false,
         verified_at: timeOf(EPOCH + 3),
         listings: 0,

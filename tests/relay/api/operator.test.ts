@@ -40,6 +40,8 @@ describe('operation.state', () => {
         archived: null,
         burnt_today: 0,
       },
+      held: { escrow_usdc: 0, collateral_usdc: 0, forfeited_usdc: 0 },
+      listings: { active: 0, paused: 0 },
       executions_in_flight: 3,
       ended_executions: { settled: 0, refunded: 0 },
       oldest_unsettled: null,
@@ -83,6 +85,10 @@ describe('operation.state', () => {
     }
     // Of the creator's fault, and of the caller's.
     for (const reason of [0n, 4n]) await world.addRecord({ ...execution, status: 'refunded', reason });
+    await world.addRecord({ ...execution, status: 'open', price: 70_000n });
+    await world.addListing({ status: 'paused', deposited: 9_000_000n, slashed: 2_000_000n, forfeited: 1_500_000n });
+    await world.addListing({ status: 'delisted', deposited: 4_000_000n });
+    await world.addListing({ status: 'delisted', deposited: 8_000_000n, collateral_returned: 1n });
     const records = { archivableRecords: 5, oldestArchivableSeconds: 4, isLate: true };
     world.state.swept = {
       locked: 9,
@@ -106,7 +112,18 @@ describe('operation.state', () => {
         .execute();
     }
     await refreshFigures(world.index);
+    const { deposited } = await world.index
+      .selectFrom('listings')
+      .select('deposited')
+      .where('listing', '=', listing)
+      .executeTakeFirstOrThrow();
     const { lamports, oldest_unsettled, archive_waiting, webhooks_waiting, x402, ...counts } = await state();
+    expect(counts.held).to.deep.equal({
+      escrow_usdc: 0.07,
+      collateral_usdc: 11 + Number(deposited) / 1e6,
+      forfeited_usdc: 1.5,
+    });
+    expect(counts.listings).to.deep.equal({ active: 1, paused: 1 });
     expect(archive_waiting).to.deep.equal({ count: 5, oldest_seconds: 4, is_late: true });
     expect(webhooks_waiting).to.deep.equal({ count: 2, oldest_seconds: 61 });
     expect(x402).to.deep.equal({

@@ -3,14 +3,15 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
+import { MAX_OTHER_NAMES } from '../../../sdk/wire/choices.ts';
 import type { CreatorSummary } from '../../../sdk/wire/listingProcedures.ts';
 import { formatterOf } from '../../parts/amount.ts';
-import { Pages } from '../../parts/pages.tsx';
+import { PagedTable } from '../../parts/pagedTable.tsx';
+import { pageOf } from '../../parts/pages.tsx';
 import { SignDialog } from '../../parts/sign.tsx';
-import { AtRight, Cell, Table } from '../../parts/table.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
-import { Badge, Button, Empty, Input, Skeleton } from '../../parts/ui.tsx';
-import { Day, formatCount, Id, shorten, Time } from '../../parts/values.tsx';
+import { AtRight, Cell } from '../../parts/table.tsx';
+import { Badge, Button, Empty, Input } from '../../parts/ui.tsx';
+import { Day, formatCount, formatList, Id, shorten } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { countWords } from '../disputes/others.tsx';
 import { PAGE_SIZE } from './search.ts';
@@ -23,7 +24,6 @@ const HEAD = [
   <AtRight key="failed">Failed</AtRight>,
   'Disputes',
   <AtRight key="earned">Earned, USDC</AtRight>,
-  'Listed since',
   '',
 ];
 
@@ -36,14 +36,14 @@ export function CreatorsTab() {
   const navigate = useNavigate({ from: '/admin' });
   const [text, setText] = useState(q ?? '');
   const [chosen, setChosen] = useState<CreatorSummary | null>(null);
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['creators.list', q, page],
-    queryFn: () => call('creators.list', { ...(q && { q }), limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE }),
+    queryFn: () => call('creators.list', { ...(q && { q }), ...pageOf(page, PAGE_SIZE) }),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
 
-  const earned = formatterOf(data?.creators.map(({ earned_usdc }) => earned_usdc) ?? []);
+  const earned = formatterOf(query.data?.creators.map(({ earned_usdc }) => earned_usdc) ?? []);
 
   useEffect(() => {
     const words = text.trim();
@@ -71,82 +71,91 @@ export function CreatorsTab() {
           onChange={(event) => setText(event.target.value)}
         />
       </div>
-      {error && <Trouble error={error} what="The creators" onRetry={refetch} />}
-      {!data && !error && <Skeleton className="h-64" />}
-      {data?.total === 0 && (
-        <Empty title={q ? 'No creator matches this search' : 'No creators yet'}>
-          {q ? 'Try fewer words, or the full wallet address.' : 'A creator appears here with the first listing.'}
-        </Empty>
-      )}
-      {data && data.total > 0 && (
-        <Table label="Creators" hasCards head={HEAD}>
-          {data.creators.map((creator) => (
-            <tr key={creator.wallet}>
-              <td className="min-w-48">
-                <Link to="/" search={{ creator: creator.wallet }} className="block font-medium text-accent underline">
-                  {creator.display_name ?? 'No name'}
-                </Link>
-                <Id value={creator.wallet} kind="address" />
-              </td>
-              <Cell of="Identity" className="whitespace-nowrap">
-                <Badge tone={creator.verified ? 'good' : 'plain'}>
-                  {creator.verified ? 'Verified' : 'Not verified'}
-                </Badge>
-                {creator.verified_at && (
-                  <span className="mt-1 block text-xs text-faint">
-                    <Time at={creator.verified_at} />
-                  </span>
-                )}
-              </Cell>
-              <Cell of="Agents" className="tabular-nums sm:text-right">
-                {formatCount(creator.listings)}
-              </Cell>
-              <Cell of="Calls" className="tabular-nums sm:text-right">
-                {formatCount(creator.total_executions)}
-              </Cell>
-              <Cell of="Failed" className="tabular-nums sm:text-right">
-                {formatCount(creator.failed_executions)}
-              </Cell>
-              <Cell of="Disputes" className="tabular-nums sm:min-w-42">
-                {countWords(creator.disputes)}
-              </Cell>
-              <Cell of="Earned" className="whitespace-nowrap tabular-nums sm:text-right">
-                <span>
-                  {earned(creator.earned_usdc)}
-                  <span className="sm:hidden"> USDC</span>
+      <PagedTable
+        label="Creators"
+        hasCards
+        isDense
+        head={HEAD}
+        query={query}
+        what="The creators"
+        className="h-64"
+        empty={
+          <Empty title={q ? 'No creator matches this search' : 'No creators yet'}>
+            {q ? 'Try fewer words, or the full wallet address.' : 'A creator appears here with the first listing.'}
+          </Empty>
+        }
+        page={page}
+        size={PAGE_SIZE}
+        names={['Previous', 'Next']}
+        onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
+      >
+        {query.data?.creators.map((creator) => (
+          <tr key={creator.wallet}>
+            <td className="min-w-48">
+              <Link to="/" search={{ creator: creator.wallet }} className="block font-medium text-accent underline">
+                {creator.display_name ?? 'No name'}
+              </Link>
+              <OtherNames creator={creator} />
+              <Id value={creator.wallet} kind="address" />
+              {creator.listed_since !== null && (
+                <span className="block text-xs text-faint">
+                  Listed since <Day at={creator.listed_since} />
                 </span>
-              </Cell>
-              <Cell of="Listed since" className="whitespace-nowrap">
-                {creator.listed_since === null ? '–' : <Day at={creator.listed_since} />}
-              </Cell>
-              <td className="sm:text-right">
-                <Button small onClick={() => setChosen(creator)}>
-                  <span>
-                    {creator.verified ? 'Remove badge' : 'Verify'}
-                    <span className="sr-only">
-                      {creator.verified && ' of'} {nameOf(creator)}
-                    </span>{' '}
-                    …
-                  </span>
-                </Button>
-              </td>
-            </tr>
-          ))}
-        </Table>
-      )}
-      {data && (
-        <Pages
-          page={page}
-          size={PAGE_SIZE}
-          names={['Previous', 'Next']}
-          total={data.total}
-          onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
-        />
-      )}
+              )}
+            </td>
+            <Cell of="Identity" className="whitespace-nowrap">
+              <Badge tone={creator.verified ? 'good' : 'plain'}>{creator.verified ? 'Verified' : 'Not verified'}</Badge>
+              {creator.verified_at && (
+                <span className="mt-1 block text-xs text-faint">
+                  <Day at={creator.verified_at} />
+                </span>
+              )}
+            </Cell>
+            <Cell of="Agents" className="tabular-nums sm:text-right">
+              {formatCount(creator.listings)}
+            </Cell>
+            <Cell of="Calls" className="tabular-nums sm:text-right">
+              {formatCount(creator.total_executions)}
+            </Cell>
+            <Cell of="Failed" className="tabular-nums sm:text-right">
+              {formatCount(creator.failed_executions)}
+            </Cell>
+            <Cell of="Disputes" className="tabular-nums">
+              {countWords(creator.disputes)}
+            </Cell>
+            <Cell of="Earned" className="whitespace-nowrap tabular-nums sm:text-right">
+              <span>
+                {earned(creator.earned_usdc)}
+                <span className="sm:hidden"> USDC</span>
+              </span>
+            </Cell>
+            <td className="sm:text-right">
+              <Button small onClick={() => setChosen(creator)}>
+                <span>
+                  {creator.verified ? 'Remove badge' : 'Verify'}
+                  <span className="sr-only">
+                    {creator.verified && ' of'} {nameOf(creator)}
+                  </span>{' '}
+                  …
+                </span>
+              </Button>
+            </td>
+          </tr>
+        ))}
+      </PagedTable>
       {chosen && <BadgeDialog creator={chosen} onClose={() => setChosen(null)} />}
     </div>
   );
 }
+
+/** Each agent has its own name of its creator; the badge does not check them. */
+function OtherNames({ creator }: { creator: CreatorSummary }) {
+  if (creator.other_names.length === 0) return null;
+  return <span className="block text-sm wrap-anywhere text-warn">also lists as {otherNames(creator)}</span>;
+}
+
+const otherNames = ({ other_names: names }: CreatorSummary): string =>
+  formatList(names.length < MAX_OTHER_NAMES ? names : [...names, 'others']);
 
 const nameOf = ({ display_name, wallet }: CreatorSummary): string => display_name ?? shorten(wallet);
 
@@ -157,12 +166,13 @@ function BadgeDialog({ creator, onClose }: { creator: CreatorSummary; onClose():
       title={verified ? `Verify ${nameOf(creator)}?` : `Remove the badge of ${nameOf(creator)}?`}
       about={
         verified
-          ? 'Callers will see the badge “verified” on all agents of this wallet. Verify a creator only after you have checked their identity. You can remove the badge at any time.'
+          ? 'The badge appears on every agent of this wallet, whatever name it chooses. Verify a creator only after you have checked their identity. You can remove the badge at any time.'
           : 'The badge is removed from all agents of this wallet. They stay listed and accept calls.'
       }
       rows={[
         ['Creator', <Id key="wallet" value={creator.wallet} kind="address" />],
         ['Agents', formatCount(creator.listings)],
+        ...(creator.other_names.length > 0 ? ([['Other names', otherNames(creator)]] as const) : []),
         ['Badge', verified ? 'none → verified' : 'verified → none'],
       ]}
       doing={verified ? 'Giving the badge' : 'Removing the badge'}

@@ -4,10 +4,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { DISPUTE_OUTCOMES, type DisputeOutcome } from '../../../sdk/wire/choices.ts';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
-import { Pages } from '../../parts/pages.tsx';
-import { AtRight, Cell, Table } from '../../parts/table.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
-import { buttonStyle, Empty, Select, Skeleton } from '../../parts/ui.tsx';
+import { PagedTable } from '../../parts/pagedTable.tsx';
+import { pageOf } from '../../parts/pages.tsx';
+import { AtRight, Cell } from '../../parts/table.tsx';
+import { buttonStyle, Empty, Select } from '../../parts/ui.tsx';
 import { formatAmount, Id, shorten, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { useCreatorName } from '../disputes/creatorName.ts';
@@ -27,10 +27,9 @@ const OUTCOME_WORDS: Record<DisputeOutcome, string> = {
 export function DisputesTab() {
   const { outcome, page = 1 } = useSearch({ from: '/admin' });
   const navigate = useNavigate({ from: '/admin' });
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['disputes.queue', outcome, page],
-    queryFn: () =>
-      call('disputes.queue', { ...(outcome && { outcome }), limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE }),
+    queryFn: () => call('disputes.queue', { ...(outcome && { outcome }), ...pageOf(page, PAGE_SIZE) }),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
@@ -54,33 +53,28 @@ export function DisputesTab() {
           ))}
         </Select>
       </div>
-      {error && <Trouble error={error} what="The disputes" onRetry={refetch} />}
-      {!data && !error && [1, 2, 3].map((key) => <Skeleton key={key} className="h-22" />)}
-      {data?.total === 0 && (
-        <Empty title={outcome ? 'No dispute has this outcome' : 'There are no disputes'}>
-          A caller can dispute a result while its dispute window is open. The dispute then waits here for your decision.
-        </Empty>
-      )}
-      {data && data.total > 0 && (
-        <Table
-          label="Disputes"
-          hasCards
-          head={['Dispute', 'Reply and evidence', <AtRight key="price">Price</AtRight>, 'Decide by / ended', '']}
-        >
-          {data.disputes.map((dispute) => (
-            <Row key={dispute.execution_id} dispute={dispute} />
-          ))}
-        </Table>
-      )}
-      {data && (
-        <Pages
-          page={page}
-          size={PAGE_SIZE}
-          names={['Previous', 'Next']}
-          total={data.total}
-          onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
-        />
-      )}
+      <PagedTable
+        label="Disputes"
+        hasCards
+        head={['Dispute', 'Reply and evidence', <AtRight key="price">Price</AtRight>, 'Decide by / ended', '']}
+        query={query}
+        what="The disputes"
+        className="h-64"
+        empty={
+          <Empty title={outcome ? 'No dispute has this outcome' : 'There are no disputes'}>
+            A caller can dispute a result while its dispute window is open. The dispute then waits here for your
+            decision.
+          </Empty>
+        }
+        page={page}
+        size={PAGE_SIZE}
+        names={['Previous', 'Next']}
+        onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
+      >
+        {query.data?.disputes.map((dispute) => (
+          <Row key={dispute.execution_id} dispute={dispute} />
+        ))}
+      </PagedTable>
     </div>
   );
 }

@@ -3,6 +3,7 @@ import type { SettingsChange } from '../../../sdk/wallet/settings.ts';
 import { own } from '../../../sdk/wire/own.ts';
 import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
 import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
+import { read } from '../../parts/reading.ts';
 import { formatLamports, formatSpan } from '../../parts/values.tsx';
 import type { Limits, Settings } from './chainConfig.ts';
 
@@ -133,7 +134,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       name: 'exposureMultiple',
       label: 'Cap on calls in a dispute window, ×\u00a0collateral',
       about:
-        'With 10 and 5.00 USDC of collateral, an agent takes at most 50.00 USDC of calls per dispute window, without refunded ones. 0: no cap.',
+        'Example: 10 lets an agent with 5.00 USDC of collateral take 50.00 USDC of calls per dispute window, without refunded ones. 0: no cap.',
       min: 0n,
       max: BigInt(limits.exposureMultipleMax),
       parse: parseCount,
@@ -161,28 +162,21 @@ export function draftOf(config: Settings): Draft {
 
 /** The fault of a field's text; null if there is none. */
 export function faultOf(field: SettingField, text: string): string | null {
-  try {
+  return read(() => {
     const value = field.parse(text.trim());
-    if (value >= field.min && value <= field.max) return null;
-    return `It must be from ${field.show(field.min)} to ${field.show(field.max)}.`;
-  } catch (error) {
-    return (error as Error).message;
-  }
+    if (value < field.min || value > field.max)
+      throw new RangeError(`It must be from ${field.show(field.min)} to ${field.show(field.max)}.`);
+  }).error;
 }
 
 /** The fault of the tiers, which the program accepts only in ascending order. */
 export function tierFault(tiers: TierDraft[]): string | null {
-  try {
-    const parsed = parseTiers(tiers);
-    if (parsed.length === 0) return 'There must be at least one tier.';
-    for (const [index, { maxPrice }] of parsed.entries()) {
-      const before = parsed[index - 1];
-      if (before && before.maxPrice >= maxPrice) return 'Each tier must have a higher price than the tier before it.';
-    }
-    return null;
-  } catch (error) {
-    return (error as Error).message;
-  }
+  return read(() => {
+    const prices = parseTiers(tiers).map(({ maxPrice }) => maxPrice);
+    if (prices.length === 0) throw new RangeError('There must be at least one tier.');
+    if (prices.some((price, index) => index > 0 && price <= prices[index - 1]!))
+      throw new RangeError('Each tier must have a higher price than the tier before it.');
+  }).error;
 }
 
 const parseTiers = (tiers: TierDraft[]) =>

@@ -7,7 +7,7 @@ import { formatUuid } from '../../../sdk/receipt/receipt.ts';
 import type { AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { formatAmount, Id, shorten } from '../../parts/values.tsx';
-import { call } from '../../service.ts';
+import { agentQuery, call } from '../../service.ts';
 
 type Data = AdminEvent['data'];
 
@@ -24,14 +24,26 @@ const WORDS: Record<string, (data: Data) => ReactNode> = {
       {verified ? 'Verified' : 'Removed the badge of'} <CreatorName wallet={String(creator)} />
     </>
   ),
-  DisputeResolved: ({ executionId, upheld }) => (
-    <>
-      {upheld ? 'Upheld' : 'Rejected'} dispute <DisputeLink executionId={formatUuid(hexToBytes(String(executionId)))} />
-    </>
-  ),
+  DisputeResolved: (data) => <Resolved data={data} />,
   RelayAuthorityRemoved: ({ relayAuthority }) => <>Removed the relay authority {address(relayAuthority)}</>,
-  TreasuryWithdrawn: ({ amount }) => `Withdrew ${formatAmount(toUsdc(BigInt(String(amount))))} of fees`,
+  TreasuryWithdrawn: ({ amount }) => `Withdrew ${usdc(amount)} of fees`,
 };
+
+/** The event has no price; an award is the amount by which a decision is known. */
+function Resolved({ data: { executionId, listing, upheld, amountToCaller } }: { data: Data }) {
+  const id = formatUuid(hexToBytes(String(executionId)));
+  const { data: agent } = useQuery(agentQuery(String(listing)));
+  return (
+    <>
+      <Link to="/admin/disputes/$executionId" params={{ executionId: id }} title={id} className="text-accent underline">
+        {upheld ? 'Upheld' : 'Rejected'} dispute over {agent?.name ?? shorten(String(listing))}
+      </Link>
+      {upheld && `, ${usdc(amountToCaller)} for the caller`}
+    </>
+  );
+}
+
+const usdc = (units: unknown): string => formatAmount(toUsdc(BigInt(String(units))));
 
 const address = (value: unknown) => <Id value={String(value)} kind="address" />;
 

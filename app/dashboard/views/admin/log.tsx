@@ -1,19 +1,21 @@
 /** The log of the admin: transactions, then sign-ins and reads through this service. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import type { ComponentProps, ReactNode } from 'react';
 import type { AdminAction, AdminActionName, AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
-import { Pages } from '../../parts/pages.tsx';
-import { Cell, Table } from '../../parts/table.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
-import { Badge, Empty, Skeleton } from '../../parts/ui.tsx';
-import { Id, Time } from '../../parts/values.tsx';
-import { call } from '../../service.ts';
+import { PagedTable } from '../../parts/pagedTable.tsx';
+import { pageOf } from '../../parts/pages.tsx';
+import { Cell } from '../../parts/table.tsx';
+import { Badge, Empty } from '../../parts/ui.tsx';
+import { Clock, Id, Time } from '../../parts/values.tsx';
+import { call, configQuery } from '../../service.ts';
 import { DisputeLink, eventWords } from './events.tsx';
 import { PAGE_SIZE } from './search.ts';
 import { SignedBy } from './signedBy.tsx';
 
 const REFRESH_MS = 15_000;
+/** From here on, the end of an action is shown, too. */
+const LONG_MS = 1_000;
 
 const ACTION_WORDS: Record<AdminActionName, string> = {
   'auth.signIn': 'Signed in on the page',
@@ -24,8 +26,6 @@ const ACTION_WORDS: Record<AdminActionName, string> = {
   'disputes.putReason': 'Saved the reason for a decision',
 };
 
-const pageOf = (page: number) => ({ limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE });
-
 export function LogTab() {
   return (
     <div className="grid gap-8">
@@ -35,39 +35,20 @@ export function LogTab() {
   );
 }
 
-interface SectionProps {
+interface SectionProps extends Omit<ComponentProps<typeof PagedTable>, 'label' | 'empty' | 'size'> {
   title: string;
   about: string;
-  /** Name of the list, for the error message if it cannot be read. */
-  what: string;
   empty: string;
-  head: string[];
-  query: { data: { total: number } | undefined; error: Error | null; refetch(): unknown };
-  page: number;
-  onPage(page: number): void;
-  /** The rows of the table. */
-  children: ReactNode;
 }
 
-function Section({ title, about, what, empty, head, query, page, onPage, children }: SectionProps) {
-  const { data, error, refetch } = query;
+function Section({ title, about, empty, ...table }: SectionProps) {
   return (
     <section className="grid gap-3">
       <div>
         <h2 className="font-semibold">{title}</h2>
         <p className="mt-1 text-sm text-faint">{about}</p>
       </div>
-      {error && <Trouble error={error} what={what} onRetry={refetch} />}
-      {!data && !error && <Skeleton className="h-48" />}
-      {data?.total === 0 && <Empty title={empty} />}
-      {data && data.total > 0 && (
-        <>
-          <Table label={title} head={head} hasCards>
-            {children}
-          </Table>
-          <Pages page={page} size={PAGE_SIZE} total={data.total} onPage={onPage} />
-        </>
-      )}
+      <PagedTable {...table} label={title} hasCards className="h-48" empty={<Empty title={empty} />} size={PAGE_SIZE} />
     </section>
   );
 }
@@ -77,17 +58,17 @@ function Actions() {
   const navigate = useNavigate({ from: '/admin' });
   const query = useQuery({
     queryKey: ['operation.actions', page],
-    queryFn: () => call('operation.actions', pageOf(page)),
+    queryFn: () => call('operation.actions', pageOf(page, PAGE_SIZE)),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
   return (
     <Section
       title="Sign-ins, reads and saved reasons"
-      about="What the admin did through this service, with every read of private data. Repeated reads within ten minutes share one row."
+      about="What the admin did through this service, with every read of private data. Repeated reads within ten minutes share one row, from the first to the last."
       what="The log"
       empty="Nothing is logged yet"
-      head={['When', 'What', 'About', 'Admin']}
+      head={['When', 'What', 'By', 'About']}
       query={query}
       page={page}
       onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
@@ -100,11 +81,21 @@ function Actions() {
 }
 
 function ActionRow({ action }: { action: AdminAction }) {
-  const { outcome } = action;
+  const { outcome, begun_at, ended_at } = action;
+  const { data: config } = useQuery(configQuery);
+  const isLong = ended_at !== null && Date.parse(ended_at) - Date.parse(begun_at) >= LONG_MS;
   return (
     <tr>
-      <Cell of="When" className="whitespace-nowrap">
-        <Time at={action.begun_at} hasSeconds />
+      <Cell of="When">
+        <span>
+          <Time at={begun_at} hasSeconds />
+          {isLong && (
+            <>
+              {' '}
+              to <Clock at={ended_at} />
+            </>
+          )}
+        </span>
       </Cell>
       <Cell of="What">
         <span className="flex flex-wrap gap-x-2 gap-y-1">
@@ -116,10 +107,10 @@ function ActionRow({ action }: { action: AdminAction }) {
           )}
         </span>
       </Cell>
-      <Cell of="About">{aboutWords(action)}</Cell>
-      <Cell of="Admin">
-        <Id value={action.wallet} kind="address" />
+      <Cell of="By" className="whitespace-nowrap">
+        <span>{action.wallet === config?.admin ? 'Admin' : <Id value={action.wallet} kind="address" />}</span>
       </Cell>
+      <Cell of="About">{aboutWords(action)}</Cell>
     </tr>
   );
 }
@@ -135,7 +126,7 @@ function Events() {
   const navigate = useNavigate({ from: '/admin' });
   const query = useQuery({
     queryKey: ['operation.events', page],
-    queryFn: () => call('operation.events', pageOf(page)),
+    queryFn: () => call('operation.events', pageOf(page, PAGE_SIZE)),
     placeholderData: keepPreviousData,
   });
   return (

@@ -2,14 +2,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { Trouble } from '../../parts/trouble.tsx';
-import { buttonStyle, Note, Skeleton } from '../../parts/ui.tsx';
+import { Unread } from '../../parts/trouble.tsx';
+import { buttonStyle, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, shorten, Time } from '../../parts/values.tsx';
 import { OPEN_SHOWN, openQueueQuery } from '../../parts/waiting.tsx';
 import { DueWords } from './due.tsx';
 
 export function NeedsYou({ count }: { count: number }) {
-  const { data, error, refetch } = useQuery(openQueueQuery);
+  const query = useQuery(openQueueQuery);
+  const { data, refetch } = query;
   const listed = data?.total;
   // The count is read more often. After a decision the list would still show a dispute that the count leaves out.
   useEffect(() => {
@@ -17,8 +18,7 @@ export function NeedsYou({ count }: { count: number }) {
   }, [listed, count, refetch]);
   return (
     <Note tone="warn" title={`Needs you: ${formatCount(count)} ${count === 1 ? 'dispute' : 'disputes'}`}>
-      {error && <Trouble error={error} what="The disputes" onRetry={refetch} />}
-      {!data && !error && <Skeleton className="h-8" />}
+      <Unread query={query} what="The disputes" className="h-8" />
       <ul className="grid gap-3 text-ink">
         {data?.disputes.map((dispute) => (
           <li

@@ -40,7 +40,7 @@ export const PROBLEM_WORDS: Record<Problem, { title: string; todo: string }> = {
   },
   fees_low: {
     title: 'The relay has too little SOL for fees',
-    todo: 'Send SOL to the relay authority below. New calls are accepted again when it arrives.',
+    todo: 'Send SOL to the address of this relay below. New calls are accepted again when it arrives.',
   },
   storage_low: {
     title: 'The relay has too little disk space',

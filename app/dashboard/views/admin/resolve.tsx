@@ -1,13 +1,14 @@
 /** Resolves a dispute: the side, the amount and the reason. Shows the consequences before signing. */
 import { useQuery } from '@tanstack/react-query';
-import { RadioGroup } from 'radix-ui';
 import { type ReactNode, useId, useState } from 'react';
 import { least } from '../../../sdk/wire/amounts.ts';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
+import { Choice } from '../../parts/choice.tsx';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
+import { type Reading, read } from '../../parts/reading.ts';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
-import { Button, cx, Input, Note, TextArea } from '../../parts/ui.tsx';
+import { Button, Input, Note, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatNumber, shorten } from '../../parts/values.tsx';
 import { useCreatorName } from '../disputes/creatorName.ts';
 import { EXCESS } from '../disputes/excess.ts';
@@ -20,6 +21,9 @@ const MAX_REASON = 8_000;
 
 type Side = 'caller' | 'creator';
 
+/** A rejection takes nothing. */
+const NONE: Reading<bigint> = { value: 0n, error: null };
+
 export function Resolve({ dispute }: { dispute: DisputeSummary }) {
   const { data: stakes } = useQuery(stakesQuery(dispute.agent_id, dispute.execution_id));
   const [side, setSide] = useState<Side | null>(null);
@@ -29,8 +33,8 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
 
   const whyId = useId();
   const creatorName = useCreatorName(dispute);
-  const typed = readAmount(text, dispute, stakes);
-  const { amount, fault } = side === 'caller' ? typed : { amount: 0n, fault: null };
+  const typed = read(() => parseAmount(text, dispute, stakes));
+  const { value: amount = 0n, error: fault } = side === 'caller' ? typed : NONE;
   const whyNot = whyNotYet({ side, reason, fault, isRead: stakes !== undefined });
   const isComplete = whyNot === null;
   const unheard = unheardWords(dispute);
@@ -50,23 +54,28 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
       </AskBeforeLeaving>
       <div className="grid gap-2.5 overflow-y-auto px-5 py-3">
         {unheard && <Note tone="warn">{unheard}.</Note>}
-        <RadioGroup.Root
-          aria-label="Who is right"
-          value={side ?? ''}
-          onValueChange={(value) => setSide(value as Side)}
-          className="grid gap-2"
-        >
-          <Choice value="caller" title="Uphold: the caller is right" isChosen={side === 'caller'}>
-            {upholdWords(dispute, creatorName, stakes, typed.fault ? null : typed.amount)}
+        <div role="radiogroup" aria-label="Who is right" className="grid gap-2">
+          <Choice
+            name="side"
+            title="Uphold: the caller is right"
+            isChosen={side === 'caller'}
+            onChoose={() => setSide('caller')}
+          >
+            {upholdWords(parseUsdc(dispute.price_usdc), stakes)}
           </Choice>
-          <Choice value="creator" title="Reject: the creator is right" isChosen={side === 'creator'}>
+          <Choice
+            name="side"
+            title="Reject: the creator is right"
+            isChosen={side === 'creator'}
+            onChoose={() => setSide('creator')}
+          >
             {`Caller gets no refund. ${creatorName} gets the bond.`}
           </Choice>
-        </RadioGroup.Root>
+        </div>
         {side === 'caller' && (
           <Input
             label="Taken from the collateral, USDC"
-            hint={`${stakes ? `At most ${formatBaseUnits(mostTaken(stakes, parseUsdc(dispute.price_usdc)))}. ` : ''}Caller gets at most the price.`}
+            hint={stakes && fault === null && takenWords(dispute, creatorName, stakes, amount)}
             error={fault}
             value={text}
             inputMode="decimal"
@@ -114,58 +123,12 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
   );
 }
 
-function Choice({
-  value,
-  title,
-  isChosen,
-  children,
-}: {
-  value: Side;
-  title: string;
-  isChosen: boolean;
-  children: string;
-}) {
-  const aboutId = useId();
-  return (
-    <RadioGroup.Item
-      value={value}
-      aria-label={title}
-      aria-describedby={aboutId}
-      className={cx(
-        'grid grid-cols-[auto_minmax(0,1fr)] gap-x-2.5 gap-y-1 rounded-lg border px-3 py-2 text-left text-sm',
-        isChosen ? 'border-accent bg-accent-soft' : 'border-line hover:bg-sunken',
-      )}
-    >
-      <span
-        aria-hidden="true"
-        className={cx(
-          'mt-0.5 grid size-4 shrink-0 place-items-center rounded-full border',
-          isChosen ? 'border-accent' : 'border-strong',
-        )}
-      >
-        <RadioGroup.Indicator className="size-2 rounded-full bg-accent" />
-      </span>
-      <span className="font-medium">{title}</span>
-      <span id={aboutId} className="col-span-2 text-xs text-faint">
-        {children}
-      </span>
-    </RadioGroup.Item>
-  );
-}
-
-function readAmount(
-  text: string,
-  { price_usdc }: DisputeSummary,
-  stakes: Stakes | undefined,
-): { amount: bigint; fault: string | null } {
-  try {
-    const amount = parseUsdc(text.trim());
-    if (!stakes) return { amount, fault: null };
-    const most = mostTaken(stakes, parseUsdc(price_usdc));
-    return { amount, fault: amount > most ? `At most ${formatUsdc(most)} USDC can be taken.` : null };
-  } catch (error) {
-    return { amount: 0n, fault: (error as Error).message };
-  }
+/** Base units. */
+function parseAmount(text: string, { price_usdc }: DisputeSummary, stakes: Stakes | undefined): bigint {
+  const amount = parseUsdc(text.trim());
+  const most = stakes && mostTaken(stakes, parseUsdc(price_usdc));
+  if (most !== undefined && amount > most) throw new RangeError(`At most ${formatUsdc(most)} USDC can be taken.`);
+  return amount;
 }
 
 interface Missing {
@@ -185,18 +148,26 @@ function whyNotYet({ side, reason, fault, isRead }: Missing): string | null {
 
 const bondOf = ({ bond_lamports }: DisputeSummary): string => formatLamports(BigInt(bond_lamports));
 
-/** In two lines; the review has the rest. Without sums until they are known. */
-function upholdWords(
-  dispute: DisputeSummary,
-  creatorName: string,
-  stakes: Stakes | undefined,
-  amount: bigint | null,
-): string {
-  if (!stakes || amount === null) return `Caller gets the bond back. The collateral of ${creatorName} pays.`;
+/** In three lines. Without sums until they are known. */
+function upholdWords(price: bigint, stakes: Stakes | undefined): string {
+  if (!stakes) return 'You set the amount. The collateral pays it, and the caller gets the bond back.';
+  const most = mostTaken(stakes, price);
+  const rest = most > price ? ', later callers the rest' : '';
+  return `You set the amount: ${formatBaseUnits(price)} unless changed, at most ${formatNumber(toUsdc(most))}. Caller gets at most the price and the bond${rest}.${pauseWords(stakes, most)}`;
+}
+
+/** From which amount on the agent is paused. */
+function pauseWords(stakes: Stakes, most: bigint): string {
+  if (!isPausedBy(stakes, most)) return '';
+  if (isPausedBy(stakes, 1n)) return ' Any amount pauses the agent.';
+  return ` More than ${formatNumber(toUsdc(stakes.left - stakes.required!))} pauses the agent.`;
+}
+
+/** The effect of the typed amount; the review has the rest. */
+function takenWords(dispute: DisputeSummary, creatorName: string, stakes: Stakes, amount: bigint): string {
   const toCaller = least(amount, parseUsdc(dispute.price_usdc));
   const slashed = slashedOf(stakes, amount);
-  const pause = isPausedBy(stakes, amount) ? '; the agent is paused' : '';
-  return `Caller gets ${formatBaseUnits(toCaller)} and the bond. ${creatorName} loses ${formatNumber(toUsdc(slashed))} of ${formatBaseUnits(stakes.left)}${pause}.`;
+  return `Caller gets ${formatBaseUnits(toCaller)} and the bond. ${creatorName} loses ${formatNumber(toUsdc(slashed))} of ${formatBaseUnits(stakes.left)}.`;
 }
 
 /** Why an award pauses the agent. */

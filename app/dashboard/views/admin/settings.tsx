@@ -2,8 +2,8 @@
 
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Trouble } from '../../parts/trouble.tsx';
-import { Card, Facts, Skeleton } from '../../parts/ui.tsx';
+import { Unread } from '../../parts/trouble.tsx';
+import { Card, Facts } from '../../parts/ui.tsx';
 import { Copy, formatSpan, Id } from '../../parts/values.tsx';
 import { Changes } from '../terms/changes.tsx';
 import { RelayAuthorities } from '../terms/guardian.tsx';
@@ -21,23 +21,27 @@ function Protection({ lost, command, children }: { lost: string; command: string
     <span className="grid justify-items-start gap-1">
       {children}
       <span className="text-faint">{lost}</span>
-      <span className="inline-flex max-w-full items-center gap-1">
-        <code className="font-mono text-[0.8125rem]">{command}</code>
-        <Copy text={command} bare />
-      </span>
+      <Command text={command} />
     </span>
   );
 }
 
+const Command = ({ text }: { text: string }) => (
+  <span className="inline-flex max-w-full items-center gap-1">
+    <code className="font-mono text-[0.8125rem]">{text}</code>
+    <Copy text={text} bare />
+  </span>
+);
+
 export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; onDraft(draft: Draft | null): void }) {
-  const { data, error, refetch } = useQuery(chainConfigQuery);
+  const query = useQuery(chainConfigQuery);
   const { data: state } = useQuery(stateQuery);
-  if (!data)
-    return error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-96" />;
-  const { config, limits, mustWait } = data;
+  const unread = <Unread query={query} what="The settings" className="h-96" />;
+  if (!query.data) return unread;
+  const { config, limits, mustWait } = query.data;
   return (
     <div className="grid gap-6">
-      {error && <Trouble error={error} what="The settings" onRetry={refetch} />}
+      {unread}
       <Card>
         <Pause of="admin" config={config} />
       </Card>
@@ -51,8 +55,9 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
         <div>
           <h2 className="font-semibold">On the chain</h2>
           <p className="mt-1 text-sm text-faint">
-            Removing a relay authority takes effect at once and cancels all pending changes of settings. To add one, run{' '}
-            <code>cli admin propose-change</code> where its key is.
+            Removing a relay authority takes effect at once and cancels all changes of settings under Pending changes.
+            To add one, run{' '}
+            <Command text="npm run cli -- admin propose-change --add-relay-authority ADDRESS --keypair ADMIN.json" />
           </p>
         </div>
         <Facts

@@ -1,11 +1,10 @@
 /** The settings to change, each within its bounds, and a review of old and new values before signing. */
 import { type ReactNode, useState } from 'react';
 import { SignDialog } from '../../parts/sign.tsx';
-import { Button, Card, Input } from '../../parts/ui.tsx';
+import { Button, Card, CONTROL, cx, Field, type FieldProps, Input } from '../../parts/ui.tsx';
 import { CHANGE_EFFECTS, delayWords } from '../terms/changes.tsx';
 import type { ChainConfig, Limits, Settings } from './chainConfig.ts';
-import { changesOf, type Draft, draftOf, faultOf, fieldsOf, type SettingField, tierFault } from './draft.ts';
-import { SpanInput } from './spanInput.tsx';
+import { changesOf, type Draft, draftOf, faultOf, fieldsOf, type SettingField, tierFault, UNITS } from './draft.ts';
 import { Tiers } from './tiers.tsx';
 
 interface SettingsFormProps {
@@ -114,5 +113,43 @@ function hintOf(field: SettingField, text: string): ReactNode {
     <>
       <strong className="block text-sm font-medium text-ink tabular-nums">= {words}</strong> {field.about}
     </>
+  );
+}
+
+interface SpanInputProps extends FieldProps {
+  /** Such as `3 days`. */
+  value: string;
+  onChange(value: string): void;
+}
+
+/** A time as a number and a unit, because seconds make a tenfold slip easy. */
+function SpanInput({ value, onChange, ...field }: SpanInputProps) {
+  const space = value.lastIndexOf(' ');
+  const [count, unit] = [value.slice(0, space), value.slice(space + 1)];
+  return (
+    <Field {...field}>
+      {(props) => (
+        <span className="grid grid-cols-[minmax(0,1fr)_7.5rem] gap-2">
+          <input
+            className={cx(CONTROL, 'tabular-nums')}
+            value={count}
+            inputMode="numeric"
+            autoComplete="off"
+            onChange={({ target }) => onChange(`${target.value} ${unit}`)}
+            {...props}
+          />
+          <select
+            className={cx(CONTROL, 'pr-8')}
+            value={unit}
+            aria-label={`Unit of ${field.label}`}
+            onChange={({ target }) => onChange(`${count} ${target.value}`)}
+          >
+            {Object.keys(UNITS).map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </span>
+      )}
+    </Field>
   );
 }

@@ -6,13 +6,13 @@ import type { ReactNode } from 'react';
 import { MAX_LAG_SECONDS } from '../../../sdk/wire/choices.ts';
 import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
 import { formatShortSol } from '../../parts/amount.ts';
-import { Cell, Table } from '../../parts/table.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
-import { Badge, Card, Facts, Note, Skeleton } from '../../parts/ui.tsx';
-import { formatCount, formatDuration, formatLamports, formatSpan, Id, Time } from '../../parts/values.tsx';
+import { Unread } from '../../parts/trouble.tsx';
+import { Badge, Card, Facts, Note } from '../../parts/ui.tsx';
+import { Ago, formatCount, formatDuration, formatLamports, formatSpan, Id } from '../../parts/values.tsx';
 import { call, configQuery } from '../../service.ts';
 import { changesQuery } from '../terms/changes.tsx';
 import { Figures } from './figures.tsx';
+import { HeldUsdc } from './heldUsdc.tsx';
 import { NeedsYou } from './needsYou.tsx';
 import { ARCHIVE_LATE, PROBLEM_WORDS } from './problems.ts';
 
@@ -42,11 +42,13 @@ function Sol({ lamports, up = false }: { lamports: number | null; up?: boolean }
 }
 
 export function StateTab() {
-  const { data: state, error, refetch } = useQuery(stateQuery);
-  if (!state) return error ? <Trouble error={error} what="The state" onRetry={refetch} /> : <Loading />;
+  const query = useQuery(stateQuery);
+  const state = query.data;
+  const unread = <Unread query={query} what="The state" className="h-128" />;
+  if (!state) return unread;
   return (
     <div className="grid gap-8">
-      {error && <Trouble error={error} what="The state" onRetry={refetch} />}
+      {unread}
       <div className="grid gap-3">
         {state.open_disputes > 0 && <NeedsYou count={state.open_disputes} />}
         <Problems problems={state.problems} isArchiveLate={state.archive_waiting?.is_late ?? false} />
@@ -54,11 +56,11 @@ export function StateTab() {
       </div>
       <Figures state={state} />
       <div className="grid gap-6 lg:grid-cols-2">
+        <HeldUsdc state={state} />
         <Figured title="SOL" rows={lamportRows(state)} />
         <Figured title="Service" rows={workRows(state)} />
+        {state.x402 && <Figured title="Calls paid by x402, without an account" rows={x402Rows(state.x402)} />}
       </div>
-      <Authorities state={state} />
-      {state.x402 && <Figured title="Calls paid by x402, without an account" rows={x402Rows(state.x402)} />}
     </div>
   );
 }
@@ -137,11 +139,21 @@ const amount = (label: string, lamports: number | null): Row => ({
   isQuiet: !lamports,
 });
 
-function lamportRows({ lamports, lamports_per_call }: State): (Row | false)[] {
+function lamportRows({ lamports, lamports_per_call, authorities }: State): (Row | false)[] {
   const { lent, free, due, due_seconds, locked } = lamports;
+  const held = authorities.find(({ is_ours }) => is_ours)?.lamports ?? null;
   return [
+    ...authorities.map(balanceRow),
     { label: 'In deposits of calls', value: <Sol lamports={lent} up /> },
-    { label: 'Left for deposits', value: <Sol lamports={free} /> },
+    {
+      label: 'Left for deposits',
+      value:
+        held !== null && formatShortSol(free) === formatShortSol(held) ? (
+          <span title={sol(free)}>all of the balance</span>
+        ) : (
+          <Sol lamports={free} />
+        ),
+    },
     {
       label: 'Coming back from ended calls',
       value: (
@@ -164,6 +176,15 @@ function lamportRows({ lamports, lamports_per_call }: State): (Row | false)[] {
     amount('Network fees that nobody paid, 24 hours', lamports.burnt_today),
   ];
 }
+
+const balanceRow = ({ address, lamports, is_ours }: State['authorities'][number]): Row => ({
+  label: is_ours ? 'Balance of this relay' : 'Balance of another relay',
+  value: (
+    <span className="flex flex-wrap items-center gap-x-3">
+      <Sol lamports={lamports} /> <Id value={address} kind="address" />
+    </span>
+  ),
+});
 
 /** In whole minutes, from an hour on in tens: more does not matter. */
 function roughly(seconds: number): string {
@@ -196,10 +217,10 @@ function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive,
       label: 'Records checked against the chain',
       value:
         state.reconciled_at === null ? (
-          'in progress'
+          <Badge tone="warn">In progress</Badge>
         ) : (
           <>
-            all match, <Time at={state.reconciled_at} />
+            all match, <Ago at={state.reconciled_at} hasZone />; checked at each start of the relay
           </>
         ),
     },
@@ -240,48 +261,4 @@ function x402Rows({ fee_payer, lamports, min_lamports, open_deposits }: NonNulla
 
 function waitingText({ count, oldest_seconds: seconds }: { count: number; oldest_seconds: number }): string {
   return count === 0 ? 'none' : `${formatCount(count)}, the oldest for ${formatSpan(seconds)}`;
-}
-
-function Authorities({ state: { authorities } }: { state: State }) {
-  return (
-    <section className="grid gap-3">
-      <h2 className="font-semibold">Relay authorities</h2>
-      <Table label="Relay authorities" hasCards head={['Key', 'Balance', '']}>
-        {authorities.map(({ address, lamports, is_ours }) => (
-          <tr key={address}>
-            <Cell of="Key">
-              <Id value={address} kind="address" />
-            </Cell>
-            <Cell of="Balance" className="whitespace-nowrap tabular-nums">
-              <Sol lamports={lamports} />
-            </Cell>
-            <td>
-              {is_ours && (
-                <Badge tone="accent" className="whitespace-nowrap">
-                  This relay
-                </Badge>
-              )}
-            </td>
-          </tr>
-        ))}
-      </Table>
-    </section>
-  );
-}
-
-function Loading() {
-  return (
-    <div className="grid gap-8">
-      <Skeleton className="h-17" />
-      <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
-        {[1, 2, 3, 4].map((key) => (
-          <Skeleton key={key} className="h-29" />
-        ))}
-      </div>
-      <div className="grid gap-6 lg:grid-cols-2">
-        <Skeleton className="h-72" />
-        <Skeleton className="h-72" />
-      </div>
-    </div>
-  );
 }

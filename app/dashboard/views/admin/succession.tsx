@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ADDRESS } from '../../../sdk/wire/fields.ts';
 import { SignButton } from '../../parts/sign.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
+import { Unread } from '../../parts/trouble.tsx';
 import { Card, Empty, Facts, Input, Skeleton } from '../../parts/ui.tsx';
 import { formatSpan, Id, shorten, Time } from '../../parts/values.tsx';
 import { useSession } from '../../wallet/session.ts';
@@ -61,11 +61,11 @@ export function NextAdmin({ config }: { config: Settings }) {
 /** For everybody else: the proposed wallet may accept, others can do nothing here. */
 export default function Succession() {
   const { wallet } = useSession();
-  const { data, error, refetch } = useQuery(chainConfigQuery);
+  const query = useQuery(chainConfigQuery);
   const { data: pending, isPending } = useQuery(changesQuery);
-  if (!data || isPending)
-    return error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-48" />;
-  const { config } = data;
+  if (!query.data) return <Unread query={query} what="The settings" className="h-48" />;
+  if (isPending) return <Skeleton className="h-48" />;
+  const { config } = query.data;
   const proposal = pending?.changes.find(
     ({ subject, status, settings }) =>
       subject === 'admin' && (status === 'waiting' || status === 'applicable') && settings[0]?.after === wallet,

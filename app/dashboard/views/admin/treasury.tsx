@@ -2,21 +2,18 @@
 import { useState } from 'react';
 import { ADDRESS } from '../../../sdk/wire/fields.ts';
 import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
+import { read } from '../../parts/reading.ts';
 import { SignButton } from '../../parts/sign.tsx';
 import { Card, Input } from '../../parts/ui.tsx';
 import { formatAmount, Id, shorten } from '../../parts/values.tsx';
 import type { Settings } from './chainConfig.ts';
 
-/** Base units, or the fault of the text. */
-function read(text: string, held: string): { amount: bigint; fault: string | null } {
-  try {
-    const amount = parseUsdc(text.trim());
-    if (amount === 0n) return { amount, fault: 'It must be more than 0.' };
-    if (amount > parseUsdc(held)) return { amount, fault: `The treasury holds ${held} USDC.` };
-    return { amount, fault: null };
-  } catch (error) {
-    return { amount: 0n, fault: (error as Error).message };
-  }
+/** Base units. */
+function parseAmount(text: string, held: string): bigint {
+  const amount = parseUsdc(text.trim());
+  if (amount === 0n) throw new RangeError('It must be more than 0.');
+  if (amount > parseUsdc(held)) throw new RangeError(`The treasury holds ${held} USDC.`);
+  return amount;
 }
 
 export function Treasury({ config }: { config: Settings }) {
@@ -24,7 +21,7 @@ export function Treasury({ config }: { config: Settings }) {
   const [account, setAccount] = useState('');
   const held = config.treasury_usdc;
   const text = typed ?? held;
-  const { amount, fault } = read(text, held);
+  const { value: amount = 0n, error: fault } = read(() => parseAmount(text, held));
   const destination = account.trim();
   const isAddress = destination === '' || ADDRESS.test(destination);
   return (

@@ -3,8 +3,8 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { useQuery } from '@tanstack/react-query';
 import type { DisputeSummary, EvidenceType } from '../../../sdk/wire/disputeProcedures.ts';
-import { Trouble } from '../../parts/trouble.tsx';
-import { Button, Facts, Note, Skeleton } from '../../parts/ui.tsx';
+import { Unread } from '../../parts/trouble.tsx';
+import { Button, Facts, Note } from '../../parts/ui.tsx';
 import { Code, formatCount, Id, saveFile } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import type { Reader } from './outcomes.tsx';
@@ -56,7 +56,7 @@ function Missing({ dispute, reader }: { dispute: DisputeSummary; reader: Reader 
 }
 
 function Kept({ dispute: { execution_id, evidence_hash } }: { dispute: DisputeSummary }) {
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['disputes.evidence', execution_id],
     queryFn: async () => {
       const { content, media_type } = await call('disputes.evidence', { execution_id });
@@ -65,10 +65,8 @@ function Kept({ dispute: { execution_id, evidence_hash } }: { dispute: DisputeSu
     },
     staleTime: Number.POSITIVE_INFINITY,
   });
-  if (!data) {
-    return error ? <Trouble error={error} what="The evidence" onRetry={refetch} /> : <Skeleton className="h-40" />;
-  }
-  const { content, media_type, bytes, hash } = data;
+  if (!query.data) return <Unread query={query} what="The evidence" className="h-40" />;
+  const { content, media_type, bytes, hash } = query.data;
   if (hash !== evidence_hash) {
     return (
       <Note tone="bad" title="This file is not the evidence that the caller committed to">

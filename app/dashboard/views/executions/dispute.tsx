@@ -172,7 +172,7 @@ function Due({ dispute, now }: { dispute: DisputeSummary; now: number | undefine
   );
 }
 
-/** The call of a dispute, with a link to what its caller or its creator may read of it. */
+/** The call of a dispute, with a link to what its reader may read of it: for the admin, its record on the chain. */
 export function CallOf({ dispute, reader }: { dispute: DisputeSummary; reader: 'caller' | 'creator' | 'admin' }) {
   const { execution_id: executionId, agent_id: agentId } = dispute;
   const style = 'text-accent underline';
@@ -193,7 +193,11 @@ export function CallOf({ dispute, reader }: { dispute: DisputeSummary; reader: '
           Call
         </Link>
       )}
-      {reader === 'admin' && 'Call'}
+      {reader === 'admin' && (
+        <Link to="/verify" search={{ id: executionId }} className={style}>
+          Call
+        </Link>
+      )}
       <Id value={dispute.execution_id} />
     </span>
   );

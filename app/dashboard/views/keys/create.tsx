@@ -8,6 +8,7 @@ import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { DAY_SECONDS } from '../../parts/days.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
+import { type Reading, read } from '../../parts/reading.ts';
 import { SignDialog } from '../../parts/sign.tsx';
 import { SettingsTrouble } from '../../parts/trouble.tsx';
 import { Checkbox, Input, Note } from '../../parts/ui.tsx';
@@ -21,8 +22,6 @@ import {
   listError,
   listOf,
   nameError,
-  type Reading,
-  read,
   readLimitTexts,
   ScopeFields,
   SpendFields,

@@ -5,21 +5,11 @@ import { accessProcedures } from '../../../sdk/wire/accessProcedures.ts';
 import { KEY_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { DAY_SECONDS } from '../../parts/days.ts';
+import { read } from '../../parts/reading.ts';
 import { Checkbox, Input, Select, TextArea } from '../../parts/ui.tsx';
 import { formatSpan } from '../../parts/values.tsx';
 import { SpendWords } from './spendWords.tsx';
 import { HOUR, type Reach, SCOPES, WEEK } from './words.ts';
-
-/** The value of a text, or its fault. */
-export type Reading<T> = { value: T; error: null } | { value: undefined; error: string };
-
-export function read<T>(parse: () => T): Reading<T> {
-  try {
-    return { value: parse(), error: null };
-  } catch (error) {
-    return { value: undefined, error: (error as Error).message };
-  }
-}
 
 /** The limits as typed. */
 export interface LimitTexts {

@@ -3,10 +3,11 @@ import { useState } from 'react';
 import { lastingAllowance } from '../../../sdk/wallet/usualAmounts.ts';
 import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
 import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
+import { read } from '../../parts/reading.ts';
 import { SignDialog } from '../../parts/sign.tsx';
 import { Checkbox, Input, Note } from '../../parts/ui.tsx';
 import { formatCount, Id } from '../../parts/values.tsx';
-import { CORRECT_FIRST, read } from './fields.tsx';
+import { CORRECT_FIRST } from './fields.tsx';
 import { callsPaid, spendableOf, type WalletMoney } from './money.ts';
 import { shownAmount, UNLIMITED } from './wallet.tsx';
 

@@ -1,7 +1,7 @@
 /** Chooses the key that signs an agent's results: made here, from a file, or held elsewhere and proved. */
 import { useQuery } from '@tanstack/react-query';
-import { RadioGroup } from 'radix-ui';
 import { type ReactNode, useState } from 'react';
+import { Choice } from '../../parts/choice.tsx';
 import { Button, Card, Field, Input, Note, TextArea } from '../../parts/ui.tsx';
 import { Code, Id } from '../../parts/values.tsx';
 import { explain } from '../../service.ts';
@@ -40,23 +40,13 @@ export function KeyFields(props: KeyFieldsProps) {
           or another key.
         </Note>
       )}
-      <RadioGroup.Root
-        value={way}
-        onValueChange={(next) => choose(next as Way)}
-        aria-label="Where the key comes from"
-        className="grid gap-3 sm:grid-cols-3"
-      >
+      <div role="radiogroup" aria-label="Where the key comes from" className="grid gap-3 sm:grid-cols-3">
         {WAYS.map(([name, title, about]) => (
-          <RadioGroup.Item
-            key={name}
-            value={name}
-            className="flex flex-col rounded-xl border border-line bg-raised p-4 text-left transition-colors hover:border-strong data-[state=checked]:border-accent data-[state=checked]:bg-accent-soft"
-          >
-            <span className="block text-sm font-medium">{title}</span>
-            <span className="mt-1 block text-xs text-faint">{about}</span>
-          </RadioGroup.Item>
+          <Choice key={name} name="way" title={title} isChosen={way === name} onChoose={() => choose(name)}>
+            {about}
+          </Choice>
         ))}
-      </RadioGroup.Root>
+      </div>
       {way === 'make' && <MakeKey {...props} />}
       {way === 'file' && <KeyFile {...props} />}
       {way === 'proof' && <Proof {...props} />}

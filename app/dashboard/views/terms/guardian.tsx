@@ -1,22 +1,21 @@
 /** The actions of guardian and admin that need no delay: pause new executions, and remove a relay authority. */
 import { useQuery } from '@tanstack/react-query';
 import { SignButton } from '../../parts/sign.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
-import { Badge, Card, Skeleton } from '../../parts/ui.tsx';
+import { Unread } from '../../parts/trouble.tsx';
+import { Badge, Card } from '../../parts/ui.tsx';
 import { formatSpan, Id, shorten } from '../../parts/values.tsx';
 import { chainConfigQuery, type Settings } from '../admin/chainConfig.ts';
 import { Pause } from './pause.tsx';
 
 /** The guardian's card; the admin has the same buttons among the settings. */
 export default function Guardian() {
-  const { data, error, refetch } = useQuery(chainConfigQuery);
-  if (!data)
-    return error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-48" />;
+  const query = useQuery(chainConfigQuery);
+  if (!query.data) return <Unread query={query} what="The settings" className="h-48" />;
   return (
     <Card className="grid gap-5">
       <h2 className="font-semibold">You are the guardian</h2>
-      <Pause of="guardian" config={data.config} />
-      <RelayAuthorities config={data.config} />
+      <Pause of="guardian" config={query.data.config} />
+      <RelayAuthorities config={query.data.config} />
     </Card>
   );
 }
@@ -83,7 +82,7 @@ function removalWords(isLast: boolean, isOurs: boolean, delay: number): string {
     !isLast && 'From now on it cannot settle, refund or open for API keys.',
     isOurs && 'This service uses it, and refuses all new calls without it.',
     'All pending changes of settings are cancelled.',
-    `To undo this, the admin must add it again by “cli admin propose-change”${delay > 0 ? `, which takes effect after ${formatSpan(delay)} at the earliest` : ''}.`,
+    `To undo this, the admin must add it again by “npm run cli -- admin propose-change --add-relay-authority”${delay > 0 ? `, which takes effect after ${formatSpan(delay)} at the earliest` : ''}.`,
   ];
   return effects.filter(Boolean).join(' ');
 }

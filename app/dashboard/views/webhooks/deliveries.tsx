@@ -3,11 +3,10 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { WebhookDelivery } from '../../../sdk/wire/wire.ts';
-import { Pages } from '../../parts/pages.tsx';
-import { Table } from '../../parts/table.tsx';
+import { PagedTable } from '../../parts/pagedTable.tsx';
+import { pageOf } from '../../parts/pages.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
-import { Badge, Button, Skeleton, type Tone } from '../../parts/ui.tsx';
+import { Badge, Button, type Tone } from '../../parts/ui.tsx';
 import { formatDuration, Time } from '../../parts/values.tsx';
 import { explain, request } from '../../service.ts';
 
@@ -16,36 +15,36 @@ const TONES: Record<WebhookDelivery['status'], Tone> = { delivered: 'good', pend
 
 export function Deliveries({ endpointId }: { endpointId: string }) {
   const [page, setPage] = useState(1);
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['webhooks', 'deliveries', endpointId, page],
-    queryFn: () =>
-      request('listWebhookDeliveries', { endpoint_id: endpointId, limit: SIZE, offset: (page - 1) * SIZE }),
+    queryFn: () => request('listWebhookDeliveries', { endpoint_id: endpointId, ...pageOf(page, SIZE) }),
     refetchInterval: 3_000,
     placeholderData: (before) => before,
   });
-  if (error && !data) return <Trouble error={error} what="The log" onRetry={refetch} />;
-  if (!data) return <Skeleton className="h-32" />;
-  if (data.total === 0) return <p className="text-sm text-faint">Nothing has been sent yet.</p>;
   return (
-    <div>
-      <Table
-        head={[
-          'Event',
-          'Answer',
-          'Attempts',
-          'Sent',
-          <span key="act" className="sr-only">
-            Actions
-          </span>,
-        ]}
-        label="Deliveries"
-      >
-        {data.deliveries.map((delivery) => (
-          <Row key={delivery.delivery_id} delivery={delivery} />
-        ))}
-      </Table>
-      <Pages page={page} size={SIZE} total={data.total} onPage={setPage} />
-    </div>
+    <PagedTable
+      head={[
+        'Event',
+        'Answer',
+        'Attempts',
+        'Sent',
+        <span key="act" className="sr-only">
+          Actions
+        </span>,
+      ]}
+      label="Deliveries"
+      query={query}
+      what="The log"
+      className="h-32"
+      empty={<p className="text-sm text-faint">Nothing has been sent yet.</p>}
+      page={page}
+      size={SIZE}
+      onPage={setPage}
+    >
+      {query.data?.deliveries.map((delivery) => (
+        <Row key={delivery.delivery_id} delivery={delivery} />
+      ))}
+    </PagedTable>
   );
 }
 

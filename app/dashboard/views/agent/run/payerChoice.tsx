@@ -1,7 +1,7 @@
 /** The payer: the connected wallet, or the wallet of an API key. */
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
-import { cx, Input } from '../../../parts/ui.tsx';
+import { Choice } from '../../../parts/choice.tsx';
+import { Input } from '../../../parts/ui.tsx';
 import { formatAmount, shorten, Time } from '../../../parts/values.tsx';
 import { explain } from '../../../service.ts';
 import { useConnected } from '../../../wallet/wallets.ts';
@@ -21,12 +21,12 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
   return (
     <fieldset className="grid gap-2">
       <legend className="mb-2 text-sm font-medium">Pay by</legend>
-      <Choice value="wallet" payer={payer} onPayer={onPayer} title="Wallet">
+      <Choice name="payer" title="Wallet" isChosen={payer === 'wallet'} onChoose={() => onPayer('wallet')}>
         {connected
           ? `${connected.wallet.name}, ${shorten(connected.account.address)}. Your wallet asks you to approve twice: the payment, and a message that starts the call. You pay once.`
           : 'You are asked to connect one.'}
       </Choice>
-      <Choice value="key" payer={payer} onPayer={onPayer} title="API key">
+      <Choice name="payer" title="API key" isChosen={payer === 'key'} onChoose={() => onPayer('key')}>
         You paste a key. It pays within its limits, without asking again.
       </Choice>
       {payer === 'key' && (
@@ -60,36 +60,5 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
         </div>
       )}
     </fieldset>
-  );
-}
-
-interface ChoiceProps {
-  value: Payer;
-  payer: Payer;
-  onPayer(payer: Payer): void;
-  title: string;
-  children: ReactNode;
-}
-
-function Choice({ value, payer, onPayer, title, children }: ChoiceProps) {
-  return (
-    <label
-      className={cx(
-        'flex cursor-pointer items-start gap-3 rounded-lg border px-3 py-2.5',
-        value === payer ? 'border-accent bg-accent-soft/50' : 'border-line bg-raised hover:border-strong',
-      )}
-    >
-      <input
-        type="radio"
-        name="payer"
-        className="mt-0.5 size-4.5 accent-(--accent)"
-        checked={value === payer}
-        onChange={() => onPayer(value)}
-      />
-      <span className="text-sm">
-        <span className="font-medium">{title}</span>
-        <span className="block text-xs text-faint">{children}</span>
-      </span>
-    </label>
   );
 }

@@ -1,0 +1,27 @@
+/** A table in pages, and what stands in its place: grey bars, the trouble of reading it, or why it is empty. */
+import type { ReactNode } from 'react';
+import { Pages, type PagesProps } from './pages.tsx';
+import { Table, type TableProps } from './table.tsx';
+import { Unread, type UnreadProps } from './trouble.tsx';
+
+interface PagedTableProps extends TableProps, Omit<UnreadProps, 'query'>, Omit<PagesProps, 'total' | 'about'> {
+  query: UnreadProps['query'] & { data: { total: number } | undefined };
+  /** Shown if the list has nothing. */
+  empty: ReactNode;
+}
+
+export function PagedTable({ query, what, className, empty, page, size, onPage, names, ...table }: PagedTableProps) {
+  const total = query.data?.total;
+  return (
+    <>
+      <Unread query={query} what={what} className={className} />
+      {total === 0 && empty}
+      {Boolean(total) && (
+        <div>
+          <Table {...table} />
+          <Pages page={page} size={size} total={total!} onPage={onPage} {...(names && { names })} />
+        </div>
+      )}
+    </>
+  );
+}
