@@ -105,7 +105,7 @@ describe('agents', function () {
         await summary.waitFor();
         return (await summary.textContent())!.startsWith(`${completed + failed}, `);
       });
-      await month.getByRole('img', { name: 'Latency of completed calls' }).waitFor();
+      await month.getByRole('img', { name: 'Agent answers in' }).waitFor();
       await month.getByRole('button', { name: 'Show as table' }).last().click();
       await untilLoaded(page);
       expect(await page.getByRole('main').textContent()).to.not.match(/\b0 ms/);

@@ -485,11 +485,11 @@ describe('the creator', function () {
       await call.getByText(executionId, { exact: true }).waitFor();
       await call.getByRole('region', { name: 'What was sent' }).waitFor();
       await page.goBack();
-      await page.getByRole('link', { name: '← Shouter' }).click();
+      await page.getByRole('link', { name: 'Shouter', exact: true }).click();
       await page.getByRole('tab', { name: 'Disputes 1 open', selected: true }).waitFor();
       await page.getByRole('link', { name: 'Read and reply' }).click();
       await page.getByRole('region', { name: 'Task' }).getByText('Shout').first().waitFor();
-      await page.getByRole('region', { name: 'Parameters' }).getByText('"hello"').first().waitFor();
+      await page.getByRole('region', { name: 'Parameters' }).getByText('text: hello').waitFor();
       await page.getByRole('main').getByText(`HELLO ${IMAGE}`).first().waitFor();
       await page.getByLabel('Your reply').fill('As loud as letters are.');
       await page.getByRole('button', { name: 'Send reply' }).click();
