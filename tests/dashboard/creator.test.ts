@@ -120,7 +120,7 @@ describe('the creator', function () {
       await page.getByText(`The marketplace keeps ${fee_bps / 100} %`).waitFor();
       const most = collateral_tiers.at(-1).max_price_usdc;
       await page.getByText(`from ${min_price_usdc} to ${most.toFixed(2)} USDC`).waitFor();
-      await page.getByText('and the dispute bond, at once and without notice.').waitFor();
+      await page.getByText('and a cap on calls (now none), at once and without notice.').waitFor();
       await page.getByText(`a bond of ${dispute_bond_lamports / 1e9} SOL`).waitFor();
       // The figures of the program, and the deposits that a listing has on the chain.
       expect({ ...constants }).to.include({
