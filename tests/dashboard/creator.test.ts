@@ -485,7 +485,7 @@ describe('the creator', function () {
       await call.getByText(executionId, { exact: true }).waitFor();
       await call.getByRole('region', { name: 'What was sent' }).waitFor();
       await page.goBack();
-      await page.getByRole('link', { name: 'Shouter', exact: true }).click();
+      await page.getByRole('link', { name: NAME, exact: true }).click();
       await page.getByRole('tab', { name: 'Disputes 1 open', selected: true }).waitFor();
       await page.getByRole('link', { name: 'Read and reply' }).click();
       await page.getByRole('region', { name: 'Task' }).getByText('Shout').first().waitFor();
