@@ -97,7 +97,7 @@ describe('agents', function () {
         await trust.getByText(fact, { exact: true }).waitFor();
       total_executions = 20;
       const month = page.getByRole('main').locator('section').filter({ hasText: 'The last 30 days' }).last();
-      const summary = month.getByText(/^[0-9,]+, .* completed$/);
+      const summary = month.getByText(/^[0-9,]+, .* delivered$/);
       // Calls of others may be on their way into the index.
       await until('the page shows what the service has', async () => {
         const { completed, failed } = (await visitor.send(path, null)).body.total;
