@@ -97,7 +97,7 @@ describe('agents', function () {
         await trust.getByText(fact, { exact: true }).waitFor();
       total_executions = 20;
       const month = page.getByRole('main').locator('section').filter({ hasText: 'The last 30 days' }).last();
-      const summary = month.getByText(/^[0-9,]+, .* completed$/);
+      const summary = month.getByText(/^[0-9,]+, .* delivered$/);
       // Calls of others may be on their way into the index.
       await until('the page shows what the service has', async () => {
         const { completed, failed } = (await visitor.send(path, null)).body.total;
@@ -105,7 +105,7 @@ describe('agents', function () {
         await summary.waitFor();
         return (await summary.textContent())!.startsWith(`${completed + failed}, `);
       });
-      await month.getByRole('img', { name: 'Latency of completed calls' }).waitFor();
+      await month.getByRole('img', { name: 'Agent answers in' }).waitFor();
       await month.getByRole('button', { name: 'Show as table' }).last().click();
       await untilLoaded(page);
       expect(await page.getByRole('main').textContent()).to.not.match(/\b0 ms/);

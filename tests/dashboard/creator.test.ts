@@ -120,7 +120,7 @@ describe('the creator', function () {
       await page.getByText(`The marketplace keeps ${fee_bps / 100} %`).waitFor();
       const most = collateral_tiers.at(-1).max_price_usdc;
       await page.getByText(`from ${min_price_usdc} to ${most.toFixed(2)} USDC`).waitFor();
-      await page.getByText('and the dispute bond, at once and without notice.').waitFor();
+      await page.getByText('and a cap on calls (now none), at once and without notice.').waitFor();
       await page.getByText(`a bond of ${dispute_bond_lamports / 1e9} SOL`).waitFor();
       // The figures of the program, and the deposits that a listing has on the chain.
       expect({ ...constants }).to.include({
@@ -485,11 +485,11 @@ describe('the creator', function () {
       await call.getByText(executionId, { exact: true }).waitFor();
       await call.getByRole('region', { name: 'What was sent' }).waitFor();
       await page.goBack();
-      await page.getByRole('link', { name: '← Shouter' }).click();
+      await page.getByRole('link', { name: NAME, exact: true }).click();
       await page.getByRole('tab', { name: 'Disputes 1 open', selected: true }).waitFor();
       await page.getByRole('link', { name: 'Read and reply' }).click();
       await page.getByRole('region', { name: 'Task' }).getByText('Shout').first().waitFor();
-      await page.getByRole('region', { name: 'Parameters' }).getByText('"hello"').first().waitFor();
+      await page.getByRole('region', { name: 'Parameters' }).getByText('text: hello').waitFor();
       await page.getByRole('main').getByText(`HELLO ${IMAGE}`).first().waitFor();
       await page.getByLabel('Your reply').fill('As loud as letters are.');
       await page.getByRole('button', { name: 'Send reply' }).click();

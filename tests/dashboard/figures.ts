@@ -22,7 +22,7 @@ export async function assertSameFigures(page: Page, visitor: Visitor, agentId: s
   // One sentence for each day: two if midnight passed between the calls.
   await page
     .getByText(/ calls? on /)
-    .filter({ hasText: /: 0 of \d completed, 0\.0495 USDC earned/ })
+    .filter({ hasText: /: 0 of \d delivered, 0\.0495 USDC earned/ })
     .waitFor();
   const failures = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Why calls failed' }) });
   await failures.getByRole('paragraph').filter({ hasText: /^2$/ }).waitFor();

@@ -1,4 +1,4 @@
-/** Charts of an agent's calls and their latency per day. */
+/** Charts of an agent's calls and of its answer times per day. The service rounds these times to two digits. */
 import { Chart } from './chart.tsx';
 import { formatCount, formatDuration, formatRate, formatShort } from './values.tsx';
 
@@ -23,7 +23,7 @@ export function CallsChart({ days }: { days: readonly Day[] }) {
       title="Calls"
       summary={
         completed + failed > 0
-          ? `${formatCount(completed + failed)}, ${formatRate(completed / (completed + failed))} completed`
+          ? `${formatCount(completed + failed)}, ${formatRate(completed / (completed + failed))} delivered`
           : 'None'
       }
       days={days.map(({ day }) => day)}
@@ -32,7 +32,7 @@ export function CallsChart({ days }: { days: readonly Day[] }) {
       formatShort={formatShort}
       unit="calls"
       series={[
-        { label: 'Completed', tone: 'good', values: days.map((day) => day.completed) },
+        { label: 'Delivered', tone: 'good', values: days.map((day) => day.completed) },
         { label: 'Failed', tone: 'bad', values: days.map((day) => day.failed) },
       ]}
     />
@@ -42,7 +42,7 @@ export function CallsChart({ days }: { days: readonly Day[] }) {
 export function LatencyChart({ days, summary }: { days: readonly Day[]; summary: string }) {
   return (
     <Chart
-      title="Latency of completed calls"
+      title="Agent answers in"
       summary={summary}
       days={days.map(({ day }) => day)}
       kind="lines"

@@ -1,7 +1,7 @@
 /** Badges with the same meaning everywhere. */
 import type { AgentSummary } from '../../sdk/wire/wire.ts';
 import { Badge } from './ui.tsx';
-import { formatRate } from './values.tsx';
+import { formatCount, formatRate } from './values.tsx';
 
 /** Below this share of completed calls an agent is failing. */
 const POOR_RATE = 0.5;
@@ -28,6 +28,14 @@ export const successOf = (agent: Calls): string =>
     : agent.total_executions > 0
       ? `${successesOf(agent)} of ${agent.total_executions}`
       : '–';
+
+/** How open disputes may change that number; empty without any. */
+export const disputedWords = (open: number): string => {
+  if (open === 0) return '';
+  return open === 1
+    ? '1 of them is in an open dispute and counts as failed if that is upheld'
+    : `${formatCount(open)} of them are in open disputes and count as failed if those are upheld`;
+};
 
 /** Calls before an agent is called failing. */
 const MIN_CALLS = 5;

@@ -213,10 +213,16 @@ interface CodeProps {
   file?: string;
   /** Code to run: all lines, and long ones scroll sideways instead of breaking. */
   isWhole?: boolean;
+  /** Another button beside the one to copy. */
+  children?: ReactNode;
 }
 
+/** Characters that fit beside the button on a phone. */
+const BESIDE_LENGTH = 24;
+
 /** Monospaced text to read and to copy. */
-export function Code({ text, label, file, isWhole = false }: CodeProps) {
+export function Code({ text, label, file, isWhole = false, children }: CodeProps) {
+  const isBeside = !children && text.length <= BESIDE_LENGTH && !text.includes('\n');
   return (
     <div className="relative min-w-0 rounded-lg bg-sunken">
       {file ? (
@@ -225,7 +231,15 @@ export function Code({ text, label, file, isWhole = false }: CodeProps) {
           <Copy text={text} />
         </div>
       ) : (
-        <div className="flex justify-end pt-1.5 pr-1.5 sm:absolute sm:top-1.5 sm:right-1.5 sm:p-0">
+        <div
+          className={cx(
+            'flex gap-1.5',
+            isBeside
+              ? 'absolute top-1.5 right-1.5'
+              : 'justify-end pt-1.5 pr-1.5 sm:absolute sm:top-1.5 sm:right-1.5 sm:p-0',
+          )}
+        >
+          {children}
           <Copy text={text} />
         </div>
       )}
@@ -235,7 +249,7 @@ export function Code({ text, label, file, isWhole = false }: CodeProps) {
         className={cx(
           'overflow-auto rounded-lg py-3 pl-4',
           !isWhole && 'max-h-112',
-          file ? 'pr-4' : 'min-h-11 pr-4 sm:pr-24',
+          file ? 'pr-4' : cx('min-h-11', isBeside ? 'pr-24' : children ? 'pr-4 sm:pr-40' : 'pr-4 sm:pr-24'),
         )}
       >
         <pre className={cx('font-mono text-[0.8125rem]', !isWhole && 'wrap-anywhere whitespace-pre-wrap')}>{text}</pre>

@@ -10,11 +10,10 @@ import { Trouble } from '../parts/trouble.tsx';
 import { Badge, buttonStyle, Card, cx, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, Status, Time } from '../parts/values.tsx';
 import { useUnanswered } from '../parts/waiting.tsx';
-import { configQuery } from '../service.ts';
 import { Introduction } from './listing/introduction.tsx';
 import { isDraftKept } from './listing/kept.ts';
 import { OpenDisputes } from './listing/openDisputes.tsx';
-import { heldCollateral, isAtMinimum, missingCollateral, ownListingsQuery, sumUsdc, takenText } from './listing/own.ts';
+import { heldCollateral, ownListingsQuery, sumUsdc, takenText } from './listing/own.ts';
 
 export default function View() {
   // A dispute that waits for a reply comes before another agent.
@@ -36,8 +35,7 @@ export default function View() {
 
 function Listings() {
   const { data, error, isPending, refetch } = useQuery(ownListingsQuery);
-  const { data: config } = useQuery(configQuery);
-  if (isPending) return <Waiting />;
+  if (isPending) return <Skeleton className="h-96" />;
   if (error) {
     return <Trouble error={error} what="Your agents" onRetry={refetch} />;
   }
@@ -47,10 +45,7 @@ function Listings() {
     .filter(({ status }) => status !== 'delisted')
     .toSorted((one, other) => urgency(other) - urgency(one));
   const past = listings.filter(({ status }) => status === 'delisted');
-  const notes = [
-    takenText(sumUsdc(listings.map(({ collateral }) => collateral.slashed_usdc))),
-    minimumText(listings.filter((one) => one.status === 'active' && isAtMinimum(one, config)).length),
-  ].filter(Boolean);
+  const taken = takenText(sumUsdc(listings.map(({ collateral }) => collateral.slashed_usdc)));
   return (
     <div className="grid gap-8">
       <OpenDisputes />
@@ -63,7 +58,7 @@ function Listings() {
           <Figure label="Calls" value={formatCount(listings.reduce((sum, one) => sum + one.total_executions, 0))} />
           <Figure label="Collateral held" value={formatAmount(sumUsdc(listings.map(heldCollateral)))} />
         </div>
-        {notes.length > 0 && <p className="text-sm text-faint">{notes.join(' ')}</p>}
+        {taken && <p className="text-sm text-faint">{taken}</p>}
       </div>
       {isDraftKept() && <Resume />}
       {active.length > 0 && <List listings={active} label="Your agents" />}
@@ -75,13 +70,6 @@ function Listings() {
       )}
     </div>
   );
-}
-
-function minimumText(count: number): string | undefined {
-  if (count === 0) return undefined;
-  return count === 1
-    ? '1 active agent holds only its minimum: any award pauses that agent. Top up under Manage.'
-    : `${formatCount(count)} active agents hold only their minimum: any award pauses such an agent. Top up under Manage.`;
 }
 
 /** What needs its creator comes first: a dispute, then a pause. */
@@ -142,7 +130,6 @@ function Row({ listing }: { listing: OwnListing }) {
         <p className="mt-1 text-xs text-faint">
           <Returns listing={listing} />
         </p>
-        {status === 'paused' && <WhyPaused listing={listing} />}
       </div>
       <dl className="grid grid-cols-6 gap-x-1.5 gap-y-3 text-sm sm:grid-cols-5 sm:gap-x-4">
         {figures.map(([term, value, isWide]) => (
@@ -157,17 +144,6 @@ function Row({ listing }: { listing: OwnListing }) {
         Manage
       </span>
     </Card>
-  );
-}
-
-function WhyPaused({ listing }: { listing: OwnListing }) {
-  const { data: config } = useQuery(configQuery);
-  if (!config) return null;
-  const missing = missingCollateral(listing, config);
-  return (
-    <p className="mt-1 text-xs text-warn">
-      {missing > 0 ? `Its collateral is too low: ${formatAmount(missing)} more is needed.` : 'You paused it.'}
-    </p>
   );
 }
 
@@ -203,23 +179,6 @@ function Begin() {
         </Link>
       </Empty>
       <Introduction />
-    </div>
-  );
-}
-
-function Waiting() {
-  return (
-    <div className="grid gap-8" role="status" aria-label="Loading your agents">
-      <div className="grid grid-cols-2 gap-3 *:first:max-lg:col-span-2 lg:grid-cols-3">
-        {['earned', 'calls', 'collateral'].map((name) => (
-          <Skeleton key={name} className="h-23" />
-        ))}
-      </div>
-      <div className="grid gap-3">
-        {[1, 2, 3].map((row) => (
-          <Skeleton key={row} className="h-40 sm:h-26 lg:h-20" />
-        ))}
-      </div>
     </div>
   );
 }

@@ -1,5 +1,5 @@
 /**
- * One dispute for its parties and the admin: evidence and reply, what is at stake or was decided, request, result, and a
+ * One dispute for its parties and the admin: evidence, request, result and reply, what is at stake or was decided, and a
  * new verification of the receipt. The creator can reply here, and the admin can decide beside the case.
  */
 import { useQuery } from '@tanstack/react-query';
@@ -8,6 +8,8 @@ import { type ReactNode, useRef } from 'react';
 import type { DisputeSummary } from '../../sdk/wire/disputeProcedures.ts';
 import type { ProcedureOutput } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
+import { Back } from '../parts/heads.tsx';
+import { Parameters } from '../parts/parameters.tsx';
 import Result from '../parts/result/result.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Badge, Button, Card, cx, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
@@ -41,7 +43,7 @@ export default function View(): ReactNode {
   const isOfAdmin = useLocation({ select: ({ pathname }) => pathname.startsWith('/admin/') });
   return (
     <>
-      <Back executionId={executionId} isOfAdmin={isOfAdmin} />
+      <BackToList executionId={executionId} isOfAdmin={isOfAdmin} />
       <SignedIn
         title="Dispute"
         admin={isOfAdmin}
@@ -54,32 +56,28 @@ export default function View(): ReactNode {
 }
 
 /** To the list that has the dispute: the admin's, the agent's for its creator, else the wallet's. Hidden until that is known. */
-function Back({ executionId, isOfAdmin }: { executionId: string; isOfAdmin: boolean }) {
+function BackToList({ executionId, isOfAdmin }: { executionId: string; isOfAdmin: boolean }) {
   const { wallet } = useSession();
   const { data, error } = useQuery({ ...caseQuery(executionId), enabled: false });
-  const isKnown = isOfAdmin || wallet === null || data !== undefined || error !== null;
-  const style = 'text-faint hover:text-ink';
+  const isKnown = wallet === null || data !== undefined || error !== null;
+  if (isOfAdmin) {
+    return (
+      <Back to="/admin" search={{ tab: 'disputes' }}>
+        All disputes
+      </Back>
+    );
+  }
+  if (data && data.dispute.creator === wallet) {
+    return (
+      <Back to="/creator/$agentId" params={{ agentId: data.dispute.agent_id }} search={{ tab: 'disputes' }}>
+        {data.dispute.agent_name ?? shorten(data.dispute.agent_id)}
+      </Back>
+    );
+  }
   return (
-    <p className={cx('mb-3 text-sm', !isKnown && 'invisible')}>
-      {isOfAdmin ? (
-        <Link to="/admin" search={{ tab: 'disputes' }} className={style}>
-          ← All disputes
-        </Link>
-      ) : data && data.dispute.creator === wallet ? (
-        <Link
-          to="/creator/$agentId"
-          params={{ agentId: data.dispute.agent_id }}
-          search={{ tab: 'disputes' }}
-          className={style}
-        >
-          ← {data.dispute.agent_name ?? shorten(data.dispute.agent_id)}
-        </Link>
-      ) : (
-        <Link to="/disputes" className={style}>
-          ← Your disputes
-        </Link>
-      )}
-    </p>
+    <Back to="/disputes" className={isKnown ? undefined : 'invisible'}>
+      Your disputes
+    </Back>
   );
 }
 
@@ -116,6 +114,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
   const asked = [task !== null && 'a task', parameters !== null && 'parameters'].filter(Boolean).join(' and ');
   const { result } = execution;
   const decision = useRef<HTMLElement>(null);
+  const reply = useRef<HTMLElement>(null);
   return (
     <div className={mayDecide ? BESIDE_DECISION : undefined}>
       <PageHead
@@ -141,6 +140,11 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             Decide
           </Button>
         )}
+        {isOpen && reader === 'creator' && (
+          <Button className="lg:hidden" onClick={() => reply.current?.focus()}>
+            Reply
+          </Button>
+        )}
       </PageHead>
       <div className={cx('grid grid-cols-[minmax(0,1fr)] items-start gap-5', mayDecide && 'lg:contents')}>
         <div className={COLUMN}>
@@ -152,17 +156,12 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           >
             <Evidence dispute={dispute} reader={reader} />
           </Fold>
-          <Card>
-            <h2 className="mb-4 font-semibold">{reader === 'creator' ? 'Your reply' : 'The creator’s reply'}</h2>
-            <Reply dispute={dispute} reader={reader} />
-          </Card>
-          {isOpen && !mayDecide && <AtStake dispute={dispute} reader={reader} />}
           <Fold title="What was asked" gist={asked || 'not known'} open={mustRead}>
             {asked === '' && (
               <p className="text-sm text-faint">The marketplace never ran this call, so its request is not known.</p>
             )}
             {task !== null && <Code text={task} label="Task" />}
-            {parameters !== null && <Code text={JSON.stringify(parameters, null, 2)} label="Parameters" />}
+            {parameters !== null && <Parameters parameters={parameters} />}
           </Fold>
           <Fold title="What was answered" gist={result === null ? 'no longer kept' : sizeOf(result)} open={mustRead}>
             {result === null ? (
@@ -171,6 +170,11 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
               <Result text={result} name={execution.execution_id} />
             )}
           </Fold>
+          <Card ref={reply} tabIndex={-1}>
+            <h2 className="mb-4 font-semibold">{reader === 'creator' ? 'Your reply' : 'The creator’s reply'}</h2>
+            <Reply dispute={dispute} reader={reader} />
+          </Card>
+          {isOpen && !mayDecide && <AtStake dispute={dispute} reader={reader} />}
           {found.others && <Others dispute={dispute} others={found.others} />}
         </div>
         {mayDecide && (

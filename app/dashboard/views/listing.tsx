@@ -5,6 +5,7 @@ import { Tabs } from 'radix-ui';
 import { type ReactNode, useMemo, useState } from 'react';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
+import { Back } from '../parts/heads.tsx';
 import { AskBeforeLeaving } from '../parts/leave.tsx';
 import { TabLine } from '../parts/tabs.tsx';
 import { Trouble } from '../parts/trouble.tsx';
@@ -39,7 +40,7 @@ export default function View() {
 function Found() {
   const { agentId } = route.useParams();
   const { data, error, isPending, refetch } = useQuery(ownListingsQuery);
-  if (isPending) return <Waiting />;
+  if (isPending) return <Skeleton className="h-96" />;
   if (error) {
     return (
       <>
@@ -111,11 +112,7 @@ function Manage({ listing }: { listing: OwnListing }) {
   const isChanged = !isDelisted && !isSame(draft, present);
   return (
     <>
-      <nav aria-label="Path" className="mb-2 text-sm">
-        <Link to="/creator" className="text-faint hover:text-ink">
-          <span aria-hidden="true">← </span>Your agents
-        </Link>
-      </nav>
+      <Back to="/creator">Your agents</Back>
       <PageHead
         title={listing.name ?? 'Agent without a description'}
         about={
@@ -223,20 +220,5 @@ function Disputes({ listing, page, onPage }: DisputesProps) {
         }
       />
     )
-  );
-}
-
-function Waiting() {
-  return (
-    <div role="status" aria-label="Loading the agent">
-      <Skeleton className="mb-4 h-5 w-24" />
-      <Skeleton className="mb-8 h-16 w-80 max-w-full" />
-      <Skeleton className="mb-6 h-10" />
-      <div className="grid grid-cols-2 gap-3 *:first:max-lg:col-span-2 *:last:max-lg:col-span-2 lg:grid-cols-4">
-        {['earned', 'calls', 'success', 'collateral'].map((name) => (
-          <Skeleton key={name} className="h-23" />
-        ))}
-      </div>
-    </div>
   );
 }

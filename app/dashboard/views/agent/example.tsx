@@ -1,7 +1,7 @@
 /** The creator's example: what was sent in a passed test, and the result that the creator signed. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
-import type { AgentExample } from '../../../sdk/wire/procedures.ts';
+import { parameterLines } from '../../parts/parameters.tsx';
 import { Card, Skeleton } from '../../parts/ui.tsx';
 import { Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
@@ -26,7 +26,9 @@ export function Example({ agentId }: { agentId: string }) {
       </p>
       <Card className="grid gap-4">
         <Part title="Task" text={example.task} />
-        {Object.keys(example.parameters).length > 0 && <Part title="Parameters" text={parametersOf(example)} />}
+        {Object.keys(example.parameters).length > 0 && (
+          <Part title="Parameters" text={parameterLines(example.parameters)} />
+        )}
         <div className="min-w-0">
           <h3 className="mb-1.5 text-xs font-medium text-faint">
             {example.is_cut ? 'Beginning of the result' : 'Result'}
@@ -39,15 +41,6 @@ export function Example({ agentId }: { agentId: string }) {
     </section>
   );
 }
-
-/** The parameters as lines. Text with line breaks is indented, not escaped. */
-const parametersOf = ({ parameters }: AgentExample): string =>
-  Object.entries(parameters)
-    .map(([name, value]) => {
-      const text = typeof value === 'string' ? value.trimEnd() : JSON.stringify(value, null, 2);
-      return text.includes('\n') ? `${name}:\n${text.replace(/^/gm, '  ')}` : `${name}: ${text}`;
-    })
-    .join('\n');
 
 function Part({ title, text }: { title: string; text: string }) {
   return (

@@ -50,7 +50,7 @@ function Charts({ statistics: { days, total, refunds } }: { statistics: AgentSta
           summary={
             p50_ms === null || p95_ms === null
               ? 'No completed calls'
-              : `${formatDuration(p50_ms)}, 95 % within ${formatDuration(p95_ms)}`
+              : `Median about ${formatDuration(p50_ms)}, 95 % within ${formatDuration(p95_ms)}`
           }
         />
       </div>

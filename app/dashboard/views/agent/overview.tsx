@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { hasRate, successesOf } from '../../parts/badges.tsx';
+import { disputedWords, hasRate, successesOf } from '../../parts/badges.tsx';
 import { Button, cx, Facts, Figure } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
@@ -134,8 +134,7 @@ function successWords(agent: AgentFull): string {
   const { total_executions: all, open_disputes: open, upheld_disputes: upheld } = agent;
   return [
     `${formatCount(successesOf(agent))} of ${formatCount(all)} delivered`,
-    open === 1 && '; 1 of them is in an open dispute and counts as failed if that is upheld',
-    open > 1 && `; ${formatCount(open)} of them are in open disputes and count as failed if those are upheld`,
+    open > 0 && `; ${disputedWords(open)}`,
     upheld === 1 && '; 1 counts as failed, because its dispute was upheld',
     upheld > 1 && `; ${formatCount(upheld)} count as failed, because their disputes were upheld`,
     hasRate(agent) ? '.' : '. Too few for a rate.',

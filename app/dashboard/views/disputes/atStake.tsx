@@ -60,7 +60,7 @@ function Stakes({ dispute, reader }: AtStakeProps) {
         }
       />
       <p className="max-w-3xl text-sm text-faint">
-        {meanwhile(stakes)} {excessEnd(stakes.keptSeconds)} {depositWords(stakes, reader)}
+        {meanwhile(stakes)} {excessEnd(stakes.keptSeconds)} {reader !== 'creator' && depositWords(stakes, reader)}
       </p>
     </>
   );

@@ -42,10 +42,10 @@ export function Outcomes({ stakes, price, reader, lapse, isNarrow = false }: Out
       ofOthers: (
         <>
           <Side who={loses(creator)} amount={`up to ${usdc(most)}`}>
-            Of its collateral of {usdc(stakes.left)}. The admin sets the amount. {EXCESS} {creator}{' '}
+            Of the agent’s collateral of {usdc(stakes.left)}. The admin sets the amount. {EXCESS} {creator}{' '}
             {creator === 'You' ? 'keep what you' : 'keeps what it'} earned for the call.
           </Side>
-          <Side who="The agent">{upheldWords(stakes, price)}</Side>
+          <Side who="The agent">{upheldWords(stakes, price, reader)}</Side>
         </>
       ),
     },
@@ -157,7 +157,7 @@ function Side({ who, amount, children }: { who: string; amount?: string; childre
 }
 
 /** What happens to the agent if the price, or more, is taken. */
-function upheldWords(stakes: Stakes, price: bigint): string {
+function upheldWords(stakes: Stakes, price: bigint, reader: Reader): string {
   const { status, left, required } = stakes;
   const failed = 'The call counts as failed.';
   if (status !== 'active') return `Stays ${status}. ${failed}`;
@@ -165,7 +165,8 @@ function upheldWords(stakes: Stakes, price: bigint): string {
   if (isPausedBy(stakes, taken)) {
     const rest = usdc(left - slashedOf(stakes, taken));
     const needs = required === null ? '' : `, and its price needs ${usdc(required)}`;
-    return `Is paused until the creator tops up, even if only ${usdc(taken)} is taken: ${rest} would be left${needs}. ${failed}`;
+    const until = reader === 'creator' ? 'you top up' : 'the creator tops up';
+    return `Is paused until ${until}, even if only ${usdc(taken)} is taken: ${rest} would be left${needs}. ${failed}`;
   }
   return `Stays active as long as ${usdc(required ?? 0n)} of collateral are left; else it is paused. ${failed}`;
 }
@@ -173,8 +174,8 @@ function upheldWords(stakes: Stakes, price: bigint): string {
 /** What happens to the agent until the decision. */
 export const meanwhile = ({ status }: Stakes): string =>
   status === 'active'
-    ? 'Until then the agent can be called as before. Its page counts the dispute, and its collateral cannot be withdrawn.'
-    : `Until then the agent stays ${status}. Its page counts the dispute, and its collateral cannot be withdrawn.`;
+    ? 'Until the dispute ends, callers can still call the agent. Its page counts the dispute, and its collateral cannot be withdrawn.'
+    : `Until the dispute ends, the agent stays ${status}. Its page counts the dispute, and its collateral cannot be withdrawn.`;
 
 /** The deposit is never at stake. */
 export function depositWords({ deposit, depositSeconds }: Stakes, reader: Reader): string {

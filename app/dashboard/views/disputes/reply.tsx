@@ -5,6 +5,7 @@ import { type DisputeSummary, MAX_REPLY_CHARACTERS } from '../../../sdk/wire/dis
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Button, Note, TextArea } from '../../parts/ui.tsx';
+import { formatCount } from '../../parts/values.tsx';
 import { call, explain } from '../../service.ts';
 import type { Reader } from './outcomes.tsx';
 
@@ -51,7 +52,7 @@ function ReplyForm({ dispute: { execution_id, reply } }: { dispute: DisputeSumma
         <TextArea
           // The card's title says it already.
           label={reply === null ? <span className="sr-only">Your reply</span> : 'A new reply'}
-          hint="The caller and the admin read it. The admin can decide at any time; until then you can replace it."
+          hint={`At most ${formatCount(MAX_REPLY_CHARACTERS)} characters. The caller and the admin read it. The admin can decide at any time; until then you can replace it.`}
           value={text}
           maxLength={MAX_REPLY_CHARACTERS}
           onChange={(event) => setText(event.target.value)}

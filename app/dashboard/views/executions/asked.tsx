@@ -1,5 +1,6 @@
 /** The caller's task and parameters: from the service, or from this tab if the service does not have them. */
 import { useQuery } from '@tanstack/react-query';
+import { Parameters, parameterLines } from '../../parts/parameters.tsx';
 import { Card, Skeleton } from '../../parts/ui.tsx';
 import { formatList } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
@@ -28,21 +29,20 @@ export function Asked({ execution: { execution_id: id } }: { execution: Executio
     <Card className="min-w-0 max-lg:order-2">
       <h2 className="mb-3 font-semibold">What you asked</h2>
       <p className="text-sm whitespace-pre-wrap">{asked.task}</p>
-      <Parameters parameters={asked.parameters} />
+      <Folded parameters={asked.parameters} />
     </Card>
   );
 }
 
-function Parameters({ parameters }: { parameters: Record<string, unknown> }) {
+function Folded({ parameters }: { parameters: Record<string, unknown> }) {
   const names = Object.keys(parameters);
   if (names.length === 0) return null;
-  const text = JSON.stringify(parameters, null, 2);
   const box = (
-    <section tabIndex={0} aria-label="Parameters" className="mt-3 max-h-128 overflow-auto rounded-lg bg-sunken p-4">
-      <pre className="font-mono text-[0.8125rem] whitespace-pre-wrap">{text}</pre>
-    </section>
+    <div className="mt-3">
+      <Parameters parameters={parameters} />
+    </div>
   );
-  if (linesOf(text) <= MOST_LINES) return box;
+  if (linesOf(parameterLines(parameters)) <= MOST_LINES) return box;
   return (
     <details className="mt-3 text-sm">
       <summary className="py-1 text-faint hover:text-ink">Parameters: {formatList(names)}</summary>

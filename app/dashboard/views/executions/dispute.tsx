@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
+import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { SignButton } from '../../parts/sign.tsx';
 import { Badge, buttonStyle, Card, Facts } from '../../parts/ui.tsx';
@@ -12,6 +13,7 @@ import { isWithoutEvidence } from '../disputes/decision.tsx';
 import { depositQuery } from '../disputes/deposit.ts';
 import { DepositState } from '../disputes/depositState.tsx';
 import { endingQuery } from '../disputes/ending.ts';
+import { mostSlashed, stakesQuery } from '../disputes/stakes.ts';
 import { outcomeOfDispute } from './outcome.ts';
 import { idBytes } from './record.ts';
 import { TaskLine } from './rows.tsx';
@@ -40,9 +42,14 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
   const now = useChainClock(isOpen);
   const { tone, words } = outcomeOfDispute(dispute.outcome, isCaller ? 'caller' : 'creator');
   const lacksEvidence = isOpen && isCaller && !dispute.has_evidence;
-  const mustReply = isOpen && !isCaller && dispute.reply === null;
+  const isForCreator = isOpen && !isCaller;
+  const mustReply = isForCreator && dispute.reply === null;
   // The caller's deposit, as the dispute's account holds it.
   const { data: held, error: unread } = useQuery({ ...depositQuery(dispute), enabled: isOpen && isCaller });
+  const { data: stakes } = useQuery({
+    ...stakesQuery(dispute.agent_id, dispute.execution_id),
+    enabled: isForCreator,
+  });
   const { data: ending } = useQuery({ ...endingQuery(dispute.execution_id), enabled: !isOpen });
   const title = useId();
   const Heading = listed ? 'h3' : 'h2';
@@ -123,6 +130,17 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
           dispute.owed_usdc > 0 && [
             isCaller ? 'Still owed to you' : 'Still owed to the caller',
             formatAmount(dispute.owed_usdc),
+          ],
+          isForCreator &&
+            stakes !== undefined && [
+              'At stake',
+              `Up to ${formatAmount(toUsdc(mostSlashed(stakes, parseUsdc(dispute.price_usdc))))} of the agent’s collateral`,
+            ],
+          isForCreator && [
+            'Your reply',
+            dispute.reply === null
+              ? 'None yet. Reply now; the admin can decide at any time.'
+              : 'Sent. You can replace it until the admin decides.',
           ],
           dispute.bond_lamports > 0 && ['Bond held', `${formatSol(BigInt(dispute.bond_lamports))} SOL`],
           isOpen && isCaller && !unread && ['Deposit held', held ? formatLamports(held.deposit) : '…'],

@@ -2,6 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { toError } from '../../../sdk/client/http.ts';
+import { Back } from '../../parts/heads.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Button, buttonStyle, cx, Note, PageHead } from '../../parts/ui.tsx';
 import { Id, saveFile, shorten, Time } from '../../parts/values.tsx';
@@ -29,9 +30,7 @@ export function Head({ execution }: { execution: Execution }) {
   });
   return (
     <>
-      <Link to="/executions" className="mb-2 inline-block py-1 text-sm text-faint hover:text-ink print:hidden">
-        <span aria-hidden="true">← </span>Your calls
-      </Link>
+      <Back to="/executions">Your calls</Back>
       <PageHead
         title={
           <>

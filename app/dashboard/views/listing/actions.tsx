@@ -5,6 +5,7 @@ import { useState } from 'react';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
+import { CardHead } from '../../parts/heads.tsx';
 import { SignButton } from '../../parts/sign.tsx';
 import { Card, Facts, Input, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id, Time } from '../../parts/values.tsx';
@@ -98,10 +99,7 @@ export function CollateralCard({ listing }: ActionProps) {
   const isDelisted = listing.status === 'delisted';
   return (
     <Card className="grid gap-5">
-      <div>
-        <h2 className="font-medium">Collateral</h2>
-        <p className="mt-1 text-sm text-faint">It backs this agent, and stays in an account of the on-chain program.</p>
-      </div>
+      <CardHead title="Collateral" about="It backs this agent, and stays in an account of the on-chain program." />
       <Facts
         rows={[
           ['Held', <strong key="held">{formatAmount(heldCollateral(listing))}</strong>],
@@ -216,14 +214,10 @@ export function DelistCard({ listing }: ActionProps) {
   const span = config && formatSpan(config.longest_span_seconds);
   return (
     <Card className="grid gap-4">
-      <div>
-        <h2 className="font-medium">Delist</h2>
-        <p className="mt-1 max-w-2xl text-sm text-faint">
-          Removes the agent from the marketplace permanently. Calls in progress end normally and are paid. The
-          collateral can be returned {span ? `${span} later` : 'when the dispute windows are over'}, once no dispute is
-          open. To stop temporarily, pause it instead.
-        </p>
-      </div>
+      <CardHead
+        title="Delist"
+        about={`Removes the agent from the marketplace permanently. Calls in progress end normally and are paid. The collateral can be returned ${span ? `${span} later` : 'when the dispute windows are over'}, once no dispute is open. To stop temporarily, pause it instead.`}
+      />
       <div>
         <SignButton
           button="Delist this agent"

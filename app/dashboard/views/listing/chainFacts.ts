@@ -14,13 +14,9 @@ export function useChainFacts() {
     enabled: typeof wallet === 'string',
     queryFn: async () => {
       const { usdc_mint } = await queryClient.ensureQueryData(configQuery);
-      const address = tokenAddress(wallet!, usdc_mint);
-      const token = tokenOf((await readAccounts([address]))[0]);
-      return {
-        /** Null: the wallet has no USDC account. */
-        usdc: token && formatUsdc(token.amount),
-        usdc_account: address,
-      };
+      const token = tokenOf((await readAccounts([tokenAddress(wallet!, usdc_mint)]))[0]);
+      /** Null: the wallet has no USDC account. */
+      return { usdc: token && formatUsdc(token.amount) };
     },
   });
 }

@@ -1,5 +1,6 @@
 /** The endpoint of calls, and the facts about the sender for the creator's firewall and server. */
 import { useQuery } from '@tanstack/react-query';
+import { CardHead } from '../../parts/heads.tsx';
 import { Card, Facts, Input, Note } from '../../parts/ui.tsx';
 import { Copy, Id } from '../../parts/values.tsx';
 import { BASE_URL, configQuery } from '../../service.ts';
@@ -36,13 +37,11 @@ export function EndpointFields({ draft, errors, onChange }: FieldsProps) {
         )}
       </div>
       <section className="grid gap-3" aria-label="Who calls you">
-        <div>
-          <h3 className="font-medium">Who calls you</h3>
-          <p className="mt-1 max-w-2xl text-sm text-faint">
-            The marketplace signs every call. Configure your server with this directory of keys, so that it accepts only
-            signed calls. Nobody can then use your agent without paying.
-          </p>
-        </div>
+        <CardHead
+          as="h3"
+          title="Who calls you"
+          about="The marketplace signs every call. Configure your server with this directory of keys, so that it accepts only signed calls. Nobody can then use your agent without paying."
+        />
         <Card>
           <Facts
             rows={[

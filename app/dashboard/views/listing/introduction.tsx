@@ -64,9 +64,9 @@ export function Introduction() {
             </p>
             <p>
               You take it back in two steps: delist the agent, and later press “Return collateral”. That is possible{' '}
-              {formatSpan(config.longest_span_seconds)} after delisting at the earliest, when the dispute windows of all
-              calls are over and no dispute is open. A dispute without a decision holds it for at most {lapse}: then
-              anybody can end that dispute.
+              {formatSpan(config.longest_span_seconds)} after delisting at the earliest, once no dispute is open. This
+              covers the last call: its timeout, the time for a refund and its dispute window, each at its longest. A
+              dispute without a decision holds the collateral for at most {lapse}: then anybody can end that dispute.
             </p>
           </Answer>
         </div>
@@ -109,18 +109,17 @@ export function Introduction() {
           </li>
           <li>A caller disputes: the marketplace’s admin alone decides, and the decision is final.</li>
           <li>
-            The marketplace can change collateral, price limits and the dispute bond
-            {pending && `, ${soonWords(pending.admin_delay_seconds)}`}. For a listed agent, new collateral and price
-            limits count only when you change or resume it, or when a dispute takes from its collateral. You may then
-            have to top up.
+            {pending && changeWords(pending.admin_delay_seconds, config.exposure_multiple)} For a listed agent, new
+            collateral and price limits count only when you change or resume it, or when a dispute takes from its
+            collateral. You may then have to top up. A longer dispute window holds the collateral longer.
           </li>
         </ul>
       </Answer>
       <Answer title="If a caller disputes">
         <p>
           Only the caller who paid for a call can dispute it, once, within {window} after it was paid. It costs the
-          caller a bond of {formatSol(BigInt(config.dispute_bond_lamports))} SOL. You read the evidence and can reply
-          until the marketplace’s admin decides, which should take at most {DECISION_SECONDS / 3_600} hours.
+          caller a bond of {formatSol(BigInt(config.dispute_bond_lamports))} SOL. You can read the evidence and reply.
+          The admin can decide at any time, and should within {DECISION_SECONDS / 3_600} hours, so reply soon.
         </p>
         <ul className={POINTS}>
           <li>Rejected: you keep everything, and get the caller’s bond.</li>
@@ -133,8 +132,8 @@ export function Introduction() {
             {EXCESS} {excessEnd(config.longest_span_seconds)}
           </li>
           <li>
-            After that, the agent is paused if its collateral is below the minimum of its price, until you top up. If it
-            holds only that minimum, any award pauses it; you can top up at any time.
+            After an upheld dispute, the agent is paused if its collateral is below the minimum of its price, until you
+            top up. If it holds only that minimum, any award pauses it; you can top up at any time.
           </li>
           <li>
             Not decided: {lapse} after it was opened, anybody can end the dispute. The caller gets the bond back, and
@@ -152,9 +151,13 @@ const COLUMN = 'grid gap-4 grid-rows-[auto_1fr]';
 /** Points in two columns, so that no line is too long to read. */
 const POINTS = 'list-disc columns-1 gap-x-10 pl-5 *:mb-1.5 *:break-inside-avoid sm:columns-2';
 
-/** How soon a change applies. */
-const soonWords = (delay: number): string =>
-  delay === 0 ? 'at once and without notice' : `${formatSpan(delay)} after it is announced`;
+/** The settings that the marketplace can change, and how soon. Not everything waits for the delay. */
+function changeWords(delay: number, exposureMultiple: number): string {
+  const cap = exposureMultiple === 0 ? 'a cap on calls (now none)' : 'the cap on calls';
+  return delay === 0
+    ? `The marketplace can change collateral, price limits, bond, dispute window, longest timeout and ${cap}, at once and without notice.`
+    : `The marketplace can change collateral, price limits and bond ${formatSpan(delay)} after it announces that. It can lengthen the dispute window, change the longest timeout and lower ${cap} at once and without notice.`;
+}
 
 function Answer({ title, children }: { title: string; children: ReactNode }) {
   return (

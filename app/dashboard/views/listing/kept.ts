@@ -1,6 +1,6 @@
 /** Stores the draft of a new listing in this browser, for a reload. It contains no secret key. */
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { queryClient } from '../../service.ts';
 import { type Draft, draftOf, newDraft } from './draft.ts';
 import { ownListingsQuery } from './own.ts';
 
@@ -14,13 +14,13 @@ interface Kept {
   signing_key: string | null;
 }
 
-/** The creator's name on another of their agents, if the page already has it. */
-function knownName(): string {
-  const known = queryClient.getQueryData(ownListingsQuery.queryKey)?.listings ?? [];
-  return known.map((listing) => draftOf(listing).display_name).find((name) => name !== '') ?? '';
+/** The creator's name on their newest agent that has one. */
+function useKnownName(): string {
+  const { data } = useQuery({ ...ownListingsQuery, refetchInterval: false });
+  return data?.listings.map((listing) => draftOf(listing).display_name).find((name) => name !== '') ?? '';
 }
 
-const fresh = (): Kept => ({ draft: { ...newDraft(), display_name: knownName() }, step: 0, signing_key: null });
+const fresh = (): Kept => ({ draft: newDraft(), step: 0, signing_key: null });
 
 function read(): Kept {
   const empty = fresh();
@@ -41,8 +41,10 @@ export const isDraftKept = (): boolean => localStorage.getItem(NAME) !== null;
 
 /** The stored draft and functions to change it. An untouched draft is not stored. */
 export function useKept() {
-  const [kept, setKept] = useState(read);
+  const [last, setKept] = useState(read);
   const [isTouched, setTouched] = useState(isDraftKept);
+  const name = useKnownName();
+  const kept = isTouched ? last : { ...last, draft: { ...last.draft, display_name: name } };
 
   /** Writes at once, before any reload. Without storage, a reload loses the draft. */
   function keep(next: Kept) {

@@ -1,7 +1,7 @@
 /** The figures of a creator's agent, day by day and in all, and its present terms. */
 import { useQuery } from '@tanstack/react-query';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
-import { successOf } from '../../parts/badges.tsx';
+import { disputedWords, successOf } from '../../parts/badges.tsx';
 import { Card, Facts, Figure, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { outcomesQuery, outcomeWords } from '../agent/outcomes.tsx';
@@ -29,7 +29,7 @@ export function Overview({ listing }: { listing: OwnListing }) {
         <div className="grid grid-cols-2 gap-3 *:first:max-lg:col-span-2 *:last:max-lg:col-span-2 lg:grid-cols-4">
           <Figure label="Earned in all, after the fee" value={formatAmount(earned_usdc)} />
           <Figure label="Calls" value={formatCount(total_executions)} />
-          <Figure label="Success" value={successOf(listing)} />
+          <Figure label="Success" value={successOf(listing)} about={disputedWords(listing.open_disputes)} />
           <Figure label="Collateral" value={formatAmount(heldCollateral(listing))} />
         </div>
         <p className="text-sm text-faint empty:hidden">

@@ -1,5 +1,6 @@
 /** The price of a call, its timeouts, and the required collateral. */
 import { useQuery } from '@tanstack/react-query';
+import { CardHead } from '../../parts/heads.tsx';
 import { cx, Input, Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
@@ -59,14 +60,11 @@ function Tiers({ price, held }: { price: string; held: number }) {
   const balance = facts?.usdc === undefined ? null : Number(facts.usdc ?? 0);
   return (
     <section className="grid gap-4" aria-label="Collateral">
-      <div>
-        <h3 className="font-medium">Collateral</h3>
-        <p className="mt-1 max-w-2xl text-sm text-faint">
-          It backs your agent, and stays in an account of the on-chain program. Only a dispute that is upheld against
-          you takes from it; you can take back the rest after you delist. With only the minimum, any award pauses the
-          agent. You can top up after listing.
-        </p>
-      </div>
+      <CardHead
+        as="h3"
+        title="Collateral"
+        about="It backs your agent, and stays in an account of the on-chain program. Only a dispute that is upheld against you takes from it; you can take back the rest after you delist. With only the minimum, any award pauses the agent. You can top up after listing."
+      />
       <div className="overflow-x-auto rounded-xl border border-line bg-raised">
         <table className="w-full text-sm tabular-nums">
           <caption className="sr-only">Collateral by price</caption>

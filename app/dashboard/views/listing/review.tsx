@@ -7,7 +7,7 @@ import { Button, buttonStyle, Card, Facts, Note, Skeleton } from '../../parts/ui
 import { Code, formatAmount, formatSpan, Id } from '../../parts/values.tsx';
 import { BASE_URL, configQuery } from '../../service.ts';
 import { SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
-import { bytesOf, useChainFacts } from './chainFacts.ts';
+import { bytesOf } from './chainFacts.ts';
 import { AccountDeposits } from './costs.tsx';
 import { type Draft, tierOf, toInput } from './draft.ts';
 import { type HeldKey, keyFileName, toSigningKey } from './signingKey.ts';
@@ -35,7 +35,6 @@ interface ReviewProps {
 
 export function Review({ draft, signingKey, agentId, isTested, open, onListed }: ReviewProps) {
   const { data: config } = useQuery(configQuery);
-  const { data: facts } = useChainFacts();
   const tier = config && tierOf(draft.price_usdc, config);
   if (!config) return <Skeleton className="h-80" />;
   const deposit = tier ? formatAmount(tier.deposit_usdc) : '–';
@@ -61,7 +60,6 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
     ],
     ['In addition', <AccountDeposits key="deposits" isExact />],
   ] as const;
-  const isMissingMoney = tier && facts && Number(facts.usdc ?? 0) < tier.deposit_usdc;
 
   async function list({ marketplace, wallet, say, onProgress, ...chain }: Signing): Promise<Listed> {
     const listing = chain.program.findListing(wallet.publicKey, bytesOf(draft.listing_id));
@@ -91,11 +89,6 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
       {open.length === 0 && !isTested && (
         <Note tone="warn">
           The endpoint was not tested with this description. It is tested before you sign, and must pass.
-        </Note>
-      )}
-      {isMissingMoney && (
-        <Note tone="warn" title="The wallet holds too little USDC">
-          It holds {formatAmount(Number(facts.usdc ?? 0))}. Send USDC to its account <Id value={facts.usdc_account} />
         </Note>
       )}
       <Card>

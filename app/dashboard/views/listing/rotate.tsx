@@ -1,6 +1,7 @@
 /** Replaces the signing key of a running agent. */
 import { useState } from 'react';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
+import { CardHead } from '../../parts/heads.tsx';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignButton } from '../../parts/sign.tsx';
 import { Button, Card, Facts } from '../../parts/ui.tsx';
@@ -18,12 +19,10 @@ export function RotateCard({ listing }: { listing: OwnListing }) {
   }
   return (
     <Card className="grid gap-5">
-      <div>
-        <h2 className="font-medium">Signing key</h2>
-        <p className="mt-1 max-w-2xl text-sm text-faint">
-          Results are paid only with this key’s signature. Rotate it at once if somebody else may have the key.
-        </p>
-      </div>
+      <CardHead
+        title="Signing key"
+        about="Results are paid only with this key’s signature. Rotate it at once if somebody else may have the key."
+      />
       <Facts rows={[['Public key', <Id key="key" value={listing.signing_key} full />]]} />
       {!isRotating && listing.status !== 'delisted' && (
         <div>

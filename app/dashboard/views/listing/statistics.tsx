@@ -98,7 +98,9 @@ function Charts({ data: { days, failures } }: { data: Statistics }) {
         <LatencyChart
           days={days}
           summary={
-            latest ? `Median ${formatDuration(latest.p50_ms ?? 0)} on ${nameOfDay(latest.day)}` : 'No completed calls'
+            latest
+              ? `Median about ${formatDuration(latest.p50_ms ?? 0)} on ${nameOfDay(latest.day)}`
+              : 'No completed calls'
           }
         />
       </div>
@@ -111,13 +113,13 @@ function Charts({ data: { days, failures } }: { data: Statistics }) {
   );
 }
 
-/** Such as `3 calls on 29 Nov: 3 of 3 completed, 0.7425 USDC earned, median 73 ms.` */
+/** Such as `3 calls on 29 Nov: 3 of 3 delivered, 0.7425 USDC earned, …`. The service rounds times to two digits. */
 function sentenceOf({ day, completed, failed, earned_usdc, p50_ms }: Statistics['days'][number]): string {
   const count = completed + failed;
   const facts = [
-    `${successOf({ success_rate: completed / count, total_executions: count })} completed`,
+    `${successOf({ success_rate: completed / count, total_executions: count })} delivered`,
     `${formatAmount(earned_usdc)} earned`,
-    ...(p50_ms === null ? [] : [`median latency ${formatDuration(p50_ms)}`]),
+    ...(p50_ms === null ? [] : [`the agent answered in about ${formatDuration(p50_ms)} (median)`]),
   ];
   return `${formatCount(count)} ${count === 1 ? 'call' : 'calls'} on ${nameOfDay(day)}: ${facts.join(', ')}.`;
 }
