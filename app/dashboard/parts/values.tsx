@@ -227,7 +227,7 @@ export function Code({ text, label, file, isWhole = false }: CodeProps) {
         aria-label={label}
         className={cx(
           'overflow-auto rounded-lg py-3 pl-4',
-          !isWhole && 'max-h-112',
+          isWhole ? 'goes-on' : 'max-h-112',
           file ? 'pr-4' : 'min-h-11 pr-4 sm:pr-24',
         )}
       >

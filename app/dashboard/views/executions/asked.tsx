@@ -1,5 +1,6 @@
 /** The caller's task and parameters: from the service, or from this tab if the service does not have them. */
 import { useQuery } from '@tanstack/react-query';
+import { TextBox } from '../../parts/textBox.tsx';
 import { Card, Skeleton } from '../../parts/ui.tsx';
 import { formatList } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
@@ -38,9 +39,9 @@ function Parameters({ parameters }: { parameters: Record<string, unknown> }) {
   if (names.length === 0) return null;
   const text = JSON.stringify(parameters, null, 2);
   const box = (
-    <section tabIndex={0} aria-label="Parameters" className="mt-3 max-h-128 overflow-auto rounded-lg bg-sunken p-4">
-      <pre className="font-mono text-[0.8125rem] whitespace-pre-wrap">{text}</pre>
-    </section>
+    <div className="mt-3">
+      <TextBox label="Parameters" text={text} />
+    </div>
   );
   if (linesOf(text) <= MOST_LINES) return box;
   return (
