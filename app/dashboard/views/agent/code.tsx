@@ -157,18 +157,19 @@ function WalletFile() {
             The Solana CLI makes one and prints its address. <GetUsdc />
           </p>
           <Code
-            text={'solana-keygen new --no-bip39-passphrase --outfile wallet.json\nexport SOLANA_KEYPAIR=wallet.json'}
+            text={
+              'solana-keygen new --no-bip39-passphrase --outfile wallet.json\nexport SOLANA_KEYPAIR=$PWD/wallet.json'
+            }
             label="Making a wallet file"
           />
         </>
       ) : (
         <>
           <p className={WORDS}>
-            This network has free test wallets with test USDC. Their files are in the folder where npm start runs, under
-            its DATA_DIR:
+            This network has free test wallets with test USDC. In the folder where <code>npm start</code> runs:
           </p>
           <Code
-            text="export SOLANA_KEYPAIR=.local/demo/caller-1.json"
+            text="export SOLANA_KEYPAIR=$PWD/.local/demo/caller-1.json"
             label="Choosing the wallet file of a test wallet"
           />
         </>

@@ -11,12 +11,12 @@ import { MAX_METADATA_BYTES } from '../../../sdk/wire/metadata.ts';
 import { describeSchemaRules } from '../../../sdk/wire/schemaKeywords.ts';
 import { ERRORS, MAX_BODY_BYTES } from '../../../sdk/wire/wire.ts';
 import type { OpenApi } from '../openapi/document.ts';
+import { sizeOf } from '../size.ts';
 import { ABOUT, programOf } from './examples.ts';
 import { codeChoice, escapeHtml, inline, unescapeHtml } from './html.ts';
 import { reference } from './reference.ts';
 import { KEY_VARIABLE } from './snippets.ts';
 
-const MIB = 1_048_576;
 /** Offset of result_hash in an ExecutionRecord's account, bytes. */
 export const RESULT_HASH_OFFSET = 225;
 
@@ -110,10 +110,6 @@ ${guide}</main>
 </html>
 `;
 }
-
-/** Such as `1 MiB (1,048,576 bytes)`. */
-const sizeOf = (bytes: number): string =>
-  `${bytes >= MIB ? `${bytes / MIB} MiB` : `${bytes / 1_024} KiB`} (${bytes.toLocaleString('en')} bytes)`;
 
 function schemaRules(): string {
   return `<ul>\n${describeSchemaRules()

@@ -12,8 +12,8 @@ export const KEY_VARIABLE = 'MARKETPLACE_API_KEY';
 const PAID_CALL_SECONDS = 90;
 
 /** Works in each POSIX shell: not every system has `uuidgen`. */
-const NEW_KEY =
-  'KEY=$(od -An -N16 -tx1 /dev/urandom | tr -dc 0-9a-f)   # keep it: a retry with the same key never pays twice';
+const NEW_KEY = `# Keep KEY: a retry with the same key never pays twice.
+KEY=$(od -An -N16 -tx1 /dev/urandom | tr -dc 0-9a-f)`;
 /** The agent of the document's examples is not in this marketplace. */
 const REPLACE = "Replace AGENT_ID: it is on the agent's page.";
 const COMMENTS: Record<Language, string> = { curl: '#', TypeScript: '//', Python: '#' };
@@ -161,7 +161,7 @@ function python(sample: Sample): string {
   ];
   const imports = [...(needsKey ? ['import os'] : []), ...(takesIdempotencyKey ? ['import uuid'] : [])];
   const key = takesIdempotencyKey
-    ? 'key = str(uuid.uuid4())  # keep it: a retry with the same key never pays twice\n'
+    ? '# Keep it: a retry with the same key never pays twice.\nkey = str(uuid.uuid4())\n'
     : '';
   return `${[...imports, ...(imports.length > 0 ? [''] : []), 'import requests', ''].join('\n')}
 ${key}response = requests.${method.toLowerCase()}(
