@@ -7,7 +7,7 @@ import { type ReactNode, type Ref, useEffect, useRef, useState } from 'react';
 import { EXECUTION_ID } from '../../sdk/wire/choices.ts';
 import { takePasted } from '../parts/pasted.ts';
 import { Button, Checkbox, cx, Input, PageHead } from '../parts/ui.tsx';
-import { agentQuery, configQuery, developmentWalletsPath, queryClient } from '../service.ts';
+import { agentQuery, configQuery, queryClient } from '../service.ts';
 import { VerificationResult } from './verify/checks.tsx';
 import { nodeFault } from './verify/node.ts';
 import { ReceiptFile } from './verify/receiptFile.tsx';
@@ -135,7 +135,7 @@ export default function Verify() {
           <>
             <Explained />
             <p className="mt-8 text-sm text-faint">
-              No receipt? {developmentWalletsPath() === '' ? 'Call an agent from' : 'Run an example on'} the{' '}
+              No receipt? Run an agent from the{' '}
               <Link to="/" className="text-accent underline underline-offset-2">
                 home page
               </Link>
