@@ -358,7 +358,9 @@ describe('agents', function () {
       };
       const run = (program: string, args: string[]) =>
         promisify(execFile)(program, args, { env: { ...process.env, MARKETPLACE_API_KEY: api_key } });
-      expect(await textOf('TypeScript', 'TypeScript that calls sandbox-echo')).to.include(pathOf('sandbox-echo'));
+      expect(await textOf('TypeScript', 'TypeScript that calls sandbox-echo')).to.include(
+        JSON.stringify(visitor.agent('sandbox-echo').agent_id),
+      );
       const example = await textOf('curl', 'curl that calls sandbox-echo');
       const { task: echoed } = JSON.parse(/--data-binary '([^']*)'/.exec(example)![1]!);
       const python = await run('python3', ['-c', await textOf('Python', 'Python that calls sandbox-echo')]);
@@ -373,7 +375,9 @@ describe('agents', function () {
       expect(new Set(answers.map(({ execution_id }) => execution_id))).to.have.length(2);
       expect(curl.stderr).to.match(/^(Idempotency-Key: [0-9a-f]{32}\n){2}$/);
       const x402 = await textOf('x402 (no key)', 'Program that pays sandbox-echo by x402');
-      expect(x402).to.include(`${site.baseUrl}/v1/x402${pathOf('sandbox-echo')}/execute`);
+      expect(x402)
+        .to.include(JSON.stringify(site.baseUrl))
+        .and.include(JSON.stringify(visitor.agent('sandbox-echo').agent_id));
 
       const settings = JSON.parse(await textOf('MCP', 'MCP settings with sandbox-echo'));
       const { url } = settings.mcpServers['agent-marketplace'];

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { DemoFile } from '../../app/local/demoFile.ts';
 import { KEY_VARIABLE, type Language } from '../../app/relay/http/docs/snippets.ts';
-import { AGENT_ID } from '../../app/relay/http/routes/samples.ts';
 import { installPython } from '../harness/edge/tools.ts';
 import { ROOT } from '../local/start.ts';
 
@@ -37,7 +36,7 @@ export function tellOfDocs(network: () => DemoFile): void {
     function codeOf(route: string, language: Language): string {
       const analyst = demo.agents.find(({ name }) => name === 'csv-analyst')!;
       const code = textOf(`<details id="${route}"(?:(?!</details>)[\\s\\S])*?<pre[^>]*data-language="${language}"`);
-      return code.replaceAll(AGENT_ID, analyst.agent_id);
+      return code.replaceAll('AGENT_ID', analyst.agent_id);
     }
     const run = (program: string, args: string[]): string =>
       execFileSync(program, args, {

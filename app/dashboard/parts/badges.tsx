@@ -79,17 +79,13 @@ export function TestMark() {
   );
 }
 
-/**
- * The marketplace has verified the creator's identity. It says nothing about the agent, so it is shown beside the
- * creator's name.
- */
+export const VERIFIED =
+  'Verified: the marketplace has checked who owns this wallet. The name is the creator’s own words; its answers were not checked.';
+
+/** It says nothing about the agent, so it is shown beside the creator's name. */
 export function Verified() {
   return (
-    <Badge
-      tone="accent"
-      className="shrink-0 whitespace-nowrap"
-      title="The marketplace knows who the creator is. It has not checked this agent’s answers."
-    >
+    <Badge tone="accent" className="shrink-0 whitespace-nowrap" title={VERIFIED}>
       <svg viewBox="0 0 16 16" className="size-3" fill="none" stroke="currentColor" strokeWidth="2" aria-hidden="true">
         <path d="m3 8.5 3.2 3L13 5" strokeLinecap="round" strokeLinejoin="round" />
       </svg>

@@ -37,6 +37,19 @@ export function GetWallet() {
   );
 }
 
+/** How to get USDC for an address on this network. */
+export function GetUsdc() {
+  const { data: config } = useQuery(configQuery);
+  if (!config) return null;
+  if (config.explorer_query === '') return <>Send USDC to that address.</>;
+  if (config.usdc_mint !== CIRCLE_DEVNET_USDC) return <>Ask the operator for test USDC: it has no value.</>;
+  return (
+    <>
+      Test USDC is free: <Away href="https://faucet.circle.com">Circle’s faucet</Away>, “Solana Devnet”.
+    </>
+  );
+}
+
 const Away = ({ href, children }: { href: string; children: ReactNode }) => (
   <a href={href} target="_blank" rel="noreferrer" className="text-accent underline underline-offset-2">
     {children}

@@ -248,7 +248,7 @@ export function Code({ text, label, file, isWhole = false, children }: CodeProps
         aria-label={label}
         className={cx(
           'overflow-auto rounded-lg py-3 pl-4',
-          !isWhole && 'max-h-112',
+          isWhole ? 'goes-on' : 'max-h-112',
           file ? 'pr-4' : cx('min-h-11', isBeside ? 'pr-24' : children ? 'pr-4 sm:pr-40' : 'pr-4 sm:pr-24'),
         )}
       >

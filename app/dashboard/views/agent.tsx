@@ -8,9 +8,10 @@ import type { AgentFull } from '../../sdk/wire/wire.ts';
 import { Avatar } from '../parts/avatar.tsx';
 import { ForTests, Health, TestMark, Verified } from '../parts/badges.tsx';
 import { isForTests, isShownTag, TEST_TAG } from '../parts/testTag.ts';
-import { Badge, Button, buttonStyle, Note, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { Badge, Button, buttonStyle, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, shorten } from '../parts/values.tsx';
-import { agentQuery, developmentWalletsPath, explain, queryClient } from '../service.ts';
+import { agentQuery, developmentWalletsPath, queryClient } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Overview, Purpose } from './agent/overview.tsx';
 import { Paused } from './agent/paused.tsx';
@@ -25,7 +26,7 @@ const WHY_NOT = 'Paused: calls are refused until its creator resumes it';
 
 export default function Agent() {
   const { agentId } = route.useParams();
-  const { data, error, isFetching, refetch } = useQuery(agentQuery(agentId));
+  const { data, error, refetch } = useQuery(agentQuery(agentId));
   // Known data stay visible, even if a later read fails.
   if (data) return <Loaded key={agentId} agent={data} />;
   if (!error) return <Loading agentId={agentId} />;
@@ -40,15 +41,10 @@ export default function Agent() {
     );
   }
   return (
-    <div className="grid gap-4">
-      <PageHead title="This agent could not be loaded" />
-      <Note tone="bad">{explain(error)}</Note>
-      <div>
-        <Button busy={isFetching} onClick={() => void refetch()}>
-          Try again
-        </Button>
-      </div>
-    </div>
+    <>
+      <PageHead title="Agent" />
+      <Trouble error={error} what="This agent" onRetry={refetch} />
+    </>
   );
 }
 

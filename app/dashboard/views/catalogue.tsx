@@ -4,9 +4,10 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useCallback } from 'react';
 import type { AgentSummary } from '../../sdk/wire/wire.ts';
 import { isForTests, TEST_TAG } from '../parts/testTag.ts';
-import { Button, buttonStyle, cx, Empty, Note } from '../parts/ui.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { Button, buttonStyle, cx, Empty } from '../parts/ui.tsx';
 import { formatCount, shorten } from '../parts/values.tsx';
-import { agentsQuery, explain } from '../service.ts';
+import { agentsQuery } from '../service.ts';
 import { AgentCard, CardSkeleton } from './catalogue/card.tsx';
 import { type Change, Filters } from './catalogue/filters.tsx';
 import { Welcome } from './catalogue/welcome.tsx';
@@ -19,7 +20,7 @@ export default function Catalogue(): ReactNode {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const filters = filtersOf(search);
-  const { data, error, isFetching, isPlaceholderData, refetch } = useQuery({
+  const { data, error, isPlaceholderData, refetch } = useQuery({
     ...agentsQuery(filters),
     placeholderData: keepPreviousData,
   });
@@ -61,14 +62,7 @@ export default function Catalogue(): ReactNode {
           </Button>
         )}
       </div>
-      {error && !data && (
-        <Note tone="bad" title="The agents could not be loaded">
-          <p>{explain(error)}</p>
-          <Button small className="mt-3" busy={isFetching} onClick={() => void refetch()}>
-            Try again
-          </Button>
-        </Note>
-      )}
+      {error && !data && <Trouble error={error} what="The agents" onRetry={refetch} />}
       {!data && !error && (
         <div className={GRID} aria-busy="true">
           {Array.from({ length: 9 }, (_, index) => (
@@ -80,7 +74,7 @@ export default function Catalogue(): ReactNode {
         <Cards
           id="agents"
           agents={agents}
-          className={cx('outline-none', 'transition-opacity', isPlaceholderData && 'opacity-60')}
+          className={cx('outline-none transition-opacity', isPlaceholderData && 'opacity-60')}
         />
       )}
       {data?.agents.length === 0 && <Nothing search={search} total={data.total} onClear={clear} />}

@@ -6,11 +6,15 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
 import type { ProcedureOutput } from '../../sdk/wire/procedures.ts';
+import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { SignedIn } from '../parts/connect.tsx';
+import { fundsQuery } from '../parts/funds.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, Card, Facts, Note, PageHead, Skeleton, Spinner } from '../parts/ui.tsx';
+import { formatAmount, shorten } from '../parts/values.tsx';
 import { call, explain } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
+import { useConnected } from '../wallet/wallets.ts';
 import { CreateDialog } from './keys/create.tsx';
 import type { MadeKey } from './keys/makeKey.ts';
 import { registerMade } from './keys/shown.tsx';
@@ -58,6 +62,8 @@ export default function View() {
 
 function Request({ asked, query }: { asked: Asked; query: string }) {
   const { wallet } = useSession();
+  const connected = useConnected();
+  const { data: funds } = useQuery(fundsQuery(wallet ?? undefined));
   const name = asked.name ?? asked.redirect_host;
   return (
     <div className="grid gap-4">
@@ -81,11 +87,24 @@ function Request({ asked, query }: { asked: Asked; query: string }) {
                 {asked.is_loopback && ' (this computer)'}
               </span>,
             ],
-            ['It may', 'call agents and pay them, within the limits that you set next, and read your calls.'],
+            Boolean(wallet) && [
+              'Pays from',
+              [
+                connected?.account.address === wallet && connected?.wallet.name,
+                shorten(wallet ?? ''),
+                funds && formatAmount(toUsdc(funds.usdc ?? 0n)),
+              ]
+                .filter(Boolean)
+                .join(', '),
+            ],
+            [
+              'It may',
+              'call agents and pay them, within the limits that you set next, and read all calls of your wallet, also earlier ones, with their tasks, parameters and results.',
+            ],
             ['It cannot', 'send your USDC anywhere else, or change its limits.'],
             [
               'Next',
-              `You set a budget and sign it in your wallet. It gets a new API key, and you return to ${asked.redirect_host}. You can change or revoke the key at any time, under “API keys”.`,
+              `You set a budget and sign it in your wallet. The program gets a new API key, and you return to ${asked.redirect_host}. You can change or revoke the key at any time, under “API keys”.`,
             ],
           ]}
         />

@@ -33,9 +33,17 @@ export default function View() {
       <div className="grid gap-6">
         {!config &&
           (error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-72" />)}
-        <div className="grid items-start gap-6 lg:grid-cols-2">
-          <div className="grid grid-cols-[minmax(0,1fr)] gap-6">
-            {config && <Terms config={config} />}
+        <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 lg:grid-cols-[repeat(2,minmax(0,1fr))] lg:grid-rows-[auto_1fr]">
+          {config && (
+            <>
+              <Terms config={config} />
+              <div className="grid grid-cols-[minmax(0,1fr)] gap-6 lg:col-start-2 lg:row-span-2">
+                <Disputes config={config} />
+                <Roles config={config} pending={pending} />
+              </div>
+            </>
+          )}
+          <div className="grid grid-cols-[minmax(0,1fr)] gap-6 lg:col-start-1">
             {wallet && wallet === pending?.guardian && (
               <Suspense fallback={<Skeleton className="h-48" />}>
                 <Guardian />
@@ -51,12 +59,6 @@ export default function View() {
               </ul>
             </section>
           </div>
-          {config && (
-            <div className="grid grid-cols-[minmax(0,1fr)] gap-6">
-              <Disputes config={config} />
-              <Roles config={config} pending={pending} />
-            </div>
-          )}
         </div>
       </div>
     </>
@@ -117,7 +119,7 @@ function Terms({ config }: { config: MarketplaceConfig }) {
           [
             'Cap on calls',
             config.exposure_multiple === 0
-              ? 'None'
+              ? 'None. If set, an agent takes per dispute window at most that multiple of its collateral.'
               : `In one dispute window an agent takes calls for at most ${config.exposure_multiple} times its collateral, without refunded ones. Further calls are refused until the next window.`,
           ],
         ]}
@@ -219,7 +221,7 @@ function Roles({ config, pending }: { config: MarketplaceConfig; pending: Pendin
             'Admin',
             <Role
               key="admin"
-              about="Changes the settings, decides disputes, verifies creators, stops and resumes new calls, and withdraws collected fees."
+              about="Changes the settings, decides disputes, verifies creators, stops and resumes new calls, and withdraws what is in the treasury: fees, and collateral taken above the price that no later dispute needed."
             >
               <Id value={admin} kind="address" />
             </Role>,
@@ -228,7 +230,7 @@ function Roles({ config, pending }: { config: MarketplaceConfig; pending: Pendin
             'Guardian',
             <Role
               key="guardian"
-              about="Can stop new calls and withdrawals of fees, cancel changes and remove relay authorities. Cannot change anything else."
+              about="Can stop new calls and withdrawals from the treasury, cancel changes and remove relay authorities. Cannot change anything else."
             >
               {pending.guardian ? <Id value={pending.guardian} kind="address" /> : <span>nobody{FOR_TESTS}</span>}
             </Role>,

@@ -2,7 +2,7 @@
  * Checks an execution or a receipt in this browser, against a node of the visitor's choice, without trusting anyone.
  */
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, type Ref, useEffect, useRef, useState } from 'react';
 import { EXECUTION_ID } from '../../sdk/wire/choices.ts';
 import { takePasted } from '../parts/pasted.ts';
@@ -129,7 +129,20 @@ export default function Verify() {
         />
       </Fold>
       <div ref={result} className="mt-8 scroll-mt-24 print:mt-0">
-        {current ? <VerificationResult verification={current} onId={startById} /> : <Explained />}
+        {current ? (
+          <VerificationResult verification={current} onId={startById} />
+        ) : (
+          <>
+            <Explained />
+            <p className="mt-8 text-sm text-faint">
+              No receipt? Run an agent from the{' '}
+              <Link to="/" className="text-accent underline underline-offset-2">
+                home page
+              </Link>
+              ; its result has one.
+            </p>
+          </>
+        )}
       </div>
     </>
   );

@@ -26,8 +26,8 @@ export function createRouteContext(deps: RelayDeps): RouteContext {
     return written;
   };
   const writeGuide = () => {
-    const { environment, publicRpcUrl } = deps.config;
-    guide ??= createGuide(writeDocument(), { environment, rpcUrl: publicRpcUrl });
+    const { environment, publicRpcUrl: rpcUrl, sponsorsAll: isSponsored } = deps.config;
+    guide ??= createGuide(writeDocument(), { environment, rpcUrl, isSponsored });
     return guide;
   };
   return {

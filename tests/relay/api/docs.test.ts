@@ -13,6 +13,7 @@ import { refundCommands } from '../../../app/cli/commands/refund.ts';
 import { RESULT_HASH_OFFSET } from '../../../app/relay/http/docs/page.ts';
 import { KEY_VARIABLE, LANGUAGES } from '../../../app/relay/http/docs/snippets.ts';
 import type { OpenApi } from '../../../app/relay/http/openapi/document.ts';
+import { AGENT_ID } from '../../../app/relay/http/routes/samples.ts';
 import { DOCS_POLICY } from '../../../app/relay/http/routes/service.ts';
 import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
 import { ROUTES as CALLED } from '../../../app/sdk/client/generated.ts';
@@ -98,12 +99,18 @@ describe('/docs', () => {
         const isInClient = operationId in CALLED;
         expect(typescript, operationId).to.include(isInClient ? 'client.' : 'fetch(');
         expect(python, operationId).to.include(`requests.${method}(`);
-        const address = parameters.reduce((text, one) => text.replace(`{${one.name}}`, String(one.example)), path);
+        const isAgents = path.includes('{agent_id}');
+        const address = parameters.reduce(
+          (text, one) => text.replace(`{${one.name}}`, one.name === 'agent_id' ? 'AGENT_ID' : String(one.example)),
+          path,
+        );
         for (const code of isInClient ? [curl, python] : [curl, typescript, python])
           expect(code, operationId).to.include(world.url + address);
         for (const code of [curl, typescript, python]) {
           expect(code.includes(KEY_VARIABLE), operationId).to.equal(security.length > 0);
           expect(code, operationId).to.not.match(/\{\w+\}|undefined/);
+          expect(code, operationId).to.not.include(AGENT_ID);
+          if (isAgents) expect(code, operationId).to.match(/^(#|\/\/) Replace AGENT_ID: /);
           const body = requestBody?.content['application/json']?.examples.request?.value ?? {};
           for (const field of Object.keys(body as object)) expect(code, operationId).to.include(field);
         }

@@ -3,16 +3,29 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
 import type { ReactNode } from 'react';
+import { FIRST_GAS } from '../../../sdk/wallet/usualAmounts.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { GetWallet } from '../../parts/getWallet.tsx';
+import { GetUsdc, GetWallet } from '../../parts/getWallet.tsx';
 import { Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatAmount } from '../../parts/values.tsx';
-import { BASE_URL, configQuery } from '../../service.ts';
+import { BASE_URL, configQuery, developmentWalletsPath } from '../../service.ts';
+import { depositsQuery } from '../../wallet/deposits.ts';
+import { keyCost } from '../keys/makeKey.ts';
 import { exampleQuery } from './example.tsx';
 import { exampleParameters } from './schema/example.ts';
-import { KEY_VARIABLE, mcpSnippet, type Snippet, type SnippetInput, snippetsOf, x402Snippet } from './snippets.ts';
+import {
+  KEY_VARIABLE,
+  mcpSnippet,
+  type Snippet,
+  type SnippetInput,
+  snippetsOf,
+  X402_INSTALL,
+  x402Snippet,
+} from './snippets.ts';
 
+/** Code takes the whole width, words do not. */
+const WORDS = 'max-w-3xl text-sm text-faint';
 /** A longer example would hide the code. */
 const MOST_CHARACTERS = 1_000;
 
@@ -35,7 +48,7 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
     ['MCP', <ByMcp key="mcp" agent={agent} />],
   ];
   return (
-    <div className="grid max-w-3xl grid-cols-[minmax(0,1fr)] gap-8">
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-8">
       {/* Values become parts of ids, which have no spaces. */}
       <Tabs.Root defaultValue="0">
         <Tabs.List
@@ -58,7 +71,7 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
           </Tabs.Content>
         ))}
       </Tabs.Root>
-      <p className="text-sm text-faint">
+      <p className={WORDS}>
         Next: the <Guide hash="executeAgent">docs</Guide> have every field and every error, and{' '}
         <Guide path="/openapi.json">openapi.json</Guide> generates a client for any other language.
       </p>
@@ -68,15 +81,17 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
 
 function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Snippet }) {
   const { data: config } = useQuery(configQuery);
+  const { data: deposits } = useQuery(depositsQuery);
+  const cost =
+    config && deposits
+      ? keyCost({ grantDeposit: deposits.grant }, config.is_sponsored ? 0n : FIRST_GAS).total
+      : 'a little SOL';
   return (
     <>
-      <p className="text-sm text-faint">
-        <span className="font-medium text-ink">You need a wallet with USDC and a little SOL.</span> <GetWallet />
-      </p>
+      <NeedsWallet />
       <Step title="1. Create an API key">
-        <p className="text-sm text-faint">
-          A key spends USDC from your wallet, within limits that you set. Creating one takes about 0.01 SOL once, and a
-          part of it comes back.{' '}
+        <p className={WORDS}>
+          A key spends USDC from your wallet, within limits that you set. Creating one takes {cost}.{' '}
           <Link to="/keys" className="text-accent underline underline-offset-2">
             Create one
           </Link>{' '}
@@ -85,10 +100,10 @@ function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Snippet }) {
         <Code text={`export ${KEY_VARIABLE}=crtx_…`} label="Setting the key" />
       </Step>
       <Step title={`2. Call ${agent.name}`}>
-        <p className="text-sm text-faint">
-          Each call costs {formatAmount(agent.price_per_call_usdc)}
-          {config && keyFees(config.is_sponsored)}. It answers with the result, with an error and a refund, or, if it
-          takes long, with 202: the code waits. The parameters are examples: replace them with yours.
+        <p className={WORDS}>
+          Each call costs {formatAmount(agent.price_per_call_usdc)}. {config && keyFees(config.is_sponsored)} It answers
+          with the result, with an error and a refund, or, if it takes long, with 202: the code waits. The parameters
+          are examples: replace them with yours.
         </p>
         <Shown snippet={snippet} label={`${snippet.name} that calls ${agent.name}`} />
       </Step>
@@ -99,8 +114,14 @@ function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Snippet }) {
 /** What a call with a key costs besides its price. */
 const keyFees = (isSponsored: boolean): string =>
   isSponsored
-    ? ' and nothing else: this marketplace pays the network fees, after any SOL that you have set aside for them'
-    : ', and about 0.00001 SOL of network fees, from SOL that you set aside when you create the key';
+    ? 'The marketplace pays the network fees. If you keep SOL in a gas balance, that is used first; it may stay empty.'
+    : 'Your gas balance pays the network fees, about 0.00001 SOL: it is SOL that you set aside when you create the key.';
+
+const NeedsWallet = () => (
+  <p className={WORDS}>
+    <span className="font-medium text-ink">You need a wallet with USDC and a little SOL.</span> <GetWallet />
+  </p>
+);
 
 function ByX402({ agent, call }: { agent: AgentFull; call: SnippetInput }) {
   const { data: config } = useQuery(configQuery);
@@ -110,13 +131,49 @@ function ByX402({ agent, call }: { agent: AgentFull; call: SnippetInput }) {
   const total = parseUsdc(agent.price_per_call_usdc) + parseUsdc(fee);
   const snippet = x402Snippet({ ...call, rpcUrl: config.rpc_url, usdcMint: config.usdc_mint, total });
   return (
-    <Step title={`Pay ${agent.name} from a wallet`}>
-      <p className="text-sm text-faint">
+    <>
+      <p className={WORDS}>
         x402 is a standard for paying per web request. You need a wallet with USDC, but no API key, account or SOL. You
         pay {formatAmount(agent.price_per_call_usdc)}, and a service fee of {formatAmount(fee)} to the marketplace,
         which pays the network fees. If the agent fails, you lose only the service fee.
       </p>
-      <Shown snippet={snippet} label={`Program that pays ${agent.name} by x402`} />
+      <WalletFile />
+      <Step title="2. Install the packages of x402">
+        <Code text={X402_INSTALL} label="Installing the packages" />
+      </Step>
+      <Step title={`3. Call ${agent.name}`}>
+        <Shown snippet={snippet} label={`Program that pays ${agent.name} by x402`} />
+      </Step>
+    </>
+  );
+}
+
+function WalletFile() {
+  return (
+    <Step title="1. Get a wallet file">
+      {developmentWalletsPath() === '' ? (
+        <>
+          <p className={WORDS}>
+            The Solana CLI makes one and prints its address. <GetUsdc />
+          </p>
+          <Code
+            text={
+              'solana-keygen new --no-bip39-passphrase --outfile wallet.json\nexport SOLANA_KEYPAIR=$PWD/wallet.json'
+            }
+            label="Making a wallet file"
+          />
+        </>
+      ) : (
+        <>
+          <p className={WORDS}>
+            This network has free test wallets with test USDC. In the folder where <code>npm start</code> runs:
+          </p>
+          <Code
+            text="export SOLANA_KEYPAIR=$PWD/.local/demo/caller-1.json"
+            label="Choosing the wallet file of a test wallet"
+          />
+        </>
+      )}
     </Step>
   );
 }
@@ -125,13 +182,14 @@ function ByMcp({ agent }: { agent: AgentFull }) {
   const snippet = mcpSnippet(BASE_URL, agent.agent_id);
   return (
     <Step title={`Let an AI model call ${agent.name}`}>
-      <p className="text-sm text-faint">
+      <NeedsWallet />
+      <p className={WORDS}>
         For Claude, Cursor and other hosts of the Model Context Protocol. Add this address as a remote server. The host
         opens a page where you connect your wallet and set a budget. {agent.name} is then a tool, and each use costs{' '}
         {formatAmount(agent.price_per_call_usdc)}.
       </p>
       <Code text={snippet.url} label="Address of the MCP server" isWhole />
-      <p className="text-sm text-faint">Or as a file:</p>
+      <p className={WORDS}>Or as a file:</p>
       <Shown snippet={snippet} label={`MCP settings with ${agent.name}`} />
     </Step>
   );
@@ -150,7 +208,7 @@ function Shown({ snippet: { text, needs, file }, label }: { snippet: Snippet; la
   return (
     <>
       <Code text={text} label={label} file={file} isWhole />
-      <p className="text-sm text-faint">{needs}</p>
+      <p className={WORDS}>{needs}</p>
     </>
   );
 }

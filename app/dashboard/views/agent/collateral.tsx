@@ -1,9 +1,9 @@
 /** The creator's collateral, read on request from the chain itself and not from the service. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Button, Facts, Note, Spinner } from '../../parts/ui.tsx';
+import { Trouble } from '../../parts/trouble.tsx';
+import { Button, Facts, Spinner } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, Id } from '../../parts/values.tsx';
-import { explain } from '../../service.ts';
 import { openChain } from '../../wallet/chain.ts';
 
 async function readListing(agentId: string) {
@@ -32,16 +32,7 @@ export function Collateral({ agentId }: { agentId: string }) {
       />
     );
   }
-  if (error && !isFetching) {
-    return (
-      <Note tone="warn" title="The chain could not be read">
-        <p>{explain(error)}</p>
-        <Button small className="mt-2" onClick={() => void refetch()}>
-          Try again
-        </Button>
-      </Note>
-    );
-  }
+  if (error && !isFetching) return <Trouble error={error} what="The listing on the chain" onRetry={refetch} />;
   return (
     <div className="grid gap-2 text-sm text-faint">
       <p>The chain also has its collateral, open disputes and signing key.</p>

@@ -19,7 +19,7 @@ export function CreatorAgents({ agent }: { agent: AgentFull }) {
   });
   if (!data) return null;
   // A paused agent is in no list.
-  const isListed = data.agents.some(({ agent_id }) => agent_id === agent.agent_id);
+  const count = data.total - Number(data.agents.some(({ agent_id }) => agent_id === agent.agent_id));
   const others = data.agents
     .filter((one) => one.agent_id !== agent.agent_id && (!isForTests(one) || isForTests(agent)))
     .slice(0, SHOWN);
@@ -44,9 +44,9 @@ export function CreatorAgents({ agent }: { agent: AgentFull }) {
           </li>
         ))}
       </ul>
-      {data.total > others.length + Number(isListed) && (
+      {count > others.length && (
         <Link to="/" search={{ creator }} className="mt-2 inline-block py-1 text-accent underline underline-offset-2">
-          All {data.total} agents of <bdi>{agent.creator.display_name}</bdi>
+          {count} other agents of <bdi>{agent.creator.display_name}</bdi>
         </Link>
       )}
     </section>

@@ -2,6 +2,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { parameterLines } from '../../parts/parameters.tsx';
+import { TextBox } from '../../parts/textBox.tsx';
 import { Card, Skeleton } from '../../parts/ui.tsx';
 import { Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
@@ -46,9 +47,7 @@ function Part({ title, text }: { title: string; text: string }) {
   return (
     <div className="min-w-0">
       <h3 className="mb-1.5 text-xs font-medium text-faint">{title}</h3>
-      <section tabIndex={0} aria-label={title} className="max-h-56 overflow-auto rounded-lg bg-sunken p-3">
-        <pre className="font-mono text-[0.8125rem] whitespace-pre-wrap">{text}</pre>
-      </section>
+      <TextBox label={title} text={text} />
     </div>
   );
 }

@@ -6,9 +6,10 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { AgentOutcome } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { hasRate } from '../../parts/badges.tsx';
-import { Button, Skeleton } from '../../parts/ui.tsx';
+import { Trouble } from '../../parts/trouble.tsx';
+import { Skeleton } from '../../parts/ui.tsx';
 import { formatDuration } from '../../parts/values.tsx';
-import { call, explain } from '../../service.ts';
+import { call } from '../../service.ts';
 
 const LOOKS: Record<AgentOutcome['outcome'], { color: string; height: string; words: string }> = {
   completed: { color: 'bg-good', height: 'h-full', words: 'completed' },
@@ -33,7 +34,7 @@ export const outcomeWords = ({ outcome, execution_time_ms }: AgentOutcome): stri
 
 export function Outcomes({ agent }: { agent: AgentFull }) {
   const agentId = agent.agent_id;
-  const { data, error, refetch, isFetching } = useQuery(outcomesQuery(agentId));
+  const { data, error, refetch } = useQuery(outcomesQuery(agentId));
   const isStrip = hasRate(agent);
   return (
     <section>
@@ -44,12 +45,7 @@ export function Outcomes({ agent }: { agent: AgentFull }) {
         ) : data ? (
           <Strip outcomes={data.outcomes} />
         ) : error ? (
-          <div className="flex flex-wrap items-center gap-3 text-sm text-faint">
-            {explain(error)}
-            <Button small busy={isFetching} onClick={() => void refetch()}>
-              Try again
-            </Button>
-          </div>
+          <Trouble error={error} what="The recent calls" onRetry={refetch} />
         ) : (
           <Skeleton className={isStrip ? 'h-12' : 'h-5'} />
         )}

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { disputedWords, hasRate, successesOf } from '../../parts/badges.tsx';
+import { disputedWords, hasRate, successesOf, VERIFIED } from '../../parts/badges.tsx';
 import { Button, cx, Facts, Figure } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
@@ -216,15 +216,19 @@ function Record({ agent }: { agent: AgentFull }) {
         rows={[
           total_executions > 0 && !isRated && ['Success', successWords(agent)],
           total_executions > 0 && !isRated && ['Calls', <Outcomes key="calls" agent={agent} />],
-          !isRated && avg_execution_time_ms > 0 && ['Average time', formatDuration(avg_execution_time_ms)],
+          !isRated &&
+            avg_execution_time_ms > 0 && [
+              'Agent answers in',
+              `${formatDuration(avg_execution_time_ms)} on average, plus the time to pay and settle`,
+            ],
           ['Disputes', disputeWords(agent)],
           ['Collateral', `${formatAmount(agent.collateral_usdc)}, which pays callers whose dispute is upheld`],
           ['Listed since', <Time key="listed" at={agent.created_at} />],
           [
             'Creator',
             creator.verified
-              ? 'Verified: the marketplace has checked who it is. It has not checked the answers of the agent.'
-              : 'Not verified: the marketplace has not checked who it is.',
+              ? VERIFIED
+              : 'Not verified: the marketplace has not checked who owns this wallet. The name is the creator’s own words.',
           ],
         ]}
       />
@@ -252,9 +256,9 @@ function Figures({ agent }: { agent: AgentFull }) {
         about={failed === 0 ? 'None failed' : `${formatCount(failed)} failed`}
       />
       <Figure
-        label="Average time"
+        label="Agent answers in"
         value={avg_execution_time_ms > 0 ? formatDuration(avg_execution_time_ms) : '–'}
-        about="From sending the task to the result"
+        about="On average, plus the time to pay and settle"
       />
       <Figure
         label="Median time"

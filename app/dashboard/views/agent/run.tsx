@@ -196,7 +196,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
       <div className="grid min-w-0 gap-6">
         <TextArea
           label="Task"
-          hint="Your request in words. It is also the title of the call in your lists."
+          hint="A title for this call in your lists. Some agents also read it as the request: see Overview."
           value={draft.task}
           onChange={({ target }) => draft.setTask(target.value)}
           error={errorOf('task')}

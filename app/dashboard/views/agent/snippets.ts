@@ -45,12 +45,13 @@ export interface X402Input extends Omit<SnippetInput, 'priceUsdc'> {
   total: bigint;
 }
 
+export const X402_INSTALL = 'npm install @x402/fetch @x402/svm @solana/kit';
+
 /** The call with the x402 packages, for a wallet that has USDC and no SOL. */
 export function x402Snippet({ baseUrl, agentId, task, parameters, rpcUrl, usdcMint, total }: X402Input): Snippet {
   return {
     name: 'x402',
-    needs:
-      'Node 20 or newer. npm install @x402/fetch @x402/svm @solana/kit. SOLANA_KEYPAIR is the file of a wallet with USDC; it needs no SOL. Run it with: npx tsx call.mts',
+    needs: 'Node 20 or newer. Run it with: npx tsx call.mts',
     file: 'call.mts',
     text: `import { readFileSync } from 'node:fs';
 import { createKeyPairSignerFromBytes } from '@solana/kit';
@@ -64,14 +65,18 @@ const client = new x402Client();
 client.register('solana:*', new ExactSvmScheme(wallet, { rpcUrl: ${JSON.stringify(rpcUrl)} }));
 // It pays this much of this token, and nothing else.
 const asset = ${JSON.stringify(usdcMint)};
-client.setSpendControls({ allowedAssets: [{ network: 'solana:*', asset, maxAmountPerPayment: '${total}' }] });
+client.setSpendControls({
+  allowedAssets: [{ network: 'solana:*', asset, maxAmountPerPayment: '${total}' }],
+});
 let payment = {};
 client.onAfterPaymentCreation(async ({ paymentPayload }) => {
   payment = new x402HTTPClient(client).encodePaymentSignatureHeader(paymentPayload);
 });
 
+const service = ${JSON.stringify(baseUrl)};
+const agent = ${JSON.stringify(agentId)};
 // With the payer in the address, its money can only buy this call or come back.
-const url = \`${baseUrl}/v1/x402/agents/${agentId}/execute?payer=\${wallet.address}\`;
+const url = \`\${service}/v1/x402/agents/\${agent}/execute?payer=\${wallet.address}\`;
 // Keep this Idempotency-Key with your order.
 // A retry with the same one never pays twice; a new one is a new, paid call.
 const idempotencyKey = process.env.IDEMPOTENCY_KEY ?? crypto.randomUUID();
@@ -105,8 +110,6 @@ export function mcpSnippet(baseUrl: string, agentId: string): Snippet & { url: s
   };
 }
 
-const pathOf = ({ baseUrl, agentId }: SnippetInput): string => `${baseUrl}/v1/agents/${agentId}/execute`;
-
 const bodyOf = ({ task, parameters, priceUsdc }: SnippetInput) => ({ task, parameters, max_cost_usdc: priceUsdc });
 
 /** Quotes any text for a POSIX shell. */
@@ -117,9 +120,11 @@ function curl(input: SnippetInput): string {
 # A retry with the same one never pays twice; a new one is a new, paid call.
 KEY=\${IDEMPOTENCY_KEY:-$(od -An -N16 -tx1 /dev/urandom | tr -dc 0-9a-f)}
 echo "Idempotency-Key: $KEY" >&2
+SERVICE=${quote(input.baseUrl)}
+AGENT=${quote(input.agentId)}
 call() {
   curl -sS \\
-    ${quote(pathOf(input))} \\
+    "$SERVICE/v1/agents/$AGENT/execute" \\
     -H "Authorization: Bearer $${KEY_VARIABLE}" \\
     -H 'Content-Type: application/json' \\
     -H "Idempotency-Key: $KEY" \\
@@ -141,7 +146,9 @@ function typescript(input: SnippetInput): string {
 // A retry with the same one never pays twice; a new one is a new, paid call.
 const idempotencyKey = process.env.IDEMPOTENCY_KEY ?? crypto.randomUUID();
 console.error(\`Idempotency-Key: \${idempotencyKey}\`);
-const url = ${JSON.stringify(pathOf(input))};
+const service = ${JSON.stringify(input.baseUrl)};
+const agent = ${JSON.stringify(input.agentId)};
+const url = \`\${service}/v1/agents/\${agent}/execute\`;
 const call = () =>
   fetch(url, {
     method: 'POST',
@@ -179,7 +186,9 @@ import uuid
 # A retry with the same one never pays twice; a new one is a new, paid call.
 idempotency_key = os.environ.get("IDEMPOTENCY_KEY") or str(uuid.uuid4())
 print("Idempotency-Key:", idempotency_key, file=sys.stderr)
-url = ${JSON.stringify(pathOf(input))}
+service = ${JSON.stringify(input.baseUrl)}
+agent = ${JSON.stringify(input.agentId)}
+url = f"{service}/v1/agents/{agent}/execute"
 body = ${pythonValue(bodyOf(input))}
 request = urllib.request.Request(
     url,

@@ -55,7 +55,7 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
           </span>
         )}
       </p>
-      <dl className="mt-3 grid grid-cols-3 gap-2 border-t border-line pt-3 text-sm tabular-nums">
+      <dl className="mt-3 grid grid-cols-[1fr_auto_1fr] gap-3 border-t border-line pt-3 text-sm tabular-nums">
         <Value
           label="Success"
           value={successOf(agent)}
@@ -63,7 +63,7 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
           isBad={hasRate(agent) && isFailing(agent)}
         />
         <Value
-          label="Average time"
+          label="Agent answers in"
           value={agent.avg_execution_time_ms > 0 ? formatDuration(agent.avg_execution_time_ms) : '–'}
         />
         <Value label="Calls" value={hasRun ? formatCount(total_executions) : 'none yet'} />
@@ -87,7 +87,7 @@ function CreatorName({ creator: { display_name, pubkey, verified } }: Pick<Agent
 function Value({ label, value, title, isBad = false }: ValueProps) {
   return (
     <div title={title}>
-      <dt className="text-xs text-faint">{label}</dt>
+      <dt className="text-xs whitespace-nowrap text-faint">{label}</dt>
       <dd className={cx('truncate font-medium', isBad && 'text-bad')}>{value}</dd>
     </div>
   );

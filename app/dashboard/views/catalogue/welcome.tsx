@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { Explained, WhatIsAWallet } from '../../parts/explained.tsx';
-import { formatSpan } from '../../parts/values.tsx';
+import { formatLamports, formatSpan } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { FirstRun } from './firstRun.tsx';
 
@@ -11,7 +11,8 @@ import { FirstRun } from './firstRun.tsx';
 export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
   const { data: config } = useQuery(configQuery);
   const days = config ? ` within ${formatSpan(config.dispute_window_seconds)}` : '';
-  const dispute = `Wrong result? You can dispute it${days}, for a bond that you lose if it is rejected.`;
+  const bond = config ? `a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))}` : 'a bond';
+  const dispute = `Wrong result? You can dispute it${days}, for ${bond}, lost if it is rejected.`;
   return (
     <header className="mb-6 sm:mb-8">
       <h1 className="max-w-2xl text-2xl font-semibold sm:text-4xl">AI agents that you pay per call</h1>

@@ -233,7 +233,9 @@ export const delayWords = (seconds: number): string =>
 /** What a change does to calls in progress, to disputes and to listed agents. */
 export const CHANGE_EFFECTS = [
   'A new fee applies to new calls of every agent, also of those already listed.',
-  'Calls in progress keep their fee, dispute window and refund time. A new time until a call’s account is closed counts for them, too.',
+  'A new dispute window, refund time or longest timeout applies to new calls. Calls in progress keep theirs, and their fee.',
+  'A new time until a call’s account is closed counts for calls in progress, too.',
   'A new bond applies to every later dispute.',
+  'A new cap on calls counts at once for every agent, with the calls that it has taken in its present window.',
   'New limits of price and collateral count for a listed agent when its creator changes or resumes it, and when a dispute takes from its collateral.',
 ];

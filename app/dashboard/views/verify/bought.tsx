@@ -5,7 +5,8 @@ import type { CheckName } from '../../../sdk/receipt/verify.ts';
 import { Receipt } from '../../../sdk/wire/receipt.ts';
 import { toTime } from '../../../sdk/wire/time.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
-import { Card, cx, Facts } from '../../parts/ui.tsx';
+import { TextBox } from '../../parts/textBox.tsx';
+import { Card, Facts } from '../../parts/ui.tsx';
 import { formatAmount, Id } from '../../parts/values.tsx';
 import { agentQuery } from '../../service.ts';
 import type { Verification } from './verification.ts';
@@ -17,7 +18,15 @@ const idRow = (name: string, value: string | null | undefined, kind?: 'address' 
 const timeRow = (name: string, at: string | null | undefined): Row =>
   at == null ? null : [name, <When key={name} at={at} />];
 const textRow = (name: string, text: string | undefined, wrong: string | null): Row =>
-  text === undefined ? null : [name, <Text key={name} {...{ name, text, wrong }} />];
+  text === undefined
+    ? null
+    : [
+        name,
+        <div key={name}>
+          <TextBox label={name} text={text} isWrong={wrong !== null} />
+          {wrong && <p className="mt-1 text-xs font-medium text-bad">{wrong}</p>}
+        </div>,
+      ];
 
 const NOT_SIGNED = 'Not what was signed';
 const NOT_HASHED = 'Not what its hash in the receipt stands for';
@@ -83,23 +92,5 @@ function Agent({ agentId, isNamed }: { agentId: string; isNamed: boolean }) {
       )}
       <Id value={agentId} kind="address" full />
     </span>
-  );
-}
-
-function Text({ name, text, wrong }: { name: string; text: string; wrong: string | null }) {
-  return (
-    <>
-      <section
-        tabIndex={0}
-        aria-label={name}
-        className={cx(
-          'max-h-96 overflow-auto rounded-lg px-3 py-2 sm:max-h-56',
-          wrong ? 'border border-bad bg-bad-soft' : 'bg-sunken',
-        )}
-      >
-        <pre className="font-mono text-[0.8125rem] whitespace-pre-wrap">{text}</pre>
-      </section>
-      {wrong && <p className="mt-1 text-xs font-medium text-bad">{wrong}</p>}
-    </>
   );
 }

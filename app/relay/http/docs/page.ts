@@ -11,6 +11,7 @@ import { MAX_METADATA_BYTES } from '../../../sdk/wire/metadata.ts';
 import { describeSchemaRules } from '../../../sdk/wire/schemaKeywords.ts';
 import { ERRORS, MAX_BODY_BYTES } from '../../../sdk/wire/wire.ts';
 import type { OpenApi } from '../openapi/document.ts';
+import { sizeOf } from '../size.ts';
 import { ABOUT, programOf } from './examples.ts';
 import { codeChoice, escapeHtml, inline, unescapeHtml } from './html.ts';
 import { reference } from './reference.ts';
@@ -18,6 +19,19 @@ import { KEY_VARIABLE } from './snippets.ts';
 
 /** Offset of result_hash in an ExecutionRecord's account, bytes. */
 export const RESULT_HASH_OFFSET = 225;
+
+/** Who pays the network fees of calls with a key. */
+const SPONSORED = {
+  key_sol: 'about 0.002 SOL, most of which is a refundable deposit',
+  key_fees:
+    'The network fees of calls with a key are paid by your gas balance, which may stay empty: this marketplace pays what it does not cover',
+  key_call_sol: 'none: this marketplace pays the fees that the gas balance does not cover',
+};
+const UNSPONSORED = {
+  key_sol: 'about 0.01 SOL: a refundable deposit, and the gas balance of its first calls',
+  key_fees: 'The network fees of calls with a key are paid by your gas balance, about 0.00001 SOL a call',
+  key_call_sol: 'about 0.00001 a call, from the gas balance',
+};
 
 const PROGRAM = /\{\{program (\S+) (\S+)\}\}/g;
 const GUIDE = withAnchors(withPrograms(readFileSync(join(import.meta.dirname, 'guide.html'), 'utf8')));
@@ -30,17 +44,26 @@ export const SECTIONS: [id: string, title: string][] = [
   ['reference', 'Reference'],
 ];
 
-/** The guide for the deployment in the document. `rpcUrl` is for readers who query the chain themselves. */
-export function createGuide(document: OpenApi, deployment: { environment: 'live' | 'test'; rpcUrl: string }): string {
-  const { environment, rpcUrl } = deployment;
+interface Deployment {
+  environment: 'live' | 'test';
+  /** For readers who query the chain themselves. */
+  rpcUrl: string;
+  /** True if this service pays the network fees that a gas balance does not cover. */
+  isSponsored: boolean;
+}
+
+/** The guide for the deployment in the document. */
+export function createGuide(document: OpenApi, deployment: Deployment): string {
+  const { environment, rpcUrl, isSponsored } = deployment;
   const values: Record<string, string> = {
     base_url: document.servers[0]!.url,
     environment,
     key_prefix: keyPrefix(environment),
     program_id: PROGRAM_ID.toBase58(),
     rpc_url: rpcUrl,
-    max_body: String(MAX_BODY_BYTES),
-    max_metadata: String(MAX_METADATA_BYTES),
+    max_body: sizeOf(MAX_BODY_BYTES),
+    max_metadata: sizeOf(MAX_METADATA_BYTES),
+    ...(isSponsored ? SPONSORED : UNSPONSORED),
     result_hash_offset: String(RESULT_HASH_OFFSET),
     result_hash_end: String(RESULT_HASH_OFFSET + 32),
   };
@@ -61,7 +84,7 @@ ${SECTIONS.map(([id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('
 ${guide}
 <section id="reference">
 <h2>Reference</h2>
-<p>Every route with a request as code. The ids are examples. The code reads your key from the environment variable <code>${KEY_VARIABLE}</code>, TypeScript calls the <a href="#source">SDK</a> or <code>fetch</code>, and Python needs the package <code>requests</code>.</p>
+<p>Every route with a request as code. Replace <code>AGENT_ID</code> by the id on an agent's page; other ids are examples. The code reads your key from the environment variable <code>${KEY_VARIABLE}</code>, TypeScript calls the <a href="#source">SDK</a> or <code>fetch</code>, and Python needs the package <code>requests</code>.</p>
 <pre tabindex="0"><code>export ${KEY_VARIABLE}=${keyPrefix(environment)}...</code></pre>
 ${reference(document)}
 </section>

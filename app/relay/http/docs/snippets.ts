@@ -1,6 +1,7 @@
 /** The request of each route as code in three languages, made from the OpenAPI document. Each is ready to paste. */
 import { ROUTES } from '../../../sdk/client/generated.ts';
 import type { Operation } from '../openapi/document.ts';
+import { AGENT_ID } from '../routes/samples.ts';
 
 export const LANGUAGES = ['curl', 'TypeScript', 'Python'] as const;
 export type Language = (typeof LANGUAGES)[number];
@@ -9,6 +10,13 @@ export type Language = (typeof LANGUAGES)[number];
 export const KEY_VARIABLE = 'MARKETPLACE_API_KEY';
 /** Timeout of paid calls: the longest default timeout of an agent, and the settling. */
 const PAID_CALL_SECONDS = 90;
+
+/** Works in each POSIX shell: not every system has `uuidgen`. */
+const NEW_KEY = `# Keep KEY: a retry with the same key never pays twice.
+KEY=$(od -An -N16 -tx1 /dev/urandom | tr -dc 0-9a-f)`;
+/** The agent of the document's examples is not in this marketplace. */
+const REPLACE = "Replace AGENT_ID: it is on the agent's page.";
+const COMMENTS: Record<Language, string> = { curl: '#', TypeScript: '//', Python: '#' };
 
 /** One request with the examples of the document filled in. */
 interface Sample {
@@ -31,11 +39,15 @@ interface Sample {
 /** The request of a route in each language. */
 export function snippetsOf(baseUrl: string, path: string, method: string, operation: Operation): [Language, string][] {
   const sample = sampleOf(baseUrl, path, method, operation);
-  return [
+  const codes: [Language, string][] = [
     ['curl', curl(sample)],
     ['TypeScript', sample.id in ROUTES ? clientCall(sample) : fetchCall(sample)],
     ['Python', python(sample)],
   ];
+  return codes.map(([language, code]) => [
+    language,
+    code.includes(AGENT_ID) ? `${COMMENTS[language]} ${REPLACE}\n${code.replaceAll(AGENT_ID, 'AGENT_ID')}` : code,
+  ]);
 }
 
 function sampleOf(baseUrl: string, path: string, method: string, operation: Operation): Sample {
@@ -70,14 +82,15 @@ const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 function curl(sample: Sample): string {
   const { method, needsKey, takesIdempotencyKey, answersEvents, body } = sample;
-  return [
+  const request = [
     `curl -s${answersEvents ? 'N' : ''} ${method === 'GET' || body !== undefined ? '' : `-X ${method} `}${quote(urlOf(sample))}`,
     ...(needsKey ? [`-H "Authorization: Bearer $${KEY_VARIABLE}"`] : []),
-    ...(takesIdempotencyKey ? [`-H "Idempotency-Key: $(node -p 'crypto.randomUUID()')"`] : []),
+    ...(takesIdempotencyKey ? ['-H "Idempotency-Key: $KEY"'] : []),
     ...(body === undefined
       ? []
       : [`-H 'Content-Type: application/json'`, `-d ${quote(JSON.stringify(body, null, 2))}`]),
   ].join(' \\\n  ');
+  return takesIdempotencyKey ? `${NEW_KEY}\n${request}` : request;
 }
 
 /** A value as TypeScript: JSON without quotes around names. */
@@ -136,7 +149,7 @@ function python(sample: Sample): string {
     sample;
   const headers = [
     ...(needsKey ? [`"Authorization": f"Bearer {os.environ['${KEY_VARIABLE}']}"`] : []),
-    ...(takesIdempotencyKey ? ['"Idempotency-Key": str(uuid.uuid4())'] : []),
+    ...(takesIdempotencyKey ? ['"Idempotency-Key": key'] : []),
   ];
   const values = [
     JSON.stringify(`${baseUrl}${path}`),
@@ -147,8 +160,11 @@ function python(sample: Sample): string {
     ...(answersEvents ? ['stream=True'] : []),
   ];
   const imports = [...(needsKey ? ['import os'] : []), ...(takesIdempotencyKey ? ['import uuid'] : [])];
+  const key = takesIdempotencyKey
+    ? '# Keep it: a retry with the same key never pays twice.\nkey = str(uuid.uuid4())\n'
+    : '';
   return `${[...imports, ...(imports.length > 0 ? [''] : []), 'import requests', ''].join('\n')}
-response = requests.${method.toLowerCase()}(
+${key}response = requests.${method.toLowerCase()}(
     ${values.join(',\n    ')},
 )
 if not response.ok:

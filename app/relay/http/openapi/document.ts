@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import { ERRORS } from '../../../sdk/wire/wire.ts';
 import { type Answer, CACHING, type ResponseHeader, type Route } from '../routes/route.ts';
 import { errorsOf, ROUTE_IDS, type RouteId, routeOf } from '../routes/table.ts';
+import { sizeOf } from '../size.ts';
 import { errorExample, procedureErrorExample } from './examples.ts';
 import {
   CHANGES_ANSWER,
@@ -160,7 +161,7 @@ function operationOf(id: RouteId): Operation {
     ...(route.body && {
       requestBody: {
         required: true,
-        description: `At most ${route.body.maxBytes} bytes and 64 levels of nesting, without duplicate names in an object.`,
+        description: `At most ${sizeOf(route.body.maxBytes)} and 64 levels of nesting, without duplicate names in an object.`,
         content: {
           'application/json': {
             schema: refOf(route.body.schema),

@@ -14,7 +14,10 @@ export const RESULT_URL = `https://api.example.com/results/${EXECUTION_ID}/${TOK
 
 export const TASK = {
   task: 'Which cities have more than ten million people?',
-  parameters: { csv: 'city,population\nIstanbul,15655000\nLagos,15388000\n', query: 'SELECT city FROM csv' },
+  parameters: {
+    csv: 'city,population\nIstanbul,15655000\nLagos,15388000\nPorto,231962\n',
+    query: 'SELECT city FROM csv WHERE population > 10000000',
+  },
 };
 
 export const SUMMARY = {

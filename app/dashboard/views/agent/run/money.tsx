@@ -2,17 +2,14 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { OwnKey } from '../../../../sdk/wire/ownKey.ts';
-import { parseUsdc, toUsdc } from '../../../../sdk/wire/usdc.ts';
+import { parseUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
-import { formatShortSol } from '../../../parts/amount.ts';
-import { fundsQuery } from '../../../parts/funds.tsx';
 import { Trouble } from '../../../parts/trouble.tsx';
-import { Card, cx, Skeleton } from '../../../parts/ui.tsx';
+import { Card, cx } from '../../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatSpan } from '../../../parts/values.tsx';
 import { configQuery } from '../../../service.ts';
 import { depositsQuery } from '../../../wallet/deposits.ts';
 import { ENDED_DISPUTE_SECONDS } from '../../../wallet/programTerms.ts';
-import { useConnected } from '../../../wallet/wallets.ts';
 import { DisputeTerms } from '../../executions/disputeTerms.tsx';
 import { type Payer, useTypedKey, type WalletCost, walletCostQuery } from './cost.ts';
 
@@ -35,55 +32,17 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
       ? { fees: feesText(wallet.data), ...depositTexts(wallet.data) }
       : unread
     : keyTexts(typed.data?.gas, config?.is_sponsored);
-  const price = formatAmount(agent.price_per_call_usdc);
-  const owner = useConnected()?.account.address;
-  const { data: funds, error: unreadFunds } = useQuery({
-    ...fundsQuery(owner),
-    enabled: isByWallet && owner !== undefined,
-  });
-  const cost = wallet.data;
-  const unknown = isUnread ? 'SOL, which could not be read' : '…';
   return (
     <Card>
       <h2 className="mb-3 font-medium">This call costs</h2>
       <dl className="grid gap-2.5 text-sm">
-        <Row name="Price">{price}</Row>
+        <Row name="Price">{formatAmount(agent.price_per_call_usdc)}</Row>
         <Row name="Network fees">{fees}</Row>
         {/* As high as its longest text by wallet, so that nothing moves. */}
         <Row name="Deposit, comes back" about={back} className="min-h-16">
           {deposit}
         </Row>
-        {isByWallet && (
-          <>
-            <Row name="You need now" className="border-t border-line pt-3 font-semibold">
-              <Both usdc={price} sol={cost ? formatLamports(spendOf(cost)) : unknown} />
-            </Row>
-            {owner !== undefined && !unreadFunds && (
-              <Row name="You have" className="min-h-10">
-                {funds ? (
-                  <Both
-                    usdc={formatAmount(toUsdc(funds.usdc ?? 0n))}
-                    sol={formatShortSol(funds.lamports)}
-                    title={formatLamports(funds.lamports)}
-                  />
-                ) : (
-                  'Reading …'
-                )}
-              </Row>
-            )}
-          </>
-        )}
-        <Row name="You pay in the end" className={cx(!isByWallet && 'border-t border-line pt-3 font-semibold')}>
-          {isByWallet || typed.data?.gas.pays_next_call ? (
-            <Both usdc={price} sol={isByWallet && !cost ? unknown : fees} />
-          ) : (
-            price
-          )}
-        </Row>
       </dl>
-      {isByWallet && (
-        <p className="mt-3 text-sm text-faint">SOL is the coin of the Solana network. It pays fees and deposits.</p>
-      )}
       {isUnread && <Trouble error={wallet.error} what="The network fees" onRetry={wallet.refetch} />}
     </Card>
   );
@@ -104,18 +63,6 @@ function Row({ name, about, className, children }: RowProps) {
       <dd className="text-right tabular-nums">{children}</dd>
       {about && <dd className="col-span-2 text-faint">{about}</dd>}
     </div>
-  );
-}
-
-/** Two amounts, one below the other. */
-function Both({ usdc, sol, title }: { usdc: string; sol: string; title?: string }) {
-  return (
-    <>
-      <span className="block whitespace-nowrap">{usdc}</span>
-      <span title={title} className="block whitespace-nowrap">
-        and {sol}
-      </span>
-    </>
   );
 }
 
@@ -176,7 +123,7 @@ function keyTexts(gas: OwnKey['gas'] | undefined, isSponsored: boolean | undefin
 /** Where the price goes, and what a dispute costs. */
 export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: number }) {
   const { data: config } = useQuery(configQuery);
-  const { data: deposits, error: unread } = useQuery(depositsQuery);
+  const { data: deposits } = useQuery(depositsQuery);
   const fee = config ? `, less the marketplace’s ${config.fee_bps / 100}\u00a0%` : '';
   return (
     <section aria-label="Where the money goes" className="text-sm text-faint">
@@ -190,16 +137,17 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
       </ol>
       {config && (
         <div className="mt-4 border-t border-line pt-3">
-          Result wrong? You can dispute it for {formatSpan(config.dispute_window_seconds)}.{' '}
-          {deposits ? (
-            <DisputeTerms
-              bond={BigInt(config.dispute_bond_lamports)}
-              deposit={deposits.dispute}
-              depositSeconds={ENDED_DISPUTE_SECONDS}
-              most={parseUsdc(agent.price_per_call_usdc)}
-            />
-          ) : (
-            !unread && <Skeleton className="mt-1 h-20" />
+          Result wrong? You can dispute it for {formatSpan(config.dispute_window_seconds)}.
+          {deposits && (
+            <details>
+              <summary className="py-1 text-accent">Rules of disputes</summary>
+              <DisputeTerms
+                bond={BigInt(config.dispute_bond_lamports)}
+                deposit={deposits.dispute}
+                depositSeconds={ENDED_DISPUTE_SECONDS}
+                most={parseUsdc(agent.price_per_call_usdc)}
+              />
+            </details>
           )}
         </div>
       )}
