@@ -201,6 +201,7 @@ for (const how of ['heard', 'cut'] as const) {
         reason_hash: null,
         outcome: 'open',
         bond: 10_000_000n,
+        bond_paid: 10_000_000n,
         rent_sponsor: market.caller.publicKey.toBase58(),
         amount_to_caller: 0n,
         amount_slashed: 0n,
@@ -214,6 +215,7 @@ for (const how of ['heard', 'cut'] as const) {
       expect(await disputeOf(first)).to.deep.include({
         outcome: 'rejected',
         bond: 0n,
+        bond_paid: 10_000_000n,
         reason_hash: REASON_HASH,
         evidence_uri: EVIDENCE_URI,
         resolved_at: resolved!.resolvedAt,
@@ -236,6 +238,7 @@ for (const how of ['heard', 'cut'] as const) {
       expect(await disputeOf(second)).to.deep.include({
         outcome: 'upheld',
         bond: 0n,
+        bond_paid: 10_000_000n,
         amount_to_caller: PRICE,
         amount_slashed: 2_000_000n,
         owed: 0n,
@@ -295,7 +298,7 @@ for (const how of ['heard', 'cut'] as const) {
         'Dispute',
         program.findDispute(program.findExecution(fourth.executionId)),
       );
-      const ended = { outcome: 'lapsed', bond: 0n, reason_hash: null, resolved_at: account!.resolvedAt };
+      const ended = { outcome: 'lapsed', bond: 0n, bond_paid: 10_000_000n, reason_hash: null, resolved_at: account!.resolvedAt };
       expect(await disputeOf(fourth)).to.deep.include(ended);
       expect(await executionOf(fourth)).to.deep.include({ status: 'completed', dispute_count: 1n });
     });
@@ -472,6 +475,7 @@ for (const how of ['heard', 'cut'] as const) {
       expect(await disputeOf(first)).to.deep.include({
         outcome: 'rejected',
         bond: 0n,
+        bond_paid: 10_000_000n,
         reason_hash: REASON_HASH,
         closed: 1n,
       });
