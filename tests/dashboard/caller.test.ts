@@ -153,11 +153,11 @@ describe('the caller', function () {
       await page.goto('/executions?status=completed');
       await page.locator(`a[href$="/executions/${executionId}"]`).first().click();
       await page.getByRole('main').getByText('What I paid for').first().waitFor();
-      await page.getByText('You pay a bond of 0.01 SOL').waitFor();
+      await page.getByText('Bond 0.01 SOL, lost if rejected.').waitFor();
       await page.getByRole('button', { name: 'Open a dispute' }).click();
       await dialog(page).getByLabel('What is wrong').fill(COMPLAINT);
       const hash = createHash('sha256').update(COMPLAINT).digest('hex');
-      await dialog(page).getByText('0.01 SOL, lost if the dispute is rejected').waitFor();
+      await dialog(page).getByText('0.01 SOL, lost if rejected').waitFor();
       await dialog(page).getByRole('region', { name: 'If it is rejected' }).getByText('0.01 SOL').first().waitFor();
       const [usdc, lamports] = [await visitor.balances(), await visitor.lamports(wallet)];
       await dialog(page).getByRole('button', { name: 'Pay and open' }).click();

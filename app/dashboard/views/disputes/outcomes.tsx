@@ -31,9 +31,10 @@ export function Outcomes({ stakes, price, reader, lapse, isNarrow = false }: Out
   const most = mostSlashed(stakes, price);
   const bond = formatLamports(stakes.bond);
   const ending = <Side who="How it ends">{lapse} The marketplace does not do it by itself.</Side>;
-  // Never at stake, but it leaves the caller's wallet with the bond.
+  // Never at stake, but it left the caller's wallet with the bond. A dialog has it among its costs.
   const depositOf = (isAwarded: boolean) =>
-    reader === 'caller' && (
+    reader === 'caller' &&
+    !isNarrow && (
       <Side who="Deposit" amount={formatLamports(stakes.deposit)}>
         Comes back {formatSpan(stakes.depositSeconds)} after the end{isAwarded && '; an unclaimed award delays it'}.
       </Side>
@@ -189,7 +190,9 @@ export function meanwhile({ status, deposit, depositSeconds }: Stakes, reader: R
   const isActive = status === 'active';
   // The deposit is among the caller's outcomes.
   if (reader === 'caller')
-    return isActive ? 'Until the decision the agent can be called as before.' : `Until the decision the agent stays ${status}.`;
+    return isActive
+      ? 'Until the decision the agent can be called as before.'
+      : `Until the decision the agent stays ${status}.`;
   const until = isActive ? 'the agent can be called as before' : `the agent stays ${status}`;
   return `Until then ${until}. Its page counts the dispute, and its collateral cannot be withdrawn. ${depositReturn(deposit, depositSeconds, 'The caller’s')}`;
 }

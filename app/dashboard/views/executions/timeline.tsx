@@ -2,10 +2,9 @@
 import type { ReactNode } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { cx } from '../../parts/ui.tsx';
-import { formatAmount, formatDuration, Time } from '../../parts/values.tsx';
-import { type Execution, isBeingOpened, isBeingReturned } from './facts.tsx';
+import { formatAmount, Time } from '../../parts/values.tsx';
+import { type CallParts, type Execution, isBeingOpened, isBeingReturned } from './facts.tsx';
 import { outcomeOfDispute } from './outcome.ts';
-import type { ShownRecord } from './record.ts';
 import { RefundTransaction, refundedText, type ShownRefund, useRefund } from './refunded.tsx';
 
 interface Moment {
@@ -15,13 +14,7 @@ interface Moment {
   state: 'done' | 'now' | 'bad' | 'next';
 }
 
-interface TimelineProps {
-  execution: Execution;
-  dispute: DisputeSummary | null | undefined;
-  record: ShownRecord | null | undefined;
-}
-
-export function Timeline(props: TimelineProps) {
+export function Timeline(props: CallParts) {
   const refunded = useRefund(props.execution, props.execution.refund === 'done');
   return (
     <ol className="grid">
@@ -54,7 +47,7 @@ export function Timeline(props: TimelineProps) {
   );
 }
 
-function momentsOf({ execution, dispute, record }: TimelineProps, refunded: ShownRefund | null | undefined): Moment[] {
+function momentsOf({ execution, dispute, record }: CallParts, refunded: ShownRefund | null | undefined): Moment[] {
   const { status, archive } = execution;
   if (isBeingReturned(execution)) return [DEPOSITED, returning(execution)];
   if (refunded?.isOfDeposit) return [DEPOSITED, paid(execution, refunded)];
@@ -83,7 +76,7 @@ function momentsOf({ execution, dispute, record }: TimelineProps, refunded: Show
   ];
 }
 
-/** Nothing for a paid call: when its result came is not kept, and the payment says how long it took. */
+/** Nothing for a paid call: when its result came is not kept. */
 function answered({ status, refund }: Execution): Moment[] {
   switch (status) {
     case 'running':
@@ -112,10 +105,9 @@ function returning({ refund }: Execution): Moment {
 }
 
 function paid(execution: Execution, refunded: ShownRefund | null | undefined): Moment {
-  const { status, completed_at: at, refund, creator_amount_usdc: creator, execution_time_ms: ms } = execution;
+  const { status, completed_at: at, refund, creator_amount_usdc: creator } = execution;
   if (status !== 'failed') {
-    const took = ms === null ? '' : ` It took ${formatDuration(ms)}.`;
-    const about = `The result is verified, and ${formatAmount(creator)} paid to the creator.${took}`;
+    const about = `The result is verified, and ${formatAmount(creator)} paid to the creator.`;
     return { title: 'Result verified and paid', at, about, state: 'done' };
   }
   if (refund === null) return { title: 'Nothing was paid', at, about: 'No escrow was opened.', state: 'done' };
@@ -150,7 +142,11 @@ function disputed(dispute: DisputeSummary): Moment[] {
     state: dispute.outcome === 'open' ? 'now' : 'done',
   };
   if (dispute.outcome === 'open') {
-    return [opened, { title: 'The admin’s decision is due', at: dispute.answer_due_at, state: 'next' }];
+    return [
+      opened,
+      { title: 'The admin’s decision is due', at: dispute.answer_due_at, state: 'next' },
+      { title: 'Without a decision, you can end it and get the bond back', at: dispute.lapses_at, state: 'next' },
+    ];
   }
   const { outcome, amount_to_caller_usdc: amount } = dispute;
   const isKnown = outcome === 'upheld' && amount !== null;
