@@ -316,8 +316,8 @@ describe('the caller', function () {
       await dialog(page).getByText('taken by another program').waitFor();
       const sign = dialog(page).getByRole('button', { name: 'Sign the allowance' });
       expect(await sign.isDisabled()).to.equal(true);
-      await dialog(page).getByText('Agree to replace the present delegate first.').waitFor();
-      await dialog(page).getByLabel('Replace the present delegate').check();
+      await dialog(page).getByText('Agree to replace the other program’s allowance first.').waitFor();
+      await dialog(page).getByLabel('Replace another program’s allowance').check();
       // Twice the 1,000 USDC of the demo's key, or more.
       expect(Number(await dialog(page).getByLabel('Allowance, USDC').inputValue())).to.be.within(1_900, 2_300);
       await dialog(page).getByLabel('Allowance, USDC').fill('900');

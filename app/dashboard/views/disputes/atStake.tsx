@@ -5,8 +5,8 @@ import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Card, cx, Skeleton } from '../../parts/ui.tsx';
-import { Day, Time } from '../../parts/values.tsx';
-import { Due } from '../admin/due.tsx';
+import { Time } from '../../parts/values.tsx';
+import { Deadline } from './deadline.tsx';
 import { Fold } from './fold.tsx';
 import { meanwhile, Outcomes, type Reader } from './outcomes.tsx';
 import { type Stakes, stakesQuery } from './stakes.ts';
@@ -26,17 +26,7 @@ export function AtStake({ dispute, reader }: AtStakeProps) {
   }
   return (
     <Card className="grid gap-4" aria-label="What is at stake">
-      <div>
-        <div className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1">
-          <h2 className="font-semibold">
-            The admin should decide by <Time at={dispute.answer_due_at} />
-          </h2>
-          <Due dispute={dispute} />
-        </div>
-        <p className="mt-1 text-sm text-faint">
-          Later than that it stays open and can still be decided; from <Day at={dispute.lapses_at} /> you can end it here.
-        </p>
-      </div>
+      <Deadline dispute={dispute} as="h2" />
       <OfDispute dispute={dispute} reader={reader} />
     </Card>
   );

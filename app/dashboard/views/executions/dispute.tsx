@@ -7,7 +7,8 @@ import { formatSol } from '../../../sdk/wire/sol.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { SignButton } from '../../parts/sign.tsx';
 import { Badge, buttonStyle, Card, Facts } from '../../parts/ui.tsx';
-import { formatAmount, formatLamports, formatSpan, Id, shorten, Time } from '../../parts/values.tsx';
+import { formatAmount, formatLamports, Id, shorten, Time } from '../../parts/values.tsx';
+import { Deadline } from '../disputes/deadline.tsx';
 import { depositQuery } from '../disputes/deposit.ts';
 import { DepositState } from '../disputes/depositState.tsx';
 import { endRows, endWords, WithoutEvidence } from '../disputes/ended.tsx';
@@ -36,7 +37,6 @@ interface DisputeCardProps {
 export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProps) {
   const isOpen = dispute.outcome === 'open';
   const isCaller = dispute.caller === wallet;
-  const now = useChainClock(isOpen);
   const reader = isCaller ? 'caller' : 'creator';
   const { tone, words } = outcomeOfDispute(dispute.outcome, reader);
   const lacksEvidence = isOpen && isCaller && !dispute.has_evidence;
@@ -86,17 +86,13 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
       </div>
       {lacksEvidence && (
         <p className="mb-2 text-sm text-warn">
-          The admin cannot read your evidence: only its hash is on the chain. Upload it before the decision
-          {now !== undefined && now < Date.parse(dispute.answer_due_at) && (
-            <>
-              , by <Time at={dispute.answer_due_at} /> at the latest
-            </>
-          )}
-          .
+          The admin cannot read your evidence: only its hash is on the chain. Upload it before the decision.
         </p>
       )}
       {isOpen ? (
-        <Due dispute={dispute} now={now} />
+        <div className="mb-4">
+          <Deadline dispute={dispute} as="p" />
+        </div>
       ) : (
         <p className="mb-4 text-sm tabular-nums">
           {endWords(dispute, reader)} {isCaller && <DepositState dispute={dispute} />}
@@ -119,33 +115,6 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
         ]}
       />
     </Card>
-  );
-}
-
-/** The time until the promised decision, or the time since it was due. */
-function Due({ dispute, now }: { dispute: DisputeSummary; now: number | undefined }) {
-  const due = now === undefined ? null : (Date.parse(dispute.answer_due_at) - now) / 1_000;
-  return (
-    <p className="mb-4 text-sm tabular-nums">
-      {due === null && (
-        <>
-          The admin should decide by <Time at={dispute.answer_due_at} />.
-        </>
-      )}
-      {due !== null && due > 0 && (
-        <>
-          The admin should decide by <Time at={dispute.answer_due_at} />, in{' '}
-          <strong className="font-semibold">{formatSpan(due)}</strong>.
-        </>
-      )}
-      {due !== null && due <= 0 && (
-        <span className="text-warn">
-          The admin should have decided by <Time at={dispute.answer_due_at} />, {formatSpan(-due)} ago. From{' '}
-          <Time at={dispute.lapses_at} /> on, anybody can end it here, which returns the bond. The marketplace does not
-          do it by itself.
-        </span>
-      )}
-    </p>
   );
 }
 
