@@ -299,7 +299,13 @@ for (const how of ['heard', 'cut'] as const) {
         'Dispute',
         program.findDispute(program.findExecution(fourth.executionId)),
       );
-      const ended = { outcome: 'lapsed', bond: 0n, bond_paid: 10_000_000n, reason_hash: null, resolved_at: account!.resolvedAt };
+      const ended = {
+        outcome: 'lapsed',
+        bond: 0n,
+        bond_paid: 10_000_000n,
+        reason_hash: null,
+        resolved_at: account!.resolvedAt,
+      };
       expect(await disputeOf(fourth)).to.deep.include(ended);
       expect(await executionOf(fourth)).to.deep.include({ status: 'completed', dispute_count: 1n });
     });

@@ -43,8 +43,8 @@ export function WithoutEvidence({ dispute, reader }: { dispute: DisputeSummary; 
   if (has_evidence || evidence_uri || (outcome !== 'upheld' && outcome !== 'rejected')) return null;
   return (
     <p className="max-w-3xl text-sm text-warn">
-      Decided without {reader === 'caller' ? 'your' : 'the caller’s'} evidence. Only its hash reached the chain; the text
-      was never uploaded here, so the admin could not read it.
+      Decided without {reader === 'caller' ? 'your' : 'the caller’s'} evidence. Only its hash reached the chain; the
+      text was never uploaded here, so the admin could not read it.
     </p>
   );
 }
