@@ -287,7 +287,7 @@ describe('the caller', function () {
     await sendUntil(`/v1/executions/${id}`, 0, ({ body }) => body.status === 'completed');
     await site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto(`/executions/${id}`);
-      const facts = page.locator('section').filter({ has: page.getByRole('heading', { name: 'On the chain' }) });
+      const facts = page.locator('details').filter({ has: page.getByRole('heading', { name: 'On the chain' }) });
       await facts.getByText('On the chain').click();
       const row = facts.locator('dl > div').filter({ has: page.locator('dt', { hasText: 'Paid by x402 into' }) });
       await row.locator(`code[title="${accepted.payTo}"]`).waitFor();
