@@ -63,7 +63,7 @@ export function HeldSol({ wallet }: { wallet: string }) {
       <div>
         <h2 className="font-semibold">SOL held</h2>
         <p className="mt-0.5 text-sm text-faint">
-          Your bonds and refundable deposits now, whatever days are chosen above.
+          Your bonds and refundable deposits now. The chosen days do not change them.
         </p>
       </div>
       {isKnown ? (
