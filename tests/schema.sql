@@ -180,6 +180,7 @@ CREATE TABLE disputes (
   reason_hash TEXT,
   outcome TEXT NOT NULL CHECK (outcome IN ('open', 'rejected', 'upheld', 'lapsed')),
   bond INTEGER NOT NULL,
+  bond_paid INTEGER,
   amount_to_caller INTEGER,
   amount_slashed INTEGER,
   owed INTEGER NOT NULL,

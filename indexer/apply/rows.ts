@@ -192,6 +192,7 @@ export function disputeRow(address: PublicKey, dispute: Dispute, evidenceUri: st
     reason_hash: optionalHex(dispute.reasonHash),
     outcome: dispute.outcome,
     bond: dispute.bond,
+    bond_paid: dispute.outcome === 'open' ? dispute.bond : null,
     amount_to_caller: dispute.amountToCaller,
     amount_slashed: dispute.amountSlashed,
     owed: dispute.owed,

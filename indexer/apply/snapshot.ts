@@ -176,6 +176,7 @@ function writeGoneDispute(unit: Unit, gone: GoneAccount, at: Position, listings:
         evidence_uri: uri(claim.evidenceUri),
         ...UNDECIDED,
         bond: 0n,
+        bond_paid: null,
         opened_at: time,
         rent_sponsor: payer,
         slot,

@@ -211,12 +211,16 @@ export function endDeposit(
   changeRow(unit, 'deposits', deposit, { ...state, end_signature: signature, slot });
 }
 
-/** Writes a dispute's state. Its URI, and the fact that it existed, are only added. */
+/** Writes a dispute's state. Its URI, the paid bond, and the fact that it existed, are only added. */
 export function writeDispute(unit: Unit, row: DisputeRow): void {
   const { disputes } = unit.rows;
   const known = disputes.get(row.dispute);
   const base = !known || known.slot <= row.slot ? row : known;
-  disputes.put({ ...base, evidence_uri: known?.evidence_uri ?? row.evidence_uri });
+  disputes.put({
+    ...base,
+    evidence_uri: known?.evidence_uri ?? row.evidence_uri,
+    bond_paid: known?.bond_paid ?? row.bond_paid,
+  });
   showOutcome(unit, row.record, base.outcome);
 }
 

@@ -135,7 +135,10 @@ export interface DisputeRow {
   evidence_uri: string | null;
   reason_hash: string | null;
   outcome: DisputeOutcomeName;
+  /** What the account holds of it. */
   bond: bigint;
+  /** What was paid at the open; null if nothing shows it any more. */
+  bond_paid: bigint | null;
   /** Null if nothing shows it any more. */
   amount_to_caller: bigint | null;
   amount_slashed: bigint | null;

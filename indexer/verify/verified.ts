@@ -124,7 +124,8 @@ export const VERIFIED: readonly Verified[] = [
     elsewhere: ['status', 'ended_at', 'end_signature'],
   }),
   verified('disputes', 'Dispute', ([at], [data]) => asRow(disputeRow(at!, decodeAccount('Dispute', data!), null, 0n)), {
-    elsewhere: ['evidence_uri'],
+    // The account shows the paid bond only while the dispute is open.
+    elsewhere: ['evidence_uri', 'bond_paid'],
   }),
   verified('archives', 'Archive', ([at], [data]) => asRow(archiveRow(at!, decodeAccount('Archive', data!), 0n))),
   verified('unread_accounts', null, null),

@@ -175,8 +175,8 @@ CREATE TABLE deposits (
 -- Deposits that wait for their payment, their open or their refund.
 CREATE INDEX deposits_waiting ON deposits (prepared_at, deposit) WHERE closed = 0;
 
--- Disputes, one per record, ever; kept after their outcome. `bond` is the lamports held in the account: 0 once paid out. `owed`
--- is the part of `amount_to_caller` that waits for an account that can receive it. `evidence_uri` is not in the account: NULL
+-- Disputes, one per record, ever; kept after their outcome. `bond` is the lamports held in the account: 0 once paid out;
+-- `bond_paid` is what its open paid in: NULL if only the ended account was read, which no longer shows it. `owed` is the part of `amount_to_caller` that waits for an account that can receive it. `evidence_uri` is not in the account: NULL
 -- if neither the event nor the instruction could be read. `reason_hash` is NULL if the outcome has none.
 CREATE TABLE disputes (
   dispute TEXT PRIMARY KEY,
@@ -189,6 +189,7 @@ CREATE TABLE disputes (
   reason_hash TEXT,
   outcome TEXT NOT NULL CHECK (outcome IN ('open', 'rejected', 'upheld', 'lapsed')),
   bond INTEGER NOT NULL,
+  bond_paid INTEGER,
   amount_to_caller INTEGER,
   amount_slashed INTEGER,
   owed INTEGER NOT NULL,

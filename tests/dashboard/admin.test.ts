@@ -313,11 +313,19 @@ describe('the admin', function () {
         expect(await held()).to.deep.equal({ ...before, creatorLamports: before.creatorLamports + BOND_LAMPORTS });
         await page.getByRole('heading', { name: 'The decision' }).waitFor();
         await page.getByText('The caller’s bond of 0.01 SOL went to the creator.').waitFor();
-        const [ending] = await site.visitor.connection.getSignaturesForAddress(
-          site.visitor.seeds('dispute', site.visitor.recordOf(cases.rejected).toBytes()),
-        );
-        await page.locator(`[title="${ending!.signature}"]`).waitFor();
+        const account = site.visitor.seeds('dispute', site.visitor.recordOf(cases.rejected).toBytes());
+        await page.locator(`[title="${account.toBase58()}"]`).waitFor();
         await page.getByText(REASON).waitFor();
+      }));
+
+    it('is the spend of the caller who lost the bond, on the day of the decision', () =>
+      site.visit({ as: 'Demo caller 1' }, async (page) => {
+        await page.goto('/spend');
+        const spent = page.getByRole('region', { name: 'SOL spent' });
+        await spent.getByText('0.01 SOL (1)').waitFor();
+        await page.getByLabel('To (UTC)').fill('2001-01-02');
+        await page.getByLabel('From (UTC)').fill('2001-01-01');
+        await spent.getByText('0 SOL (0)').waitFor();
       }));
 
     it('pays the caller the price from the collateral when it is upheld, and keeps the rest as forfeit', () =>

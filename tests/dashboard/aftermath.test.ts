@@ -89,10 +89,10 @@ describe('the page, days after a call', function () {
         .filter({ has: page.getByRole('heading', { name: 'Paid, less the refund', exact: true }) });
       await amounts.getByText('0.00 USDC', { exact: true }).waitFor();
       await amounts.getByText('Refunded after a dispute', { exact: true }).waitFor();
-      await page.getByText(/ It took /).waitFor();
+      await page.getByText('Duration', { exact: true }).waitFor();
       const shown = (await page.getByRole('main').textContent())!;
       const durations = [...shown.matchAll(/(?:under )?[\d.]+ m?s(?![a-z])/g)].map(([duration]) => duration);
-      expect(durations, shown).to.have.length.above(1);
+      expect(durations, shown).to.not.be.empty;
       expect(new Set(durations).size, durations.join(', ')).to.equal(1);
     });
   });
@@ -145,7 +145,7 @@ describe('the page, days after a call', function () {
       const asks = async (id: string): Promise<string> => {
         await page.goto(`/executions/${id}`);
         await page.getByRole('button', { name: 'Open a dispute' }).click();
-        await dialog(page).getByText('0.01 SOL, lost if the dispute is rejected').waitFor();
+        await dialog(page).getByText('0.01 SOL, lost if rejected').waitFor();
         await dialog(page).getByText('Reading …').waitFor({ state: 'detached' });
         return (await dialog(page).textContent())!;
       };

@@ -153,11 +153,11 @@ describe('the caller', function () {
       await page.goto('/executions?status=completed');
       await page.locator(`a[href$="/executions/${executionId}"]`).first().click();
       await page.getByRole('main').getByText('What I paid for').first().waitFor();
-      await page.getByText('You pay a bond of 0.01 SOL').waitFor();
+      await page.getByText('Bond 0.01 SOL, lost if rejected.').waitFor();
       await page.getByRole('button', { name: 'Open a dispute' }).click();
       await dialog(page).getByLabel('What is wrong').fill(COMPLAINT);
       const hash = createHash('sha256').update(COMPLAINT).digest('hex');
-      await dialog(page).getByText('0.01 SOL, lost if the dispute is rejected').waitFor();
+      await dialog(page).getByText('0.01 SOL, lost if rejected').waitFor();
       await dialog(page).getByRole('region', { name: 'If it is rejected' }).getByText('0.01 SOL').first().waitFor();
       const [usdc, lamports] = [await visitor.balances(), await visitor.lamports(wallet)];
       await dialog(page).getByRole('button', { name: 'Pay and open' }).click();
@@ -287,7 +287,7 @@ describe('the caller', function () {
     await sendUntil(`/v1/executions/${id}`, 0, ({ body }) => body.status === 'completed');
     await site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto(`/executions/${id}`);
-      const facts = page.locator('section').filter({ has: page.getByRole('heading', { name: 'On the chain' }) });
+      const facts = page.locator('details').filter({ has: page.getByRole('heading', { name: 'On the chain' }) });
       await facts.getByText('On the chain').click();
       const row = facts.locator('dl > div').filter({ has: page.locator('dt', { hasText: 'Paid by x402 into' }) });
       await row.locator(`code[title="${accepted.payTo}"]`).waitFor();
@@ -316,8 +316,8 @@ describe('the caller', function () {
       await dialog(page).getByText('taken by another program').waitFor();
       const sign = dialog(page).getByRole('button', { name: 'Sign the allowance' });
       expect(await sign.isDisabled()).to.equal(true);
-      await dialog(page).getByText('Agree to replace the present delegate first.').waitFor();
-      await dialog(page).getByLabel('Replace the present delegate').check();
+      await dialog(page).getByText('Agree to replace the other program’s allowance first.').waitFor();
+      await dialog(page).getByLabel('Replace another program’s allowance').check();
       // Twice the 1,000 USDC of the demo's key, or more.
       expect(Number(await dialog(page).getByLabel('Allowance, USDC').inputValue())).to.be.within(1_900, 2_300);
       await dialog(page).getByLabel('Allowance, USDC').fill('900');

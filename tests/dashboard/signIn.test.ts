@@ -50,7 +50,7 @@ describe('signing in', function () {
       await page.getByText('Signs with Demo caller 1').waitFor();
       await page.getByText(/^[\d.,]+ SOL$/).waitFor();
       await page.getByRole('menuitem', { name: 'Statement' }).click();
-      const statement = page.getByRole('dialog', { name: 'Daily statement' });
+      const statement = page.getByRole('dialog', { name: 'Statement' });
       await statement.getByLabel('Statement of').selectOption('Earnings of my agents');
       await statement.getByText('earnings, fees and upheld disputes').waitFor();
     }));

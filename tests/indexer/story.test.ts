@@ -23,11 +23,12 @@ const TABLES = [
 ];
 
 /**
- * Removes what depends on when accounts were read: slots, and some values of closed accounts. Those are the last
- * figures of a grant and the exact second of an end, a dispute or its outcome.
+ * Removes what depends on when accounts were read: slots, the bond that an ended dispute no longer holds, and some values
+ * of closed accounts. Those are the last figures of a grant and the exact second of an end, a dispute or its outcome.
  */
 const comparable = (rows: Row[]): Row[] =>
-  withoutSlots(rows).map((row) => {
+  withoutSlots(rows).map((read) => {
+    const row = 'bond_paid' in read ? { ...read, bond_paid: null } : read;
     if (row.closed !== 1n) return row;
     if ('total_spent' in row) return { ...row, total_spent: null, execution_count: null };
     if ('expires_at' in row) return { ...row, prepared_at: null, expires_at: null, ended_at: null };
@@ -201,6 +202,7 @@ for (const how of ['heard', 'cut'] as const) {
         reason_hash: null,
         outcome: 'open',
         bond: 10_000_000n,
+        bond_paid: 10_000_000n,
         rent_sponsor: market.caller.publicKey.toBase58(),
         amount_to_caller: 0n,
         amount_slashed: 0n,
@@ -214,6 +216,7 @@ for (const how of ['heard', 'cut'] as const) {
       expect(await disputeOf(first)).to.deep.include({
         outcome: 'rejected',
         bond: 0n,
+        bond_paid: 10_000_000n,
         reason_hash: REASON_HASH,
         evidence_uri: EVIDENCE_URI,
         resolved_at: resolved!.resolvedAt,
@@ -236,6 +239,7 @@ for (const how of ['heard', 'cut'] as const) {
       expect(await disputeOf(second)).to.deep.include({
         outcome: 'upheld',
         bond: 0n,
+        bond_paid: how === 'heard' ? 10_000_000n : null,
         amount_to_caller: PRICE,
         amount_slashed: 2_000_000n,
         owed: 0n,
@@ -295,7 +299,13 @@ for (const how of ['heard', 'cut'] as const) {
         'Dispute',
         program.findDispute(program.findExecution(fourth.executionId)),
       );
-      const ended = { outcome: 'lapsed', bond: 0n, reason_hash: null, resolved_at: account!.resolvedAt };
+      const ended = {
+        outcome: 'lapsed',
+        bond: 0n,
+        bond_paid: 10_000_000n,
+        reason_hash: null,
+        resolved_at: account!.resolvedAt,
+      };
       expect(await disputeOf(fourth)).to.deep.include(ended);
       expect(await executionOf(fourth)).to.deep.include({ status: 'completed', dispute_count: 1n });
     });
@@ -472,6 +482,7 @@ for (const how of ['heard', 'cut'] as const) {
       expect(await disputeOf(first)).to.deep.include({
         outcome: 'rejected',
         bond: 0n,
+        bond_paid: 10_000_000n,
         reason_hash: REASON_HASH,
         closed: 1n,
       });

@@ -97,7 +97,7 @@ describe('indexer, trust', () => {
     await bench.catchUp(live);
     await bench.stop(live);
     const held = await readAccount(market, 'Dispute', dispute);
-    const row = { dispute: dispute.toBase58(), outcome: 'rejected', bond: held!.bond };
+    const row = { dispute: dispute.toBase58(), outcome: 'rejected', bond: held!.bond, bond_paid: 10_000_000n };
     expect(held!.bond > 0n && held!.bond < 10_000_000n).to.equal(true);
     expect((await dump(bench.path('bond.db'))).disputes![0]).to.deep.include(row);
     for (const lost of ['DELETE FROM cursor', 'DELETE FROM cursor; DELETE FROM events']) {

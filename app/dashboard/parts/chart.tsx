@@ -113,13 +113,13 @@ function Plot({ onPoint, ...props }: ChartProps & { onPoint(index: number | null
     <div
       role="img"
       aria-label={`${props.title} from ${days[0] ? nameOfDay(days[0]) : ''} to ${last ? nameOfDay(last) : ''}; the table has the figures`}
-      className="relative h-[220px] min-w-0 overflow-hidden"
+      className="min-w-0"
     >
-      {!isDrawn && <Skeleton className="absolute inset-0" />}
-      {isDrawn && props.unit && (
-        <span className="absolute top-0 left-0 text-[11px] leading-none text-faint">{props.unit}</span>
-      )}
-      <div ref={host} />
+      {props.unit && <p className="pt-2 text-[11px] leading-none text-faint">{props.unit}</p>}
+      <div className="relative h-[220px] overflow-hidden">
+        {!isDrawn && <Skeleton className="absolute inset-0" />}
+        <div ref={host} />
+      </div>
     </div>
   );
 }

@@ -1,4 +1,4 @@
-/** The daily statement of the wallet as a file, for a range of days. */
+/** The wallet's statement by days as a file, for a range of days. */
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { StatementRole } from '../../sdk/wire/choices.ts';
@@ -21,7 +21,7 @@ export function StatementButton({ as }: { as: StatementRole }) {
   if (!wallet) return null;
   return (
     <>
-      <Button onClick={() => setOpen(true)}>Daily statement …</Button>
+      <Button onClick={() => setOpen(true)}>Statement …</Button>
       {isOpen && <StatementDialog as={as} onClose={() => setOpen(false)} />}
     </>
   );
@@ -42,7 +42,7 @@ export function StatementDialog({ as, onClose }: { as?: StatementRole; onClose()
     },
   });
   return (
-    <Dialog title="Daily statement" about={ABOUT[role]} onClose={onClose}>
+    <Dialog title="Statement" about={ABOUT[role]} onClose={onClose}>
       <div className="grid gap-4">
         {!as && (
           <Select label="Statement of" value={role} onChange={({ target }) => setChosen(target.value as StatementRole)}>

@@ -28,7 +28,7 @@ import { Others } from './disputes/others.tsx';
 import type { Reader } from './disputes/outcomes.tsx';
 import { Reply } from './disputes/reply.tsx';
 import { Verified } from './disputes/verified.tsx';
-import { CallOf, DisputeTitle } from './executions/dispute.tsx';
+import { CallOf, DisputeActions, DisputeTitle } from './executions/dispute.tsx';
 import { outcomeOfDispute } from './executions/outcome.ts';
 import { TaskLine } from './executions/rows.tsx';
 
@@ -135,6 +135,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           </span>
         }
       >
+        <DisputeActions dispute={dispute} />
         {mayDecide && (
           <Button kind="primary" className="lg:hidden" onClick={() => decision.current?.focus()}>
             Decide

@@ -3,21 +3,18 @@ import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
-import { parseUsdc } from '../../sdk/wire/usdc.ts';
 import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import Result, { Steps } from '../parts/result/result.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Card, Empty, Note, PageHead, Skeleton, Spinner } from '../parts/ui.tsx';
-import { Time } from '../parts/values.tsx';
-import { request } from '../service.ts';
+import { formatLamports, Time } from '../parts/values.tsx';
+import { configQuery, request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
-import { mostToCaller, stakesQuery } from './disputes/stakes.ts';
 import { Asked } from './executions/asked.tsx';
 import { Deletion } from './executions/deletion.tsx';
 import { DisputeCard } from './executions/dispute.tsx';
-import { DisputeTerms } from './executions/disputeTerms.tsx';
-import { Amounts, Archived, type Execution, isBeingOpened, OnChain } from './executions/facts.tsx';
+import { Amounts, Archived, type CallParts, type Execution, isBeingOpened, OnChain } from './executions/facts.tsx';
 import { Head } from './executions/head.tsx';
 import { OpenDisputeDialog } from './executions/openDispute.tsx';
 import {
@@ -30,7 +27,7 @@ import {
   readAgain,
   WAITING_MS,
 } from './executions/polling.ts';
-import { disputeQuery, recordQuery, type ShownRecord } from './executions/record.ts';
+import { disputeQuery, recordQuery } from './executions/record.ts';
 import { RefundState } from './executions/refund.tsx';
 import { Timeline } from './executions/timeline.tsx';
 
@@ -190,20 +187,12 @@ function ResultCard({ execution }: { execution: Execution }) {
   );
 }
 
-interface DisputableProps {
-  execution: Execution;
-  record: ShownRecord | null | undefined;
-}
-
 /** The button for a dispute while its window is open; else a note that it has closed, or that the proof is missing. */
-function Disputable({ execution, record }: DisputableProps) {
+function Disputable({ execution, record }: Pick<CallParts, 'execution' | 'record'>) {
   const [isOpen, setOpen] = useState(false);
   const until = record?.disputable_until;
   const now = useChainClock(Boolean(until));
-  const { data: stakes, error: unread } = useQuery({
-    ...stakesQuery(execution.agent_id, null),
-    enabled: Boolean(until),
-  });
+  const { data: config } = useQuery(configQuery);
   const left = until && now !== undefined ? (Date.parse(until) - now) / 1_000 : null;
   if (record === undefined || (until && left === null)) return <Skeleton className="h-36 max-lg:order-4" />;
   if (lacksProof(execution, record)) {
@@ -220,14 +209,10 @@ function Disputable({ execution, record }: DisputableProps) {
   return (
     <Card className="max-lg:order-4">
       <h2 className="font-medium">Not what you paid for?</h2>
-      <div className="mt-1 mb-4 text-sm text-faint tabular-nums">
+      <p className="mt-1 mb-4 text-sm text-faint tabular-nums">
         You can dispute it until <Time at={until} />.{' '}
-        {stakes ? (
-          <DisputeTerms {...stakes} most={mostToCaller(stakes, parseUsdc(execution.cost_usdc))} />
-        ) : (
-          !unread && <Skeleton className="mt-1 h-20" />
-        )}
-      </div>
+        {config && `Bond ${formatLamports(BigInt(config.dispute_bond_lamports))}, lost if rejected.`}
+      </p>
       <Button onClick={() => setOpen(true)}>Open a dispute</Button>
       <OpenDisputeDialog execution={execution} open={isOpen} onClose={() => setOpen(false)} />
     </Card>

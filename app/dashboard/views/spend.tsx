@@ -1,24 +1,27 @@
 /** Payments of a wallet and its keys over time, by agent or by key: a chart, a table, and a CSV file. */
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
+import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { SpendStatement } from '../../sdk/wire/wire.ts';
 import { Chart } from '../parts/chart.tsx';
 import { SignedIn } from '../parts/connect.tsx';
 import { type DayRange, download, faultOf, lastDays, RangeFields } from '../parts/range.tsx';
+import { SaveButton } from '../parts/saveButton.tsx';
+import { StatementButton } from '../parts/statement.tsx';
 import { AtRight, Cell, Table } from '../parts/table.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { Button, cx, Empty, Figure, Note, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Button, cx, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatShort } from '../parts/values.tsx';
 import { firstDisputesQuery } from '../parts/waiting.tsx';
-import { explain } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { isLive, leftOf } from './keys/money.ts';
 import { useWalletKeys } from './keys/walletKeys.ts';
 import { sumUsdc } from './listing/own.ts';
 import { daysOf, GROUPINGS, type Group, type Grouping, groupsOf, seriesOf, spendQuery, total } from './spend/groups.ts';
 import { HeldSol } from './spend/held.tsx';
+import { SpentSol } from './spend/spent.tsx';
 
 const route = getRouteApi('/spend');
 const COLUMNS = ['Calls', 'Paid', 'Refunded', 'Awarded'];
@@ -43,12 +46,10 @@ function Spend() {
   const [range, setRange] = useState(lastDays);
   const isValid = faultOf(range) === null;
   const { data, error, refetch } = useQuery({ ...spendQuery(wallet, range), enabled: isValid });
-  const save = useMutation({
-    mutationFn: () => {
-      const query = new URLSearchParams({ ...range, format: 'csv' });
-      return download(`/v1/statements/spend?${query}`, `spend-${range.from}-${range.to}.csv`, 'text/csv');
-    },
-  });
+  const save = () => {
+    const query = new URLSearchParams({ ...range, format: 'csv' });
+    return download(`/v1/statements/spend?${query}`, `spend-${range.from}-${range.to}.csv`, 'text/csv');
+  };
   return (
     <div className="grid gap-5">
       <div className="flex flex-wrap items-start justify-between gap-4">
@@ -79,16 +80,12 @@ function Spend() {
               </button>
             ))}
           </fieldset>
-          <Button disabled={!isValid} busy={save.isPending} onClick={() => save.mutate()}>
+          <SaveButton disabled={!isValid} work={save} failed="The file could not be downloaded">
             Download CSV
-          </Button>
+          </SaveButton>
+          <StatementButton as="caller" />
         </div>
       </div>
-      {save.error && (
-        <Note tone="bad" title="The file could not be downloaded">
-          {explain(save.error)}
-        </Note>
-      )}
       {isValid &&
         (data ? (
           <Figures spend={data} by={by} />
@@ -97,6 +94,7 @@ function Spend() {
         ) : (
           <Skeleton className="h-128" />
         ))}
+      {wallet && isValid && <SpentSol wallet={wallet} range={range} />}
       {wallet && <HeldSol wallet={wallet} />}
     </div>
   );
@@ -199,12 +197,18 @@ function useGrants(isWanted: boolean) {
   };
 }
 
+/** What open disputes may still bring. */
+function openWords(open: readonly DisputeSummary[]): string {
+  const most = formatAmount(sumUsdc(open.map((one) => one.price_usdc)));
+  return open.length === 1
+    ? `Up to ${most} more if 1 open dispute is upheld`
+    : `Up to ${most} more if ${open.length} open disputes are upheld`;
+}
+
 function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
   const { wallet } = useSession();
   const disputes = useQuery(firstDisputesQuery(wallet)).data?.disputes ?? [];
-  const inDispute = sumUsdc(
-    disputes.filter((one) => one.outcome === 'open' && one.caller === wallet).map((one) => one.price_usdc),
-  );
+  const open = disputes.filter((one) => one.outcome === 'open' && one.caller === wallet);
   const groups = groupsOf(spend, by);
   const days = daysOf(spend);
   const refunded = spend.rows.reduce((sum, row) => sum + row.refunded, 0);
@@ -228,7 +232,7 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
         <Figure
           label="Awarded"
           value={formatAmount(total(groups, 'returned'))}
-          about={inDispute > 0 ? `${formatAmount(inDispute)} in open disputes` : 'By upheld disputes'}
+          about={open.length > 0 ? openWords(open) : 'By upheld disputes'}
         />
       </div>
       <Chart
@@ -244,7 +248,7 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
       />
       <ByGroup by={by} groups={groups} />
       <p className="text-sm text-faint">
-        Not in these sums: network fees and what is held in SOL, and the service fee of x402 calls.
+        Not in these sums: what was spent and is held in SOL, and the service fee of x402 calls.
       </p>
     </>
   );

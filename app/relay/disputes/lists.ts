@@ -34,6 +34,7 @@ interface DisputeView {
   has_evidence: bigint;
   outcome: DisputeOutcome;
   bond: bigint;
+  bond_paid: bigint | null;
   opened_at: bigint;
   resolved_at: bigint | null;
   amount_to_caller: bigint | null;
@@ -166,7 +167,7 @@ async function readViews(views: DisputesDeps['views'], executionIds: string[]): 
       d.caller, l.creator, e.price, d.evidence_hash, d.evidence_uri,
       CASE WHEN EXISTS (SELECT 1 FROM evidence AS kept
         WHERE kept.execution_id = d.execution_id AND kept.evidence_hash = d.evidence_hash) THEN 1 ELSE 0 END AS has_evidence,
-      d.outcome, d.bond, d.opened_at, d.resolved_at, d.amount_to_caller, d.amount_slashed,
+      d.outcome, d.bond, d.bond_paid, d.opened_at, d.resolved_at, d.amount_to_caller, d.amount_slashed,
       d.owed, d.reason_hash,
       (SELECT reason FROM dispute_reasons AS r
         WHERE r.execution_id = d.execution_id AND r.reason_hash = d.reason_hash) AS reason,
@@ -192,6 +193,7 @@ async function toSummary({ documents }: DisputesDeps, row: DisputeView): Promise
     has_evidence: row.has_evidence === 1n,
     outcome: row.outcome,
     bond_lamports: Number(row.bond),
+    bond_paid_lamports: row.bond_paid === null ? null : Number(row.bond_paid),
     opened_at: toTime(row.opened_at),
     answer_due_at: toTime(row.opened_at + BigInt(DECISION_SECONDS)),
     lapses_at: toTime(row.opened_at + BigInt(constants.disputeLapseSeconds)),

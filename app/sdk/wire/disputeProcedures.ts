@@ -42,6 +42,8 @@ export const DisputeSummary = z.strictObject({
   outcome: z.enum(DISPUTE_OUTCOMES),
   /** Bond that the dispute holds; 0 once paid out. */
   bond_lamports: Lamports,
+  /** Bond that was paid when the dispute was opened. Null if the chain does not show it any more. */
+  bond_paid_lamports: Lamports.nullable(),
   opened_at: Time,
   /** The admin promises to decide by this time. */
   answer_due_at: Time,

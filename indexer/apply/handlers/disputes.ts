@@ -20,6 +20,7 @@ export const disputes = {
       evidence_uri: uri(data.evidenceUri),
       ...UNDECIDED,
       bond: data.bond,
+      bond_paid: data.bond,
       opened_at: data.openedAt,
       rent_sponsor: base58(data.rentSponsor),
       slot,
@@ -33,7 +34,7 @@ export const disputes = {
       owed: data.owed,
       reason_hash: optionalHex(data.reasonHash),
       resolved_at: data.resolvedAt,
-      bond: bondLeft(row, data.bond),
+      ...bondAfter(row, data.bond),
       slot: slotOfEnd(row, slot),
     }));
     changeRow(unit, 'listings', base58(data.listing), {
@@ -52,7 +53,7 @@ export const disputes = {
   DisputeLapsed(unit, data, { slot }) {
     endDispute(unit, namesOf(data), 'lapsed', (row) => ({
       resolved_at: data.resolvedAt,
-      bond: bondLeft(row, data.bond),
+      ...bondAfter(row, data.bond),
       slot: slotOfEnd(row, slot),
     }));
   },
@@ -69,11 +70,12 @@ const namesOf = ({ dispute, record }: { dispute: PublicKey; record: PublicKey })
 
 /**
  * The part of the bond left after an outcome: the receiver could not take it, or the account needs it for increased
- * rent.
+ * rent. With what was paid out, it is what was paid in.
  */
-function bondLeft({ outcome, bond }: DisputeRow, paidOut: bigint): bigint {
+function bondAfter(row: DisputeRow, paidOut: bigint): Pick<DisputeRow, 'bond' | 'bond_paid'> {
   // When the event is applied again, the row already has the outcome and the remaining bond.
-  return outcome === 'open' ? bond - paidOut : bond;
+  const bond = row.outcome === 'open' ? row.bond - paidOut : row.bond;
+  return { bond, bond_paid: row.bond_paid ?? bond + paidOut };
 }
 
 /** No dispute is open again, so an outcome that is applied late is newer than any open state. */

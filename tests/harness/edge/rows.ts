@@ -273,6 +273,7 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
       reason_hash: null,
       outcome: 'open',
       bond: 10_000_000n,
+      bond_paid: 10_000_000n,
       amount_to_caller: 0n,
       amount_slashed: 0n,
       owed: 0n,

@@ -56,6 +56,7 @@ describe('disputes at /trpc', () => {
         has_evidence: false,
         outcome: 'open',
         bond_lamports: 10_000_000,
+        bond_paid_lamports: 10_000_000,
         opened_at: timeOf(EPOCH + 100),
         answer_due_at: timeOf(EPOCH + 100 + 72 * HOUR),
         lapses_at: timeOf(EPOCH + 100 + 30 * 24 * HOUR),
@@ -96,6 +97,7 @@ describe('disputes at /trpc', () => {
       expect(all.disputes[3]).to.deep.include({
         outcome: 'upheld',
         bond_lamports: 0,
+        bond_paid_lamports: 10_000_000,
         amount_to_caller_usdc: 0.25,
         amount_slashed_usdc: 0.000001,
         owed_usdc: 0.25,

@@ -176,6 +176,7 @@ export async function fill(folder: string, size: Size): Promise<void> {
       evidence_hash: '',
       outcome: number % 10 === 0 ? 'open' : number % 2 === 0 ? 'upheld' : 'rejected',
       bond: 0,
+      bond_paid: 0,
       amount_to_caller: 0,
       amount_slashed: 0,
       owed: 0,

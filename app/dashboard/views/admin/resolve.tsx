@@ -12,7 +12,7 @@ import { Button, Input, Note, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatNumber, shorten } from '../../parts/values.tsx';
 import { useCreatorName } from '../disputes/creatorName.ts';
 import { EXCESS } from '../disputes/excess.ts';
-import { depositWords } from '../disputes/outcomes.tsx';
+import { awardPayment, depositReturn } from '../disputes/payouts.ts';
 import { isPausedBy, mostTaken, type Stakes, slashedOf, stakesQuery } from '../disputes/stakes.ts';
 import { idBytes } from '../executions/record.ts';
 import { Unheard, unheardWords } from './due.tsx';
@@ -178,7 +178,10 @@ const pauseReason = ({ left, required }: Stakes, slashed: bigint): string =>
 
 const formatBaseUnits = (amount: bigint): string => formatAmount(toUsdc(amount));
 
-const depositRow = (stakes: Stakes): [string, ReactNode] => ['Refundable deposit', depositWords(stakes, 'admin')];
+const depositRow = ({ deposit, depositSeconds }: Stakes): [string, ReactNode] => [
+  'Refundable deposit',
+  `${awardPayment(false)} ${depositReturn(deposit, depositSeconds, 'The caller’s')}`,
+];
 
 const row = (label: string, value: string): [string, ReactNode] => [label, value];
 

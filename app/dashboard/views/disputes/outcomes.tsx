@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { cx } from '../../parts/ui.tsx';
-import { formatAmount, formatLamports } from '../../parts/values.tsx';
+import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { EXCESS } from './excess.ts';
 import { awardPayment, depositReturn } from './payouts.ts';
 import { isPausedBy, mostSlashed, mostToCaller, type Stakes, slashedOf } from './stakes.ts';
@@ -31,13 +31,24 @@ export function Outcomes({ stakes, price, reader, lapse, isNarrow = false }: Out
   const most = mostSlashed(stakes, price);
   const bond = formatLamports(stakes.bond);
   const ending = <Side who="How it ends">{lapse} The marketplace does not do it by itself.</Side>;
+  // Never at stake, but it left the caller's wallet with the bond. A dialog has it among its costs.
+  const depositOf = (isAwarded: boolean) =>
+    reader === 'caller' &&
+    !isNarrow && (
+      <Side who="Deposit" amount={formatLamports(stakes.deposit)}>
+        Comes back {formatSpan(stakes.depositSeconds)} after the end{isAwarded && '; an unclaimed award delays it'}.
+      </Side>
+    );
   const cases: Case[] = [
     {
       title: 'If it is upheld',
       ofCaller: (
-        <Side who={verb(caller, 'get')} amount={`${bond} back and up to ${usdc(mostToCaller(stakes, price))}`}>
-          The bond, and at most the price. Both are paid with the decision.
-        </Side>
+        <>
+          <Side who={verb(caller, 'get')} amount={`${bond} back and up to ${usdc(mostToCaller(stakes, price))}`}>
+            The bond, and at most the price. {reader !== 'creator' && awardPayment(reader === 'caller')}
+          </Side>
+          {depositOf(true)}
+        </>
       ),
       ofOthers: (
         <>
@@ -52,9 +63,12 @@ export function Outcomes({ stakes, price, reader, lapse, isNarrow = false }: Out
     {
       title: 'If it is rejected',
       ofCaller: (
-        <Side who={loses(caller)} amount={bond}>
-          The bond. The {usdc(price)} stay paid.
-        </Side>
+        <>
+          <Side who={loses(caller)} amount={bond}>
+            The bond. The {usdc(price)} stay paid.
+          </Side>
+          {depositOf(false)}
+        </>
       ),
       ofOthers: (
         <>
@@ -72,6 +86,7 @@ export function Outcomes({ stakes, price, reader, lapse, isNarrow = false }: Out
           <Side who={`${verb(caller, 'get')} back`} amount={bond}>
             The bond. The {usdc(price)} stay paid.
           </Side>
+          {depositOf(false)}
           {isCallerFirst && ending}
         </>
       ),
@@ -172,13 +187,10 @@ function upheldWords(stakes: Stakes, price: bigint, reader: Reader): string {
 }
 
 /** What happens to the agent until the decision. */
-export const meanwhile = ({ status }: Stakes): string =>
-  status === 'active'
-    ? 'Until the dispute ends, callers can still call the agent. Its page counts the dispute, and its collateral cannot be withdrawn.'
-    : `Until the dispute ends, the agent stays ${status}. Its page counts the dispute, and its collateral cannot be withdrawn.`;
-
-/** The deposit is never at stake. */
-export function depositWords({ deposit, depositSeconds }: Stakes, reader: Reader): string {
-  const isCaller = reader === 'caller';
-  return `${awardPayment(isCaller)} ${depositReturn(deposit, depositSeconds, isCaller ? 'Your' : 'The caller’s')}`;
+export function meanwhile({ status, deposit, depositSeconds }: Stakes, reader: Reader): string {
+  const until = `Until the dispute ends, ${status === 'active' ? 'callers can still call the agent' : `the agent stays ${status}`}.`;
+  // The deposit is among the caller's outcomes, and does not concern the creator.
+  if (reader === 'caller') return until;
+  const listed = `${until} Its page counts the dispute, and its collateral cannot be withdrawn.`;
+  return reader === 'creator' ? listed : `${listed} ${depositReturn(deposit, depositSeconds, 'The caller’s')}`;
 }

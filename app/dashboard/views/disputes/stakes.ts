@@ -18,8 +18,6 @@ export interface Stakes {
   left: bigint;
   /** Earlier forfeits, which pay a caller after `left`, up to the price. */
   forfeited: bigint;
-  /** The time after the last upheld dispute for which forfeits are kept. */
-  keptSeconds: number;
   /** The collateral that the agent's price needs; null if no tier has this price any more. */
   required: bigint | null;
   /** The most that a decision can take, in prices of the call. */
@@ -60,7 +58,6 @@ async function readStakes(agentId: string, executionId: string | null): Promise<
     lapseSeconds: disputeLapseSeconds,
     left: deposited - slashed,
     forfeited,
-    keptSeconds: config.longestSpanSeconds,
     required: tier ? tier.deposit : null,
     multiple: slashMultiple,
     status,

@@ -1,25 +1,17 @@
 /** Deletes the caller's request and result, or says when and why they cannot be deleted yet. */
 import { type ReactNode, useState } from 'react';
-import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { ActDialog } from '../../parts/act.tsx';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { Button, Card, Skeleton } from '../../parts/ui.tsx';
 import { Time } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 import { forgetAsked } from '../agent/run/kept.ts';
-import type { Execution } from './facts.tsx';
-import type { ShownRecord } from './record.ts';
+import type { CallParts, Execution } from './facts.tsx';
 
 /** The service waits this much longer than the dispute window, because its index may be behind the chain. */
 const INDEXED_MS = 60_000;
 
-interface DeletionProps {
-  execution: Execution;
-  dispute: DisputeSummary | null | undefined;
-  record: ShownRecord | null | undefined;
-}
-
-export function Deletion(props: DeletionProps) {
+export function Deletion(props: CallParts) {
   const [isOpen, setOpen] = useState(false);
   const { execution } = props;
   const until = props.record?.disputable_until ?? null;
@@ -51,11 +43,11 @@ export function Deletion(props: DeletionProps) {
   );
 }
 
-const isWaiting = ({ execution: { status, archive }, dispute, record }: DeletionProps): boolean =>
+const isWaiting = ({ execution: { status, archive }, dispute, record }: CallParts): boolean =>
   (status === 'completed' || status === 'disputed') && (dispute === undefined || (record === undefined && !archive));
 
 /** Why it cannot be deleted yet; null if it can. */
-function obstacleOf({ execution, dispute, record }: DeletionProps, now: number | undefined): ReactNode {
+function obstacleOf({ execution, dispute, record }: CallParts, now: number | undefined): ReactNode {
   const { status, refund } = execution;
   if (status === 'pending' || status === 'running') return 'You can delete it once the call has ended.';
   if (refund !== null && refund !== 'done') return 'You can delete it once the refund has arrived.';

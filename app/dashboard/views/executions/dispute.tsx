@@ -8,11 +8,11 @@ import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { SignButton } from '../../parts/sign.tsx';
 import { Badge, buttonStyle, Card, Facts } from '../../parts/ui.tsx';
-import { formatAmount, formatLamports, formatSpan, Id, shorten, Time } from '../../parts/values.tsx';
-import { isWithoutEvidence } from '../disputes/decision.tsx';
+import { formatAmount, formatLamports, Id, shorten, Time } from '../../parts/values.tsx';
+import { Deadline } from '../disputes/deadline.tsx';
 import { depositQuery } from '../disputes/deposit.ts';
 import { DepositState } from '../disputes/depositState.tsx';
-import { endingQuery } from '../disputes/ending.ts';
+import { endRows, endWords, WithoutEvidence } from '../disputes/ended.tsx';
 import { mostSlashed, stakesQuery } from '../disputes/stakes.ts';
 import { outcomeOfDispute } from './outcome.ts';
 import { idBytes } from './record.ts';
@@ -39,8 +39,8 @@ interface DisputeCardProps {
 export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProps) {
   const isOpen = dispute.outcome === 'open';
   const isCaller = dispute.caller === wallet;
-  const now = useChainClock(isOpen);
-  const { tone, words } = outcomeOfDispute(dispute.outcome, isCaller ? 'caller' : 'creator');
+  const reader = isCaller ? 'caller' : 'creator';
+  const { tone, words } = outcomeOfDispute(dispute.outcome, reader);
   const lacksEvidence = isOpen && isCaller && !dispute.has_evidence;
   const isForCreator = isOpen && !isCaller;
   const mustReply = isForCreator && dispute.reply === null;
@@ -50,7 +50,6 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
     ...stakesQuery(dispute.agent_id, dispute.execution_id),
     enabled: isForCreator,
   });
-  const { data: ending } = useQuery({ ...endingQuery(dispute.execution_id), enabled: !isOpen });
   const title = useId();
   const Heading = listed ? 'h3' : 'h2';
   return (
@@ -61,6 +60,7 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
             <span id={title}>{listed ? <DisputeTitle dispute={dispute} /> : 'Dispute'}</span>
             {/* The head of the call has it. */}
             {listed && <Badge tone={tone}>{words}</Badge>}
+            {listed && lacksEvidence && <Badge tone="warn">Evidence missing</Badge>}
           </Heading>
           {listed && (
             <div className="mt-1 text-sm">
@@ -71,11 +71,11 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
             <span>
               {isCaller ? 'You opened it' : 'A caller opened it about your agent'}, <Time at={dispute.opened_at} />
             </span>
-            {listed && <CallOf dispute={dispute} reader={isCaller ? 'caller' : 'creator'} />}
+            {listed && <CallOf dispute={dispute} reader={reader} />}
           </p>
         </div>
         <div className="flex flex-wrap gap-2">
-          <Actions dispute={dispute} now={now} />
+          <DisputeActions dispute={dispute} />
           {[lacksEvidence && 'Upload evidence', mustReply ? 'Read and reply' : 'View dispute'].map(
             (label) =>
               label && (
@@ -93,27 +93,21 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
       </div>
       {lacksEvidence && (
         <p className="mb-2 text-sm text-warn">
-          The admin cannot read your evidence: only its hash is on the chain. Upload it before the decision
-          {now !== undefined && now < Date.parse(dispute.answer_due_at) && (
-            <>
-              , by <Time at={dispute.answer_due_at} /> at the latest
-            </>
-          )}
-          .
+          The admin cannot read your evidence: only its hash is on the chain. Upload it before the decision.
         </p>
       )}
       {isOpen ? (
-        <Due dispute={dispute} now={now} />
+        <div className="mb-4">
+          <Deadline dispute={dispute} as="p" />
+        </div>
       ) : (
         <p className="mb-4 text-sm tabular-nums">
-          {moneyWords(dispute, isCaller, ending?.bond)} {isCaller && <DepositState dispute={dispute} />}
+          {endWords(dispute, reader)} {isCaller && <DepositState dispute={dispute} />}
         </p>
       )}
-      {isWithoutEvidence(dispute) && (
-        <p className="mb-4 text-sm text-warn">
-          Decided without {isCaller ? 'your' : 'the caller’s'} evidence: it was not uploaded.
-        </p>
-      )}
+      <div className="mb-4 empty:hidden">
+        <WithoutEvidence dispute={dispute} reader={reader} />
+      </div>
       {dispute.reason !== null && (
         <blockquote className="mb-4 rounded-lg bg-sunken px-4 py-3 text-sm whitespace-pre-wrap">
           <p className="mb-1 text-xs text-faint">The admin’s reason</p>
@@ -122,15 +116,6 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
       )}
       <Facts
         rows={[
-          dispute.outcome === 'upheld' && [
-            isCaller ? 'Awarded to you' : 'Awarded to the caller',
-            formatAmount(dispute.amount_to_caller_usdc),
-          ],
-          dispute.outcome === 'upheld' && ['Taken from the creator', formatAmount(dispute.amount_slashed_usdc)],
-          dispute.owed_usdc > 0 && [
-            isCaller ? 'Still owed to you' : 'Still owed to the caller',
-            formatAmount(dispute.owed_usdc),
-          ],
           isForCreator &&
             stakes !== undefined && [
               'At stake',
@@ -144,49 +129,10 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
           ],
           dispute.bond_lamports > 0 && ['Bond held', `${formatSol(BigInt(dispute.bond_lamports))} SOL`],
           isOpen && isCaller && !unread && ['Deposit held', held ? formatLamports(held.deposit) : '…'],
-          dispute.resolved_at !== null && ['Ended', <Time key="resolved" at={dispute.resolved_at} />],
+          ...endRows(dispute, reader),
         ]}
       />
     </Card>
-  );
-}
-
-/** Who got the bond and the price of a dispute that has ended. The award is among the facts. `lamports`: the bond, once known. */
-function moneyWords({ outcome, price_usdc }: DisputeSummary, isCaller: boolean, lamports: bigint | undefined): string {
-  const price = formatAmount(price_usdc);
-  const caller = isCaller ? 'You' : 'The caller';
-  const bond = lamports === undefined ? 'bond' : `bond of ${formatLamports(lamports)}`;
-  if (outcome === 'upheld') return `${caller} got the ${bond} back. The award comes from the collateral of the agent.`;
-  if (outcome === 'lapsed') return `${caller} got the ${bond} back. The ${price} stay paid.`;
-  return isCaller
-    ? `You lost the ${bond}, which the creator got. The ${price} stay paid.`
-    : `You got the caller’s ${bond}. The ${price} stay paid.`;
-}
-
-/** The time until the promised decision, or the time since it was due. */
-function Due({ dispute, now }: { dispute: DisputeSummary; now: number | undefined }) {
-  const due = now === undefined ? null : (Date.parse(dispute.answer_due_at) - now) / 1_000;
-  return (
-    <p className="mb-4 text-sm tabular-nums">
-      {due === null && (
-        <>
-          The admin should decide by <Time at={dispute.answer_due_at} />.
-        </>
-      )}
-      {due !== null && due > 0 && (
-        <>
-          The admin should decide by <Time at={dispute.answer_due_at} />, in{' '}
-          <strong className="font-semibold">{formatSpan(due)}</strong>.
-        </>
-      )}
-      {due !== null && due <= 0 && (
-        <span className="text-warn">
-          The admin should have decided by <Time at={dispute.answer_due_at} />, {formatSpan(-due)} ago. From{' '}
-          <Time at={dispute.lapses_at} /> on, anybody can end it here, which returns the bond. The marketplace does not
-          do it by itself.
-        </span>
-      )}
-    </p>
   );
 }
 
@@ -221,8 +167,9 @@ export function CallOf({ dispute, reader }: { dispute: DisputeSummary; reader: '
   );
 }
 
-/** Actions for anyone: pay out an award that could not be received, and end a dispute that was not resolved in time. */
-function Actions({ dispute, now }: { dispute: DisputeSummary; now: number | undefined }) {
+/** Actions for anyone, on the chain's clock: pay out an award that could not be received, and end a dispute that was not resolved in time. */
+export function DisputeActions({ dispute }: { dispute: DisputeSummary }) {
+  const now = useChainClock(dispute.outcome === 'open');
   const mayEnd = dispute.outcome === 'open' && now !== undefined && now >= Date.parse(dispute.lapses_at);
   const executionId = dispute.execution_id;
   return (

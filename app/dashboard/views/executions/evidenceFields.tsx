@@ -54,7 +54,7 @@ export function EvidenceFields({ entered, label, textHint, fileHint, accept, ref
         <TextArea
           label={label}
           hint={textHint}
-          rows={5}
+          rows={3}
           value={text}
           onChange={(event) => setText(event.target.value)}
           error={error}

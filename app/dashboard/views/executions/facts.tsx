@@ -9,6 +9,7 @@ import { Card, Facts, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatLamports, Id, Time } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 import { depositsQuery } from '../../wallet/deposits.ts';
+import { Fold } from '../disputes/fold.tsx';
 import { lessUsdc } from '../listing/own.ts';
 import { payerOf } from './outcome.ts';
 import { archivedQuery, type ShownRecord } from './record.ts';
@@ -29,14 +30,15 @@ export const isBeingOpened = (
 export const isBeingReturned = ({ deposit, refund, cost_usdc }: Execution): boolean =>
   deposit !== null && cost_usdc === 0 && refund !== null && refund !== 'done';
 
-interface AmountsProps {
+/** What the parts of a call's page show: undefined while it is read, null if there is none. */
+export interface CallParts {
   execution: Execution;
   dispute: DisputeSummary | null | undefined;
   record: ShownRecord | null | undefined;
 }
 
 /** The amounts: the shares of a settlement or the refund, and the net cost after an upheld dispute. */
-export function Amounts({ execution, dispute, record }: AmountsProps) {
+export function Amounts({ execution, dispute, record }: CallParts) {
   const { creator_amount_usdc, platform_amount_usdc, tokens_used, execution_time_ms } = execution;
   // The record may be known before the service has it.
   const cost_usdc = execution.cost_usdc || (record?.status === 'open' ? Number(record.price_usdc) : 0);
@@ -100,7 +102,7 @@ function Payer({ execution }: { execution: Execution }) {
 }
 
 /** Who pays the call's network fees, and the deposit of a call that the wallet opened itself. Only what is known. */
-function NetworkFees({ execution, record }: Pick<AmountsProps, 'execution' | 'record'>) {
+function NetworkFees({ execution, record }: Pick<CallParts, 'execution' | 'record'>) {
   const isByWallet = execution.key_id === null && execution.deposit === null;
   const { data: deposits } = useQuery({ ...depositsQuery, enabled: isByWallet });
   if (execution.deposit !== null) return <Line name="Network fees" value="paid by the marketplace" />;
@@ -111,13 +113,17 @@ function NetworkFees({ execution, record }: Pick<AmountsProps, 'execution' | 're
       <Line name="Network fees" value={record.gas_lamports > 0 ? 'from your gas balance' : 'paid by the marketplace'} />
     );
   }
-  const isBack = execution.archive !== null || record?.source === 'leaf';
+  // The record of a refund is not archived, but closed.
+  const isBack =
+    execution.archive !== null || record?.source === 'leaf' || (record === null && execution.refund === 'done');
   const held = deposits && record && deposits.record + (record.status === 'open' ? deposits.token : 0n);
   return (
     <>
       <Line name="Network fees" value="paid by your wallet" />
       {isBack && <Line name="Deposit" value="has come back" />}
-      {!isBack && held && <Line name="Deposit held" value={`${formatLamports(held)}, comes back with archiving`} />}
+      {!isBack && held && (
+        <Line name="Deposit held" value={`${formatLamports(held)}, comes back about an hour after the call`} />
+      )}
     </>
   );
 }
@@ -151,28 +157,8 @@ const transactionsQuery = (executionId: string) =>
     staleTime: ({ state: { data } }) => (data?.open && data.settle ? 'static' : 0),
   });
 
-interface OnChainProps {
-  execution: Execution;
-  /** Undefined while it is read, null if it no longer exists. */
-  record: ShownRecord | null | undefined;
-}
-
-/** Facts for those who check them. */
-function Folded({ title, about, children }: { title: string; about: string; children: ReactNode }) {
-  return (
-    <Card>
-      <details>
-        <summary>
-          <h2 className="inline font-semibold">{title}</h2> <span className="text-sm text-faint">{about}</span>
-        </summary>
-        <div className="mt-4">{children}</div>
-      </details>
-    </Card>
-  );
-}
-
 /** Facts that anyone can read on the chain, or prove from it. */
-export function OnChain({ execution, record }: OnChainProps) {
+export function OnChain({ execution, record }: Pick<CallParts, 'execution' | 'record'>) {
   const { archive } = execution;
   const { data: transactions } = useQuery({
     ...transactionsQuery(execution.execution_id),
@@ -180,7 +166,7 @@ export function OnChain({ execution, record }: OnChainProps) {
   });
   const isReading = record === undefined && !archive;
   return (
-    <Folded title="On the chain" about="addresses, hashes, transactions">
+    <Fold title="On the chain" gist="addresses, hashes, transactions">
       {isReading ? (
         <Skeleton className="h-48" />
       ) : (
@@ -221,11 +207,9 @@ export function OnChain({ execution, record }: OnChainProps) {
         />
       )}
       {record === null && !archive && (
-        <p className="mt-4 text-sm text-faint">
-          Its account is not on the chain: it is not opened yet, or already closed.
-        </p>
+        <p className="text-sm text-faint">Its account is not on the chain: it is not opened yet, or already closed.</p>
       )}
-    </Folded>
+    </Fold>
   );
 }
 
@@ -247,8 +231,8 @@ const openedBy = (keyId: string | null): readonly [ReactNode, ReactNode] =>
 export function Archived({ archive }: { archive: NonNullable<Execution['archive']> }) {
   const { data: fields } = useQuery(archivedQuery(archive));
   return (
-    <Folded title="Archived" about="the proof of the closed account">
-      <p className="mb-4 text-sm text-faint">
+    <Fold title="Archived" gist="the proof of the closed account">
+      <p className="text-sm text-faint">
         The account is closed. Its data is a leaf of a Merkle tree, and the root of the tree is on the chain. A proof of{' '}
         {archive.proof.length} hashes connects the two.
       </p>
@@ -265,6 +249,6 @@ export function Archived({ archive }: { archive: NonNullable<Execution['archive'
           ['Archived by', <Id key="transaction" value={archive.transaction} kind="tx" />],
         ]}
       />
-    </Folded>
+    </Fold>
   );
 }

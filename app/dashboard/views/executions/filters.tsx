@@ -1,11 +1,12 @@
 /** The filters of the list of calls, which every change writes into the URL, and what they leave as a CSV file. */
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { EXECUTION_STATUSES, type ExecutionStatus } from '../../../sdk/wire/choices.ts';
 import type { ExecutionSummary } from '../../../sdk/wire/wire.ts';
-import { Button, cx, Input, Note, Select } from '../../parts/ui.tsx';
+import { SaveButton } from '../../parts/saveButton.tsx';
+import { Button, cx, Input, Select } from '../../parts/ui.tsx';
 import { shorten, zoneAt } from '../../parts/values.tsx';
-import { explain, request } from '../../service.ts';
+import { request } from '../../service.ts';
 import { useSession } from '../../wallet/session.ts';
 import { keysQuery } from '../keys/walletKeys.ts';
 import { type ExecutionsSearch, parseExecutionsSearch } from './search.ts';
@@ -31,7 +32,6 @@ export function Filters({ search, found, total, onChange }: FiltersProps) {
   const keys = useKeys(search, found);
   const { page: _page, ...filters } = search;
   const set = (change: Record<string, unknown>) => onChange(parseExecutionsSearch({ ...filters, ...change }));
-  const save = useMutation({ mutationFn: async () => (await import('./saveCsv.ts')).saveCsv(search) });
   const isFiltered = Object.keys(filters).length > 0;
   const zone = zoneAt(Date.now());
   // On a phone the choices would push the calls off the screen.
@@ -69,20 +69,15 @@ export function Filters({ search, found, total, onChange }: FiltersProps) {
             Clear
           </Button>
         </div>
-        <Button
+        <SaveButton
           className="max-md:col-start-2 max-md:row-start-1"
           disabled={total === 0}
-          busy={save.isPending}
-          onClick={() => save.mutate()}
+          work={async () => (await import('./saveCsv.ts')).saveCsv(search)}
+          failed="The file could not be made"
         >
           Download CSV
-        </Button>
+        </SaveButton>
       </div>
-      {save.error && (
-        <Note tone="bad" title="The file could not be made">
-          {explain(save.error)}
-        </Note>
-      )}
     </form>
   );
 }

@@ -1,13 +1,14 @@
 /** The head of one call. */
-import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { toError } from '../../../sdk/client/http.ts';
 import { Back } from '../../parts/heads.tsx';
+import { SaveButton } from '../../parts/saveButton.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
-import { Button, buttonStyle, cx, Note, PageHead } from '../../parts/ui.tsx';
+import { buttonStyle, cx, PageHead } from '../../parts/ui.tsx';
 import { Id, saveFile, shorten, Time } from '../../parts/values.tsx';
-import { explain } from '../../service.ts';
+import { RunAgain } from './asked.tsx';
 import type { Execution } from './facts.tsx';
+import { isUnderWay } from './polling.ts';
 import { OutcomeBadge } from './rows.tsx';
 
 /** Characters of a task beside the agent's name; the whole task is below. */
@@ -21,13 +22,10 @@ export function Head({ execution }: { execution: Execution }) {
   const notify = useNotify();
   const { execution_id: id, agent_id, agent_name } = execution;
   const isSettled = execution.creator_amount_usdc > 0;
-  const receipt = useMutation({
-    mutationFn: () => readReceipt(id),
-    onSuccess: (text) => {
-      saveFile(`receipt-${id}.json`, text);
-      notify('The receipt is saved', 'Keep it: it can be verified without this marketplace.');
-    },
-  });
+  const saveReceipt = async () => {
+    saveFile(`receipt-${id}.json`, await readReceipt(id));
+    notify('The receipt is saved', 'Keep it: it can be verified without this marketplace.');
+  };
   return (
     <>
       <Back to="/executions">Your calls</Back>
@@ -59,10 +57,11 @@ export function Head({ execution }: { execution: Execution }) {
           </span>
         }
       >
+        {!isUnderWay(execution) && <RunAgain execution={execution} />}
         {isSettled && (
-          <Button busy={receipt.isPending} onClick={() => receipt.mutate()}>
+          <SaveButton work={saveReceipt} failed="The receipt could not be downloaded">
             Download receipt
-          </Button>
+          </SaveButton>
         )}
         {/* These links load new documents, whose CSP allows requests to any node. */}
         {(isSettled || execution.refund === 'done') && (
@@ -74,13 +73,6 @@ export function Head({ execution }: { execution: Execution }) {
           Verify it yourself
         </a>
       </PageHead>
-      {receipt.error && (
-        <div className="mb-5">
-          <Note tone="bad" title="The receipt could not be downloaded">
-            {explain(receipt.error)}
-          </Note>
-        </div>
-      )}
     </>
   );
 }

@@ -2,15 +2,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { SIGNATURE_FEE } from '../../../sdk/wallet/usualAmounts.ts';
 import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
-import { formatSol } from '../../../sdk/wire/sol.ts';
-import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
-import { Skeleton } from '../../parts/ui.tsx';
 import { formatLamports, formatSpan } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
-import { depositWords, meanwhile, Outcomes } from '../disputes/outcomes.tsx';
+import { StakesFor } from '../disputes/atStake.tsx';
 import { type Stakes, stakesQuery } from '../disputes/stakes.ts';
 import { ACCEPTED, type Evidence, MAX_KIB, readEvidenceFile, toBase64 } from './evidence.ts';
 import { EvidenceFields, useEvidence } from './evidenceFields.tsx';
@@ -43,7 +39,8 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
           about={`Describe what is wrong. The admin compares it with the result and should decide within ${DECISION_SECONDS / 3_600} hours.`}
           rows={costRows(stakes, unread)}
           spends={stakes && { lamports: costOf(stakes) }}
-          {...(stakes && { pays: paysWords(stakes) })}
+          rowsStay
+          {...(stakes && { pays: formatLamports(costOf(stakes)) })}
           doing="Opening the dispute"
           confirm="Pay and open"
           danger
@@ -63,24 +60,15 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
           />
           <section className="grid gap-3" aria-label="What is at stake">
             <h3 className="text-sm font-medium">What is at stake</h3>
-            {stakes ? (
-              <>
-                <Outcomes
-                  stakes={stakes}
-                  price={parseUsdc(execution.cost_usdc)}
-                  reader="caller"
-                  lapse={`Anybody can end it ${formatSpan(stakes.lapseSeconds)} after today.`}
-                  isNarrow
-                />
-                <p className="text-sm text-faint">
-                  {meanwhile(stakes)} {depositWords(stakes, 'caller')}
-                </p>
-              </>
-            ) : unread ? (
-              <Trouble error={unread} what="The collateral on the chain" onRetry={refetch} />
-            ) : (
-              <Skeleton className="h-128" />
-            )}
+            <StakesFor
+              stakes={stakes}
+              unread={unread}
+              onRetry={refetch}
+              price={execution.cost_usdc}
+              reader="caller"
+              lapse={stakes && `Anybody can end it ${formatSpan(stakes.lapseSeconds)} after today.`}
+              isNarrow
+            />
           </section>
         </SignDialog>
       )}
@@ -90,15 +78,12 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
 
 const costOf = ({ bond, deposit }: Stakes): bigint => bond + deposit + SIGNATURE_FEE;
 
-const paysWords = (stakes: Stakes): string =>
-  `about ${formatLamports(costOf(stakes))}, bond ${formatSol(stakes.bond)}, deposit ${formatSol(stakes.deposit)}`;
-
 /** Everything that leaves the wallet now. The rows are there from the beginning, so that nothing moves. */
 function costRows(stakes: Stakes | undefined, unread: Error | null) {
   const unknown = unread ? 'Could not be read' : 'Reading …';
   const back = stakes && `, comes back ${formatSpan(stakes.depositSeconds)} after the end`;
   return [
-    ['Bond', stakes ? `${formatLamports(stakes.bond)}, lost if the dispute is rejected` : unknown],
+    ['Bond', stakes ? `${formatLamports(stakes.bond)}, lost if rejected` : unknown],
     ['Deposit', stakes ? `${formatLamports(stakes.deposit)}${back}` : unknown],
     ['Network fee', `about ${formatLamports(SIGNATURE_FEE)}`],
   ] as const;

@@ -64,6 +64,17 @@ const WAITS: Partial<Record<NonNullable<Ended['refund']> | 'none', string>> = {
   unclaimed: 'Failed, refund waits for your claim',
 };
 
+/** Where the price is after a call without a result; `none`: it never left the wallet. */
+export const REFUND_TEXTS: Record<NonNullable<Ended['refund']> | 'none' | 'unknown', string> = {
+  done: 'Your money is back: the whole price was refunded.',
+  pending: 'The refund is on its way.',
+  waiting: 'The caller’s USDC account is missing or frozen. Once it can receive, the price is sent to it.',
+  unclaimed:
+    'The caller’s USDC account could not receive it for an hour. The caller claims it to any own USDC account: npm run cli -- refund claim EXECUTION_ID.',
+  none: 'No escrow was opened, so nothing was paid.',
+  unknown: 'The whole price goes back to the wallet that paid it.',
+};
+
 /** `Refunded 0.02 USDC`; `Refunded` while the amount is unknown. */
 export const refundedWords = (usdc: number | null | undefined): string =>
   usdc == null ? 'Refunded' : `Refunded ${formatAmount(usdc)}`;

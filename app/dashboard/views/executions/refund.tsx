@@ -4,8 +4,8 @@ import { SignButton } from '../../parts/sign.tsx';
 import { Note } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Time } from '../../parts/values.tsx';
 import type { Execution } from './facts.tsx';
+import { REFUND_TEXTS } from './outcome.ts';
 import { idBytes, type ShownRecord } from './record.ts';
-import { REFUND_WAITS } from './timeline.tsx';
 
 export function RefundState({ execution, record }: { execution: Execution; record: ShownRecord }) {
   const now = useChainClock();
@@ -14,7 +14,7 @@ export function RefundState({ execution, record }: { execution: Execution; recor
   const mayRefund = left !== null && left <= 0;
   const price = formatAmount(Number(record.price_usdc));
   const { status, refund: state } = execution;
-  const waits = status === 'failed' && state && state !== 'done' ? REFUND_WAITS[state] : null;
+  const waits = status === 'failed' && state && state !== 'done' ? REFUND_TEXTS[state] : null;
   return (
     <Note
       tone={mayRefund ? 'warn' : 'plain'}

@@ -1,69 +1,26 @@
 /** Timeline of a call and its money, with the current step. */
-import type { ReactNode } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
-import { cx } from '../../parts/ui.tsx';
-import { formatAmount, formatDuration, Time } from '../../parts/values.tsx';
-import { type Execution, isBeingOpened, isBeingReturned } from './facts.tsx';
-import { outcomeOfDispute } from './outcome.ts';
-import type { ShownRecord } from './record.ts';
+import { type Step, StepList } from '../../parts/stepList.tsx';
+import { formatAmount } from '../../parts/values.tsx';
+import { type CallParts, type Execution, isBeingOpened, isBeingReturned } from './facts.tsx';
+import { outcomeOfDispute, REFUND_TEXTS } from './outcome.ts';
 import { RefundTransaction, refundedText, type ShownRefund, useRefund } from './refunded.tsx';
 
-interface Moment {
-  title: string;
-  at?: string | null;
-  about?: ReactNode;
-  state: 'done' | 'now' | 'bad' | 'next';
-}
-
-interface TimelineProps {
-  execution: Execution;
-  dispute: DisputeSummary | null | undefined;
-  record: ShownRecord | null | undefined;
-}
-
-export function Timeline(props: TimelineProps) {
+export function Timeline(props: CallParts) {
   const refunded = useRefund(props.execution, props.execution.refund === 'done');
-  return (
-    <ol className="grid">
-      {momentsOf(props, refunded).map((moment, index, all) => (
-        <li key={moment.title} className="grid grid-cols-[1.25rem_1fr] gap-x-3 text-sm">
-          <span aria-hidden="true" className="flex flex-col items-center">
-            <span
-              className={cx(
-                'mt-1.5 size-2.5 shrink-0 rounded-full',
-                moment.state === 'done' && 'bg-good',
-                moment.state === 'bad' && 'bg-bad',
-                moment.state === 'now' && 'animate-pulse bg-accent',
-                moment.state === 'next' && 'border border-strong',
-              )}
-            />
-            {index < all.length - 1 && <span className="mt-1 w-px grow bg-line" />}
-          </span>
-          <div className="pb-5">
-            <p className="font-medium">{moment.title}</p>
-            {moment.at && (
-              <p className="mt-0.5 text-faint tabular-nums">
-                <Time at={moment.at} hasSeconds />
-              </p>
-            )}
-            {moment.about && <p className="mt-0.5 text-faint">{moment.about}</p>}
-          </div>
-        </li>
-      ))}
-    </ol>
-  );
+  return <StepList steps={stepsOf(props, refunded)} />;
 }
 
-function momentsOf({ execution, dispute, record }: TimelineProps, refunded: ShownRefund | null | undefined): Moment[] {
+function stepsOf({ execution, dispute, record }: CallParts, refunded: ShownRefund | null | undefined): Step[] {
   const { status, archive } = execution;
   if (isBeingReturned(execution)) return [DEPOSITED, returning(execution)];
   if (refunded?.isOfDeposit) return [DEPOSITED, paid(execution, refunded)];
   if (isBeingOpened(execution, record)) {
-    return [{ title: 'Being opened', about: 'Solana has not confirmed it yet.', state: 'now' }];
+    return [{ name: 'Being opened', about: 'Solana has not confirmed it yet.', state: 'active' }];
   }
   return [
     {
-      title: 'Price put into escrow',
+      name: 'Price put into escrow',
       at: execution.initiated_at,
       about: 'A signed result releases it; otherwise it returns to you.',
       state: 'done',
@@ -74,7 +31,7 @@ function momentsOf({ execution, dispute, record }: TimelineProps, refunded: Show
     ...(archive
       ? [
           {
-            title: 'Archived',
+            name: 'Archived',
             about: `As leaf ${archive.leaf_index} of archive ${archive.archive_index}.`,
             state: 'done',
           } as const,
@@ -83,45 +40,48 @@ function momentsOf({ execution, dispute, record }: TimelineProps, refunded: Show
   ];
 }
 
-/** Nothing for a paid call: when its result came is not kept, and the payment says how long it took. */
-function answered({ status, refund }: Execution): Moment[] {
+/** Nothing for a paid call: when its result came is not kept. */
+function answered({ status, refund }: Execution): Step[] {
   switch (status) {
     case 'running':
       return refund === 'pending'
-        ? [{ title: 'The refund is on its way', state: 'now' }]
-        : [{ title: 'The agent is working', about: 'Its result is verified, then paid for.', state: 'now' }];
+        ? [{ name: 'The refund is on its way', state: 'active' }]
+        : [{ name: 'The agent is working', about: 'Its result is verified, then paid for.', state: 'active' }];
     case 'pending':
-      return [{ title: 'Not started yet', state: 'now' }];
+      return [{ name: 'Not started yet', state: 'active' }];
     case 'failed':
-      return [{ title: 'No valid result', state: 'bad' }];
+      return [{ name: 'No valid result', state: 'failed' }];
     default:
       return [];
   }
 }
 
 /** A deposit from which no call was opened. */
-const DEPOSITED: Moment = {
-  title: 'Paid into a deposit',
+const DEPOSITED: Step = {
+  name: 'Paid into a deposit',
   about: 'No call was opened from it, so the payment goes back to the wallet that paid.',
   state: 'done',
 };
 
-function returning({ refund }: Execution): Moment {
-  const waits = refund === 'waiting' || refund === 'unclaimed' ? REFUND_WAITS[refund] : null;
-  return { title: 'Being returned', about: waits ?? 'Solana has not confirmed it yet.', state: waits ? 'bad' : 'now' };
+function returning({ refund }: Execution): Step {
+  const waits = refund === 'waiting' || refund === 'unclaimed' ? REFUND_TEXTS[refund] : null;
+  return {
+    name: 'Being returned',
+    about: waits ?? 'Solana has not confirmed it yet.',
+    state: waits ? 'failed' : 'active',
+  };
 }
 
-function paid(execution: Execution, refunded: ShownRefund | null | undefined): Moment {
-  const { status, completed_at: at, refund, creator_amount_usdc: creator, execution_time_ms: ms } = execution;
+function paid(execution: Execution, refunded: ShownRefund | null | undefined): Step {
+  const { status, completed_at: at, refund, creator_amount_usdc: creator } = execution;
   if (status !== 'failed') {
-    const took = ms === null ? '' : ` It took ${formatDuration(ms)}.`;
-    const about = `The result is verified, and ${formatAmount(creator)} paid to the creator.${took}`;
-    return { title: 'Result verified and paid', at, about, state: 'done' };
+    const about = `The result is verified, and ${formatAmount(creator)} paid to the creator.`;
+    return { name: 'Result verified and paid', at, about, state: 'done' };
   }
-  if (refund === null) return { title: 'Nothing was paid', at, about: 'No escrow was opened.', state: 'done' };
+  if (refund === null) return { name: 'Nothing was paid', at, about: 'No escrow was opened.', state: 'done' };
   if (refund === 'done')
     return {
-      title: refundedText(refunded),
+      name: refundedText(refunded),
       at,
       about: (
         <>
@@ -130,30 +90,24 @@ function paid(execution: Execution, refunded: ShownRefund | null | undefined): M
       ),
       state: 'done',
     };
-  return { title: 'The refund waits', about: REFUND_WAITS[refund], state: 'bad' };
+  return { name: 'The refund waits', about: REFUND_TEXTS[refund], state: 'failed' };
 }
 
-type RefundState = NonNullable<Execution['refund']>;
-
-/** The reasons why the money has not been returned yet. */
-export const REFUND_WAITS: Record<Exclude<RefundState, 'done'>, string> = {
-  pending: 'The marketplace is sending it.',
-  waiting: 'The caller’s USDC account is missing or frozen. Once it can receive, the price is sent to it.',
-  unclaimed:
-    'The caller’s USDC account could not receive it for an hour. The caller claims it to any own USDC account: npm run cli -- refund claim EXECUTION_ID.',
-};
-
-function disputed(dispute: DisputeSummary): Moment[] {
-  const opened: Moment = {
-    title: 'Disputed',
+function disputed(dispute: DisputeSummary): Step[] {
+  const opened: Step = {
+    name: 'Disputed',
     at: dispute.opened_at,
-    state: dispute.outcome === 'open' ? 'now' : 'done',
+    state: dispute.outcome === 'open' ? 'active' : 'done',
   };
   if (dispute.outcome === 'open') {
-    return [opened, { title: 'The admin’s decision is due', at: dispute.answer_due_at, state: 'next' }];
+    return [
+      opened,
+      { name: 'The admin’s decision is due', at: dispute.answer_due_at, state: 'waiting' },
+      { name: 'Without a decision, you can end it and get the bond back', at: dispute.lapses_at, state: 'waiting' },
+    ];
   }
   const { outcome, amount_to_caller_usdc: amount } = dispute;
   const isKnown = outcome === 'upheld' && amount !== null;
   const about = isKnown ? `${formatAmount(amount)} refunded to you.` : undefined;
-  return [opened, { title: outcomeOfDispute(outcome, 'admin').words, at: dispute.resolved_at, about, state: 'done' }];
+  return [opened, { name: outcomeOfDispute(outcome, 'admin').words, at: dispute.resolved_at, about, state: 'done' }];
 }

@@ -13,12 +13,11 @@ import {
   GasLimit,
   type LimitTexts,
   ListField,
-  listError,
-  listOf,
   readLimitTexts,
   ScopeFields,
   SpendFields,
   textsOf,
+  useRestrictions,
 } from './fields.tsx';
 import type { WalletMoney } from './money.ts';
 
@@ -31,21 +30,14 @@ interface ChangeProps {
 
 /** Changes scopes, addresses, agents and expiry at the marketplace, from the next request on. Needs no signature. */
 export function RestrictDialog({ apiKey, grant, onClose }: Omit<ChangeProps, 'money'>) {
-  const [scopes, setScopes] = useState([...apiKey.scopes]);
-  const [addresses, setAddresses] = useState(apiKey.allowed_ips?.join('\n') ?? '');
-  const [agents, setAgents] = useState(apiKey.allowed_agents?.join('\n') ?? '');
+  const restrictions = useRestrictions(apiKey);
+  const { scopes, allowedIps, allowedAgents } = restrictions;
   const ownEnd = ownEndOf(apiKey, grant);
   const [end, setEnd] = useState(ownEnd ? toLocal(ownEnd) : '');
-  const allowedIps = listOf(addresses);
-  const allowedAgents = listOf(agents);
   const endError =
     end !== '' && !(Date.parse(end) > Date.now()) ? 'It must be in the future. To end the key now, revoke it.' : null;
   const isEndChanged = end !== (ownEnd ? toLocal(ownEnd) : '');
-  const hasErrors =
-    scopes.length === 0 ||
-    listError('allowed_ips', allowedIps) !== null ||
-    listError('allowed_agents', allowedAgents) !== null ||
-    (isEndChanged && endError !== null);
+  const hasErrors = scopes.length === 0 || restrictions.hasListErrors || (isEndChanged && endError !== null);
   return (
     <ActDialog
       title={`What "${apiKey.name}" may do`}
@@ -66,9 +58,9 @@ export function RestrictDialog({ apiKey, grant, onClose }: Omit<ChangeProps, 'mo
       done={() => ['The key is changed', 'The change applies from the next request on.']}
       onClose={onClose}
     >
-      <ScopeFields scopes={scopes} onChange={setScopes} />
-      <ListField name="allowed_ips" text={addresses} onChange={setAddresses} />
-      <ListField name="allowed_agents" text={agents} onChange={setAgents} />
+      <ScopeFields {...restrictions.fieldsOfScopes} />
+      <ListField {...restrictions.fieldOf('allowed_ips')} />
+      <ListField {...restrictions.fieldOf('allowed_agents')} />
       <Input
         type="datetime-local"
         label="Ends at"

@@ -3,29 +3,29 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { FIRST_GAS, lastingAllowance } from '../../../sdk/wallet/usualAmounts.ts';
 import { greatest } from '../../../sdk/wire/amounts.ts';
-import { DEFAULT_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
+import { DEFAULT_SCOPES } from '../../../sdk/wire/keyScopes.ts';
 import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
-import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
+import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { DAY_SECONDS } from '../../parts/days.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
-import { type Reading, read } from '../../parts/reading.ts';
+import { read } from '../../parts/reading.ts';
 import { SignDialog } from '../../parts/sign.tsx';
 import { SettingsTrouble } from '../../parts/trouble.tsx';
-import { Checkbox, Input, Note } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, Id } from '../../parts/values.tsx';
+import { Input, Note } from '../../parts/ui.tsx';
+import { formatCount } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import {
   Advanced,
   CORRECT_FIRST,
   GasLimit,
   ListField,
-  listError,
-  listOf,
   nameError,
+  ReplaceDelegate,
   readLimitTexts,
   ScopeFields,
   SpendFields,
   USUAL_LIMITS,
+  useRestrictions,
 } from './fields.tsx';
 import { keyCost, type MadeKey, makeKey } from './makeKey.ts';
 import { callsPaid, OPTIONAL_GAS, spendableOf, type WalletMoney } from './money.ts';
@@ -45,10 +45,8 @@ export function CreateDialog(props: CreateDialogProps) {
   const { open, money, title = 'Create an API key', confirm = 'Sign and create', initialName = '' } = props;
   const { onClose, onMade } = props;
   const [name, setName] = useState(initialName);
-  const [scopes, setScopes] = useState<KeyScope[]>([...DEFAULT_SCOPES]);
+  const restrictions = useRestrictions({ scopes: DEFAULT_SCOPES, allowed_ips: null, allowed_agents: null });
   const [limits, setLimits] = useState({ ...USUAL_LIMITS, maxGas: String(money.limits.usualGasPerCall) });
-  const [addresses, setAddresses] = useState('');
-  const [agents, setAgents] = useState('');
   // Undefined until it is known.
   const isSponsored = useQuery(configQuery).data?.is_sponsored;
   const [typedGas, setGas] = useState<string | null>(null);
@@ -60,14 +58,9 @@ export function CreateDialog(props: CreateDialogProps) {
   const lamports = read(() => readGas(gas, money));
   const cost = keyCost(money, lamports.value);
   const allowance = read(() => readAllowance(allowanceText, money, readings.total.value ?? 0n));
-  const allowedIps = listOf(addresses);
-  const allowedAgents = listOf(agents);
+  const { scopes, allowedIps, allowedAgents } = restrictions;
   const hasAdvancedErrors =
-    listError('allowed_ips', allowedIps) !== null ||
-    listError('allowed_agents', allowedAgents) !== null ||
-    lamports.error !== null ||
-    allowance.error !== null ||
-    readings.maxGas.error !== null;
+    restrictions.hasListErrors || lamports.error !== null || allowance.error !== null || readings.maxGas.error !== null;
   const hasErrors =
     nameError(name) !== null ||
     scopes.length === 0 ||
@@ -115,8 +108,7 @@ export function CreateDialog(props: CreateDialogProps) {
           onClose={onClose}
           onDone={(made) => {
             setName(initialName);
-            setAddresses('');
-            setAgents('');
+            restrictions.clearLists();
             setGas(null);
             setAllowanceText('');
             onMade(made);
@@ -137,19 +129,26 @@ export function CreateDialog(props: CreateDialogProps) {
             reach={reachOf(money, readings.days.value, allowedAgents, allowedIps)}
             end={{ label: 'Ends after, days', hint: `At most ${money.limits.grantDays}` }}
           />
-          <ScopeFields scopes={scopes} onChange={setScopes} />
+          <ScopeFields {...restrictions.fieldsOfScopes} />
           <Advanced about="agents, IP addresses, network fees, allowance" hasErrors={hasAdvancedErrors}>
             <GasLimit texts={limits} readings={readings} onChange={setLimits} />
-            <ListField name="allowed_ips" text={addresses} onChange={setAddresses} />
-            <ListField name="allowed_agents" text={agents} onChange={setAgents} />
-            <MoneyFields
-              {...{ money, gas, allowanceText }}
-              isSponsored={isSponsored ?? false}
-              gasAdded={lamports.value}
-              gasError={lamports.error}
-              allowance={allowance}
-              onGas={setGas}
-              onAllowance={setAllowanceText}
+            <ListField {...restrictions.fieldOf('allowed_ips')} />
+            <ListField {...restrictions.fieldOf('allowed_agents')} />
+            <Input
+              label="Network fees in advance, SOL"
+              hint={gasHint(money, lamports.value, isSponsored ?? false)}
+              inputMode="decimal"
+              value={gas}
+              onChange={(event) => setGas(event.target.value)}
+              error={lamports.error}
+            />
+            <Input
+              label="Allowance of all keys, USDC"
+              hint={allowanceHint(money, allowance.value)}
+              inputMode="decimal"
+              value={allowanceText}
+              onChange={(event) => setAllowanceText(event.target.value)}
+              error={allowance.error}
             />
           </Advanced>
           <SettingsTrouble />
@@ -192,57 +191,14 @@ function whyNotYet({ name, hasErrors, isBlocked, hasAccount, isRead }: Missing):
   return isRead ? null : 'Reading the settings …';
 }
 
-interface MoneyFieldsProps {
-  money: WalletMoney;
-  isSponsored: boolean;
-  /** Lamports; undefined if the text is wrong. */
-  gasAdded: bigint | undefined;
-  /** SOL. */
-  gas: string;
-  gasError: string | null;
-  onGas(text: string): void;
-  allowanceText: string;
-  allowance: Reading<bigint>;
-  onAllowance(text: string): void;
-}
-
-/** The network fees paid in advance, and the allowance that the token program knows for all keys together. */
-function MoneyFields({
-  money,
-  isSponsored,
-  gas,
-  gasAdded,
-  gasError,
-  onGas,
-  allowanceText,
-  allowance,
-  onAllowance,
-}: MoneyFieldsProps) {
+/** The allowance that the token program knows for all keys together. */
+function allowanceHint(money: WalletMoney, allowance: bigint | undefined): string {
   const present = shownAmount(money.allowance);
   const after =
-    allowance.value === undefined || allowance.value === money.allowance
+    allowance === undefined || allowance === money.allowance
       ? `Stays at ${present}`
-      : `${shownAmount(allowance.value)}, now ${present}`;
-  return (
-    <>
-      <Input
-        label="Network fees in advance, SOL"
-        hint={gasHint(money, gasAdded, isSponsored)}
-        inputMode="decimal"
-        value={gas}
-        onChange={(event) => onGas(event.target.value)}
-        error={gasError}
-      />
-      <Input
-        label="Allowance of all keys, USDC"
-        hint={`${after}; refunded calls use it up too. Empty: twice what all keys may still spend, or the present one if it is higher.`}
-        inputMode="decimal"
-        value={allowanceText}
-        onChange={(event) => onAllowance(event.target.value)}
-        error={allowance.error}
-      />
-    </>
-  );
+      : `${shownAmount(allowance)}, now ${present}`;
+  return `${after}; refunded calls use it up too. Empty: twice what all keys may still spend, or the present one if it is higher.`;
 }
 
 function gasHint(money: WalletMoney, added: bigint | undefined, isSponsored: boolean): string {
@@ -250,28 +206,6 @@ function gasHint(money: WalletMoney, added: bigint | undefined, isSponsored: boo
   const about = 'Added to the wallet’s gas balance, which pays the network fees of every call.';
   if (added === undefined) return about;
   return `${about} With it, for about ${formatCount(callsPaid({ ...money, gas: money.gas + added }))} calls.`;
-}
-
-interface ReplaceDelegateProps {
-  delegate: NonNullable<WalletMoney['otherDelegate']>;
-  value: boolean;
-  onChange(mayReplace: boolean): void;
-}
-
-function ReplaceDelegate({ delegate, value, onChange }: ReplaceDelegateProps) {
-  return (
-    <Checkbox
-      checked={value}
-      onChange={(event) => onChange(event.target.checked)}
-      label="Replace another program’s allowance"
-      hint={
-        <>
-          A USDC account can have only one delegate. <Id value={delegate.address} kind="address" /> is the present one
-          and loses its allowance of {formatAmount(toUsdc(delegate.allowance))}.
-        </>
-      }
-    />
-  );
 }
 
 /** The allowance as typed; without a text, one that outlasts the limits of all keys, or the present one. */

@@ -3,11 +3,12 @@ import { type ReactNode, useState } from 'react';
 import type { GrantFields } from '../../../sdk/receipt/onChain.ts';
 import { accessProcedures } from '../../../sdk/wire/accessProcedures.ts';
 import { KEY_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
-import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
+import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { DAY_SECONDS } from '../../parts/days.ts';
 import { read } from '../../parts/reading.ts';
 import { Checkbox, Input, Select, TextArea } from '../../parts/ui.tsx';
-import { formatSpan } from '../../parts/values.tsx';
+import { formatAmount, formatSpan, Id } from '../../parts/values.tsx';
+import type { WalletMoney } from './money.ts';
 import { SpendWords } from './spendWords.tsx';
 import { HOUR, type Reach, SCOPES, WEEK } from './words.ts';
 
@@ -212,9 +213,61 @@ export function ListField({ name, text, onChange }: ListFieldProps) {
 }
 
 /** The entries of such a field; null if it is empty. */
-export function listOf(text: string): string[] | null {
+function listOf(text: string): string[] | null {
   const entries = text.split(/[\s,]+/).filter((part) => part !== '');
   return entries.length === 0 ? null : entries;
+}
+
+interface Restrictions {
+  scopes: readonly KeyScope[];
+  allowed_ips: readonly string[] | null;
+  allowed_agents: readonly string[] | null;
+}
+
+/** What a key may do and for whom, while it is edited. */
+export function useRestrictions(before: Restrictions) {
+  const textsBefore = () => ({
+    allowed_ips: before.allowed_ips?.join('\n') ?? '',
+    allowed_agents: before.allowed_agents?.join('\n') ?? '',
+  });
+  const [scopes, setScopes] = useState<KeyScope[]>(() => [...before.scopes]);
+  const [texts, setTexts] = useState(textsBefore);
+  const [allowedIps, allowedAgents] = [listOf(texts.allowed_ips), listOf(texts.allowed_agents)];
+  return {
+    scopes,
+    allowedIps,
+    allowedAgents,
+    hasListErrors: listError('allowed_ips', allowedIps) !== null || listError('allowed_agents', allowedAgents) !== null,
+    fieldsOfScopes: { scopes, onChange: setScopes },
+    fieldOf: (name: keyof typeof LISTS) => ({
+      name,
+      text: texts[name],
+      onChange: (text: string) => setTexts({ ...texts, [name]: text }),
+    }),
+    clearLists: () => setTexts(textsBefore()),
+  };
+}
+
+interface ReplaceDelegateProps {
+  delegate: NonNullable<WalletMoney['otherDelegate']>;
+  value: boolean;
+  onChange(mayReplace: boolean): void;
+}
+
+export function ReplaceDelegate({ delegate, value, onChange }: ReplaceDelegateProps) {
+  return (
+    <Checkbox
+      checked={value}
+      onChange={(event) => onChange(event.target.checked)}
+      label="Replace another program’s allowance"
+      hint={
+        <>
+          A USDC account can have only one delegate. <Id value={delegate.address} kind="address" /> is the present one
+          and loses its allowance of {formatAmount(toUsdc(delegate.allowance))}.
+        </>
+      }
+    />
+  );
 }
 
 /** Shown beside a disabled button while a field shows an error. */
@@ -225,5 +278,5 @@ const RULES = accessProcedures['keys.register'].input.shape;
 /** The marketplace's error for this name; null if it is valid. */
 export const nameError = (name: string): string | null => RULES.name.safeParse(name).error?.issues[0]?.message ?? null;
 
-export const listError = (name: keyof typeof LISTS, entries: string[] | null): string | null =>
+const listError = (name: keyof typeof LISTS, entries: string[] | null): string | null =>
   RULES[name].safeParse(entries).error?.issues[0]?.message ?? null;

@@ -5,9 +5,9 @@ import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
 import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { read } from '../../parts/reading.ts';
 import { SignDialog } from '../../parts/sign.tsx';
-import { Checkbox, Input, Note } from '../../parts/ui.tsx';
-import { formatCount, Id } from '../../parts/values.tsx';
-import { CORRECT_FIRST } from './fields.tsx';
+import { Input, Note } from '../../parts/ui.tsx';
+import { formatCount } from '../../parts/values.tsx';
+import { CORRECT_FIRST, ReplaceDelegate } from './fields.tsx';
 import { callsPaid, spendableOf, type WalletMoney } from './money.ts';
 import { shownAmount, UNLIMITED } from './wallet.tsx';
 
@@ -34,7 +34,7 @@ export function AllowanceDialog({ money, onClose }: WalletDialogProps) {
       doing="Changing the allowance"
       confirm="Sign the allowance"
       disabled={allowance.value === undefined || (otherDelegate !== null && !mayReplace)}
-      whyNot={allowance.value === undefined ? CORRECT_FIRST : 'Agree to replace the present delegate first.'}
+      whyNot={allowance.value === undefined ? CORRECT_FIRST : 'Agree to replace the other program’s allowance first.'}
       work={({ marketplace, wallet, changeAllowance }) =>
         changeAllowance(marketplace, { wallet, allowance: allowance.value! })
       }
@@ -52,18 +52,7 @@ export function AllowanceDialog({ money, onClose }: WalletDialogProps) {
         error={allowance.error}
         hint="Twice what is left of the limits lasts, even if half of the money comes back. 0 stops every key at once, without ending any."
       />
-      {otherDelegate && (
-        <Checkbox
-          checked={mayReplace}
-          onChange={(event) => setMayReplace(event.target.checked)}
-          label="Replace the present delegate"
-          hint={
-            <>
-              <Id value={otherDelegate.address} kind="address" /> loses its {shownAmount(otherDelegate.allowance)}.
-            </>
-          }
-        />
-      )}
+      {otherDelegate && <ReplaceDelegate delegate={otherDelegate} value={mayReplace} onChange={setMayReplace} />}
     </SignDialog>
   );
 }

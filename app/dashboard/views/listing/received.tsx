@@ -1,12 +1,13 @@
 /** The calls that an agent's server received: the request, the answer, and the reason of a refund. */
-import { queryOptions, useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
+import { queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { ReceivedCall, ReceivedCallContent } from '../../../sdk/wire/procedures.ts';
+import { SaveButton } from '../../parts/saveButton.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Badge, Button, buttonStyle, Checkbox, cx, Empty, Facts, Note, Skeleton } from '../../parts/ui.tsx';
+import { Badge, Button, buttonStyle, Checkbox, cx, Empty, Facts, Skeleton } from '../../parts/ui.tsx';
 import { Ago, Code, formatAmount, formatDuration, Id, shorten, Time, zoneAt } from '../../parts/values.tsx';
-import { call, explain } from '../../service.ts';
+import { call } from '../../service.ts';
 import { outcomeOfReceived } from '../executions/outcome.ts';
 import { TaskLine } from '../executions/rows.tsx';
 
@@ -59,9 +60,6 @@ function Calls({ agentId, failed, onFailed }: Omit<ReceivedProps, 'only'>) {
     refetchInterval: EVERY_MS,
   });
   const calls = data?.pages.flatMap((page) => page.calls);
-  const save = useMutation({
-    mutationFn: async () => (await import('../executions/saveCsv.ts')).saveReceivedCsv(agentId, failed),
-  });
   return (
     <section className="grid gap-4" aria-label="Calls">
       <h2 className="sr-only">Calls</h2>
@@ -71,16 +69,15 @@ function Calls({ agentId, failed, onFailed }: Omit<ReceivedProps, 'only'>) {
         </p>
         <div className="flex flex-wrap items-center gap-x-5 gap-y-3">
           <Checkbox label="Only refunded calls" checked={failed} onChange={({ target }) => onFailed(target.checked)} />
-          <Button disabled={!calls?.length} busy={save.isPending} onClick={() => save.mutate()}>
+          <SaveButton
+            disabled={!calls?.length}
+            work={async () => (await import('../executions/saveCsv.ts')).saveReceivedCsv(agentId, failed)}
+            failed="The file could not be made"
+          >
             Download CSV
-          </Button>
+          </SaveButton>
         </div>
       </div>
-      {save.error && (
-        <Note tone="bad" title="The file could not be made">
-          {explain(save.error)}
-        </Note>
-      )}
       {error && !data && <Trouble error={error} what="The calls" onRetry={refetch} />}
       {!calls && !error && <Skeleton className="h-64" />}
       {calls?.length === 0 && (

@@ -63,7 +63,7 @@ export function HeldSol({ wallet }: { wallet: string }) {
       <div>
         <h2 className="font-semibold">SOL held</h2>
         <p className="mt-0.5 text-sm text-faint">
-          Your bonds and refundable deposits now, whatever days are chosen above. Network fees are not in it.
+          Your bonds and refundable deposits now. The chosen days do not change them.
         </p>
       </div>
       {isKnown ? (
@@ -118,10 +118,24 @@ function rowsOfDisputes(held: HeldInDisputes | undefined): Held[] {
       what: 'Bonds of open disputes',
       to,
       amount: held?.bonds,
-      back: 'With the decision, unless the dispute is rejected',
+      back: held && bondsBack(held),
     },
     { what: 'Deposits of disputes', to, amount: held?.deposits, back: held && disputesBack(held) },
   ];
+}
+
+function bondsBack({ endableFrom, open }: HeldInDisputes): ReactNode {
+  return (
+    <>
+      With the decision, unless rejected.
+      {endableFrom !== null && (
+        <>
+          {' '}
+          Without one you can end {open === 1 ? 'it' : 'the first'} from <Day at={endableFrom} /> and get it back.
+        </>
+      )}
+    </>
+  );
 }
 
 function disputesBack({ backAt, held }: HeldInDisputes): ReactNode {
@@ -144,4 +158,4 @@ function keysBack(live: boolean[]): string {
 }
 
 const callsBack = (held: HeldInCalls | undefined): string =>
-  `When the call is archived, about an hour after its end${held?.isPartial ? '. Of your newest 100 calls' : ''}`;
+  `About an hour after the call, also of a refunded one${held?.isPartial ? '. Of your newest 100 calls' : ''}`;

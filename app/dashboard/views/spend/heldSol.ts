@@ -11,8 +11,10 @@ import { idBytes } from '../executions/record.ts';
 
 export interface HeldInDisputes {
   bonds: bigint;
-  /** How many disputes hold a bond. */
+  /** How many disputes are open. */
   open: number;
+  /** The first day on which one of them can be ended without a decision, ISO 8601; null if none is open. */
+  endableFrom: string | null;
   deposits: bigint;
   /** How many disputes hold a deposit. */
   held: number;
@@ -38,10 +40,12 @@ export const heldInDisputesQuery = (wallet: string, disputes: readonly DisputeSu
         const account = read[at];
         return account?.sponsor === wallet ? [{ dispute, ...account }] : [];
       });
+      const open = held.filter(({ dispute }) => dispute.outcome === 'open');
       const sum = (amounts: bigint[]) => amounts.reduce((all, amount) => all + amount, 0n);
       return {
         bonds: sum(held.map(({ bond }) => bond)),
-        open: held.filter(({ bond }) => bond > 0n).length,
+        open: open.length,
+        endableFrom: open.map(({ dispute }) => dispute.lapses_at).sort()[0] ?? null,
         deposits: sum(held.map(({ deposit }) => deposit)),
         held: held.length,
         backAt: held.flatMap(({ dispute }) => depositBackAt(dispute) ?? []).sort(),

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import Result, { Steps } from '../../../parts/result/result.tsx';
 import { Badge, Button, buttonStyle, Facts, Note, Spinner } from '../../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, Id } from '../../../parts/values.tsx';
+import { REFUND_TEXTS } from '../../executions/outcome.ts';
 import { describeFailure, marketplaceErrorIn, sentence } from './failure.ts';
 import type { RunState } from './useRun.ts';
 
@@ -171,15 +172,6 @@ function What({ run: { ended, answer, executionId } }: { run: RunState }) {
   );
 }
 
-const MONEY = {
-  done: 'Your money is back: the whole price was refunded.',
-  waiting: 'The refund waits until the USDC account of the wallet that paid can receive it.',
-  unclaimed: 'The refund is unclaimed. Claim it with npm run cli -- refund claim EXECUTION_ID.',
-  pending: 'The refund is on its way.',
-  none: 'No escrow was opened, so nothing was paid.',
-  unknown: 'The whole price goes back to the wallet that paid it.',
-};
-
 function Why({ run: { ended, error, executionId } }: { run: RunState }) {
   const said = ended?.error ?? marketplaceErrorIn(error);
   const isLate = said?.code === 'execution_timeout';
@@ -187,7 +179,7 @@ function Why({ run: { ended, error, executionId } }: { run: RunState }) {
     <>
       <Note tone="bad" title={isLate ? 'The agent did not answer in time' : 'The agent gave no valid result'}>
         {said && <p>{sentence(said.message)}</p>}
-        <p className="mt-1">{MONEY[ended === null ? 'unknown' : (ended.refund ?? 'none')]}</p>
+        <p className="mt-1">{REFUND_TEXTS[ended === null ? 'unknown' : (ended.refund ?? 'none')]}</p>
       </Note>
       {executionId && <Facts rows={[['Call', <Id key="id" value={executionId} />]]} />}
     </>

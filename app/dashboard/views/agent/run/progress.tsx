@@ -1,22 +1,15 @@
 /** The progress of a call: escrow, dispatched, verified, settled or refunded. Each step shows its proof once known. */
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { Refund } from '../../../../sdk/receipt/verify.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
-import { cx, Spinner } from '../../../parts/ui.tsx';
+import { type Step, StepList, type StepState } from '../../../parts/stepList.tsx';
 import { formatAmount, formatDuration, formatSpan } from '../../../parts/values.tsx';
 import { configQuery, explorerUrl } from '../../../service.ts';
+import { REFUND_TEXTS } from '../../executions/outcome.ts';
 import { RefundTransaction, refundedText, useRefund } from '../../executions/refunded.tsx';
 import { describeFailure } from './failure.ts';
 import type { RunState } from './useRun.ts';
-
-type State = 'waiting' | 'active' | 'done' | 'failed';
-
-interface Step {
-  name: string;
-  about: ReactNode;
-  state: State;
-}
 
 export function RunProgress({
   run,
@@ -41,30 +34,10 @@ export function RunProgress({
         <h2 className="text-lg font-semibold">{titleOf(run)}</h2>
         <Elapsed from={run.begunAt} until={run.endedAt} took={found?.execution_time_ms ?? null} />
       </div>
-      <ol aria-live="polite">
-        {stepsOf(run, agent, timeoutSeconds, links, refund).map((step, index, { length }) => (
-          <li key={step.name} className="grid grid-cols-[1.5rem_1fr] gap-x-3">
-            <div className="flex flex-col items-center">
-              <Mark state={step.state} />
-              {index < length - 1 && (
-                <span className={cx('w-px flex-1', step.state === 'done' ? 'bg-good' : 'bg-line')} />
-              )}
-            </div>
-            <div className={cx('min-h-16 pb-4', step.state === 'waiting' && 'text-faint')}>
-              <p className="font-medium">
-                {step.name}
-                <span className="sr-only">: {SPOKEN[step.state]}</span>
-              </p>
-              <div className="text-sm text-faint">{step.about}</div>
-            </div>
-          </li>
-        ))}
-      </ol>
+      <StepList steps={stepsOf(run, agent, timeoutSeconds, links, refund)} isLive />
     </section>
   );
 }
-
-const SPOKEN: Record<State, string> = { waiting: 'not started', active: 'in progress', done: 'done', failed: 'failed' };
 
 /** No escrow was opened, or none is known. */
 const isRefused = ({ executionId, error }: RunState): boolean => executionId === null && error !== null;
@@ -102,7 +75,7 @@ function stepsOf(
   const wasSent = wasOpened && !isVoid && (hasEnded || isAtWork);
   const isDone = outcome === 'completed';
   const refund = ended?.refund ?? null;
-  const step = (done: boolean, isTurn: boolean): State => (done ? 'done' : isTurn ? 'active' : 'waiting');
+  const step = (done: boolean, isTurn: boolean): StepState => (done ? 'done' : isTurn ? 'active' : 'waiting');
   const steps: Step[] = [
     {
       name: 'Escrow',
@@ -151,7 +124,7 @@ function stepsOf(
     failed
       ? {
           name: refundedText(refunded),
-          state: isVoid ? 'waiting' : REFUND_STATES[refund ?? 'none'],
+          state: isVoid ? 'waiting' : refundState(refund ?? 'unknown'),
           about: isVoid ? (
             'There is nothing to refund.'
           ) : refund && refund === 'done' ? (
@@ -159,7 +132,7 @@ function stepsOf(
               It is back in the wallet that paid: <RefundTransaction refund={refunded} />
             </>
           ) : (
-            REFUNDS[refund ?? 'none']
+            REFUND_TEXTS[refund ?? 'unknown']
           ),
         }
       : {
@@ -180,20 +153,10 @@ function stepsOf(
   return steps;
 }
 
-const REFUND_STATES: Record<keyof typeof REFUNDS, State> = {
-  done: 'done',
-  waiting: 'failed',
-  unclaimed: 'failed',
-  pending: 'active',
-  none: 'active',
-};
-
-const REFUNDS = {
-  done: '',
-  waiting: 'The refund waits, because the USDC account of the wallet that paid is missing or frozen.',
-  unclaimed: 'The refund is unclaimed. Claim it with npm run cli -- refund claim EXECUTION_ID.',
-  pending: 'The refund is on its way.',
-  none: 'The whole price goes back to the wallet that paid it.',
+/** A refund that waits for somebody has failed for now. */
+const refundState = (refund: keyof typeof REFUND_TEXTS): StepState => {
+  if (refund === 'done') return 'done';
+  return refund === 'waiting' || refund === 'unclaimed' ? 'failed' : 'active';
 };
 
 function Out({ href, children }: { href: string | null; children: string }) {
@@ -208,30 +171,6 @@ function Out({ href, children }: { href: string | null; children: string }) {
       {children}
       <span className="sr-only"> in the explorer</span>
     </a>
-  );
-}
-
-function Mark({ state }: { state: State }) {
-  if (state === 'active') return <Spinner />;
-  const look = { waiting: 'border border-strong', done: 'bg-good', failed: 'bg-bad' }[state];
-  return (
-    <span
-      aria-hidden="true"
-      className={cx('mt-1 grid size-4 shrink-0 place-items-center rounded-full text-raised', look)}
-    >
-      {state !== 'waiting' && (
-        <svg
-          viewBox="0 0 16 16"
-          className="size-3"
-          fill="none"
-          stroke="currentColor"
-          strokeWidth="2.5"
-          aria-hidden="true"
-        >
-          <path d={state === 'done' ? 'm3.5 8.5 3 2.8L12.5 5' : 'm4.5 4.5 7 7m0-7-7 7'} strokeLinecap="round" />
-        </svg>
-      )}
-    </span>
   );
 }
 

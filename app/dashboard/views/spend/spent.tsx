@@ -1,0 +1,50 @@
+/** The wallet's SOL that is gone: bonds of disputes that were rejected on the chosen days. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { DayRange } from '../../parts/range.tsx';
+import { Trouble } from '../../parts/trouble.tsx';
+import { Skeleton } from '../../parts/ui.tsx';
+import { formatCount, formatLamports } from '../../parts/values.tsx';
+import { firstDisputesQuery } from '../../parts/waiting.tsx';
+import { bondPaidOut } from '../disputes/ended.tsx';
+
+export function SpentSol({ wallet, range }: { wallet: string; range: DayRange }) {
+  const { data, error, refetch } = useQuery(firstDisputesQuery(wallet));
+  const lost = (data?.disputes ?? []).filter(
+    ({ caller, outcome, resolved_at: at }) =>
+      caller === wallet && outcome === 'rejected' && at !== null && isWithin(at.slice(0, 10), range),
+  );
+  const bonds = lost.map(bondPaidOut);
+  const sum = bonds.reduce<bigint>((all, bond) => all + BigInt(bond ?? 0), 0n);
+  const unknown = bonds.filter((bond) => bond === null).length;
+  return (
+    <section aria-label="SOL spent" className="grid gap-3">
+      <div>
+        <h2 className="font-semibold">SOL spent</h2>
+        <p className="mt-0.5 text-sm text-faint">
+          On the chosen days. The network fees of your wallet’s own transactions are not known here: your wallet shows
+          them.
+        </p>
+      </div>
+      {data ? (
+        <p className="flex flex-wrap justify-between gap-x-4 rounded-xl border border-line bg-raised px-4 py-3 text-sm">
+          <Link to="/disputes" className="font-medium underline underline-offset-2 hover:text-accent">
+            Bonds lost in rejected disputes
+          </Link>
+          <span className="tabular-nums">
+            {formatLamports(sum)} ({formatCount(lost.length)})
+            {unknown > 0 && `, ${formatCount(unknown)} of them not known`}
+            {data.total > data.disputes.length && `, of your first ${formatCount(data.disputes.length)} disputes`}
+          </span>
+        </p>
+      ) : error ? (
+        <Trouble error={error} what="The disputes" onRetry={refetch} />
+      ) : (
+        <Skeleton className="h-12" />
+      )}
+    </section>
+  );
+}
+
+/** Days as the service writes them, YYYY-MM-DD in UTC. */
+const isWithin = (day: string, { from, to }: DayRange): boolean => from <= day && day <= to;
