@@ -166,7 +166,7 @@ function BadgeDialog({ creator, onClose }: { creator: CreatorSummary; onClose():
       title={verified ? `Verify ${nameOf(creator)}?` : `Remove the badge of ${nameOf(creator)}?`}
       about={
         verified
-          ? 'The badge appears on every agent of this wallet, whatever name it chooses. Verify a creator only after you have checked their identity. You can remove the badge at any time.'
+          ? 'The badge appears on every agent of this wallet, under every name that it chooses. Verify a creator only after you have checked their identity. You can remove the badge at any time.'
           : 'The badge is removed from all agents of this wallet. They stay listed and accept calls.'
       }
       rows={[

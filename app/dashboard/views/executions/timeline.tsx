@@ -94,11 +94,7 @@ function paid(execution: Execution, refunded: ShownRefund | null | undefined): S
 }
 
 function disputed(dispute: DisputeSummary): Step[] {
-  const opened: Step = {
-    name: 'Disputed',
-    at: dispute.opened_at,
-    state: dispute.outcome === 'open' ? 'active' : 'done',
-  };
+  const opened: Step = { name: 'Disputed', at: dispute.opened_at, state: 'done' };
   if (dispute.outcome === 'open') {
     return [
       opened,
