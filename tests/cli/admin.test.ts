@@ -12,8 +12,8 @@ import {
   findTreasury,
 } from '../../app/sdk/program/program.ts';
 import { until } from '../harness/edge/until.ts';
-import { request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
-import { createTerminal, runHere } from './run.ts';
+import { useMarketplace } from '../harness/node/marketplace.ts';
+import { runHere, useTerminal } from './run.ts';
 
 const FEE = 2_500n;
 const SETTINGS = {
@@ -38,8 +38,8 @@ const TIERS = [
 
 describe('the command line without the service: the admin', function () {
   this.timeout(600_000);
-  let market: TestMarketplace;
-  let terminal: ReturnType<typeof createTerminal>;
+  const market = useMarketplace();
+  const terminal = useTerminal(() => market.node.rpcUrl);
   let admin: Keypair;
   let caller: Keypair;
   let stranger: Keypair;
@@ -55,18 +55,10 @@ describe('the command line without the service: the admin', function () {
     `(NotAdmin). The admin is ${admin.publicKey}; this wallet is ${wallet.publicKey}.`;
 
   before(async () => {
-    market = await startMarketplace();
-    terminal = createTerminal(market.node.rpcUrl);
     admin = market.node.payer;
     [caller, stranger] = [market.callers[0]!.wallet, market.callers[1]!.wallet];
-    const { apiKey } = market.callers[0]!;
-    const call = () =>
-      request(market.relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body: { task: 'sums' } });
+    const call = () => market.execute(market.relay.url, { task: 'sums' });
     for (let calls = 0; calls < 4; calls += 1) expect((await call()).body.status).to.equal('completed');
-  });
-  after(async () => {
-    terminal.close();
-    await market.stop();
   });
 
   it('shows every setting, authority and the treasury to anyone', async () => {
@@ -104,17 +96,9 @@ describe('the command line without the service: the admin', function () {
       longest_span_seconds: 267_000,
     };
     expect(await config()).to.deep.equal(changed);
-    const others = [
-      '--fee-bps',
-      '0',
-      '--dispute-window-seconds',
-      '300000',
-      '--refund-grace-seconds',
-      '300',
-      '--record-seconds',
-      '7200',
-    ];
-    await terminal.done(admin, 'admin', 'update-config', ...others, '--exposure-multiple', '3', '--tiers', '0.5:2,1:5');
+    const others = '--fee-bps 0 --dispute-window-seconds 300000 --refund-grace-seconds 300 --record-seconds 7200';
+    const tiers = ['--exposure-multiple', '3', '--tiers', '0.5:2,1:5'];
+    await terminal.done(admin, 'admin', 'update-config', ...others.split(' '), ...tiers);
     expect(await config()).to.deep.equal({
       ...changed,
       fee_bps: 0,

@@ -5,24 +5,17 @@ import { constants, findEscrow, findExecution, findRefundClaim } from '../../app
 import { formatUsdc, toUsdc } from '../../app/sdk/wire/usdc.ts';
 import type { DailyStatement } from '../../app/sdk/wire/wire.ts';
 import { untilFound } from '../harness/edge/until.ts';
-import {
-  failedAnswer,
-  goodAnswer,
-  PRICE,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../harness/node/marketplace.ts';
+import { failedAnswer, goodAnswer, PRICE, request, useMarketplace } from '../harness/node/marketplace.ts';
 import { NOBODY } from './receiptStage.ts';
-import { createTerminal, runHere } from './run.ts';
+import { runHere, useTerminal } from './run.ts';
 
 const [COMPLETED, REFUNDED] = [3, 1];
 const SECRET = 'the diagnosis of patient 17';
 
 describe('the command line: after a call', function () {
   this.timeout(600_000);
-  let market: TestMarketplace;
-  let terminal: ReturnType<typeof createTerminal>;
+  const market = useMarketplace({ environment: { ARCHIVE: 'off' } });
+  const terminal = useTerminal(() => market.node.rpcUrl);
   let caller: Keypair;
   let stranger: Keypair;
   /** A completed execution. */
@@ -30,14 +23,8 @@ describe('the command line: after a call', function () {
   let base: string[];
 
   before(async () => {
-    market = await startMarketplace({ environment: { ARCHIVE: 'off' } });
-    terminal = createTerminal(market.node.rpcUrl);
     [caller, stranger] = [market.callers[0]!.wallet, market.callers[1]!.wallet];
     base = ['--base-url', market.relay.url];
-  });
-  after(async () => {
-    terminal.close();
-    await market.stop();
   });
 
   /** Runs `statement daily` without --json and returns its text. */
@@ -54,12 +41,8 @@ describe('the command line: after a call', function () {
     market.setBehaviour(({ execution_id, task }, _response, reply) =>
       reply(task === 'fail' ? failedAnswer(execution_id) : goodAnswer(market.signingKey, execution_id, SECRET)),
     );
-    const { apiKey } = market.callers[0]!;
     for (const task of [...Array<string>(COMPLETED).fill(SECRET), ...Array<string>(REFUNDED).fill('fail')]) {
-      const { body } = await request(market.relay.url, `/v1/agents/${market.agentId}/execute`, {
-        apiKey,
-        body: { task },
-      });
+      const { body } = await market.execute(market.relay.url, { task });
       if (body.status === 'completed') paid = body.execution_id;
     }
     const after = await market.balances();

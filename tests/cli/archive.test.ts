@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { promisify } from 'node:util';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -14,26 +14,25 @@ import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { openSession } from '../../app/sdk/wallet/service.ts';
 import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import type { ExecutionArchive } from '../../app/sdk/wire/wire.ts';
-import { listen } from '../harness/edge/listen.ts';
+import { useServers } from '../harness/edge/listen.ts';
 import { until } from '../harness/edge/until.ts';
 import type { OpenedExecution } from '../indexer/market.ts';
 import { ROOT } from '../local/start.ts';
 import { type Stage, startStage } from '../relay/sweeper/sweepStage.ts';
-import { createTerminal, runHere } from './run.ts';
+import { runHere, useTerminal } from './run.ts';
 
 const FEE = 5_000;
 
 describe('the command line: the archive', function () {
   this.timeout(600_000);
   let stage: Stage;
-  let terminal: ReturnType<typeof createTerminal>;
+  const terminal = useTerminal(() => stage.node.rpcUrl);
   let relay: RunningRelay;
   let executions: OpenedExecution[];
   const stranger = Keypair.generate();
 
   before(async () => {
     stage = await startStage();
-    terminal = createTerminal(stage.node.rpcUrl);
     await stage.node.fundSol(stranger.publicKey, 10e9);
     executions = await stage.settled(2);
     const refunded = await stage.open();
@@ -41,7 +40,6 @@ describe('the command line: the archive', function () {
     executions.push(refunded);
   });
   after(async () => {
-    terminal?.close();
     await relay?.stop();
     await stage?.stop();
   });
@@ -141,16 +139,16 @@ describe('the command line: the archive', function () {
     let lie: (proof: ExecutionArchive) => ExecutionArchive;
     let url: string;
     let honest: string;
-    const liar = createServer(async (request, response) => {
+    const serve = useServers();
+    const liar: RequestListener = async (request, response) => {
       const proof = (await (await fetch(relay.url + request.url)).json()) as ExecutionArchive;
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify(lie(proof)));
-    });
+    };
     before(async () => {
-      url = await listen(liar);
+      url = await serve(liar);
       honest = (await show(0, relay.url)).stdout;
     });
-    after(() => void liar.close());
 
     const flipped = (hex: string): string => (hex.startsWith('0') ? '1' : '0') + hex.slice(1);
     const flippedByte = (base64: string, at: number): string => {

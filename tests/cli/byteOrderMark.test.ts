@@ -1,6 +1,5 @@
 /** Files of editors that begin with a byte order mark, and keys in the place of paths. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readListingFile } from '../../app/cli/listingFile.ts';
@@ -8,10 +7,10 @@ import { readKeypair } from '../../app/relay/config.ts';
 import { loadCallKeys } from '../../app/relay/outbound/callKeys.ts';
 import { generateSigningKey, loadSigningKey } from '../../app/sdk/creator/signingKey.ts';
 import { encodeSigningKey } from '../../app/sdk/receipt/signingKeyFile.ts';
+import { useFolder } from '../harness/folder.ts';
 
 describe('files on disk', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'files-'));
-  after(() => rmSync(folder, { recursive: true }));
+  const folder = useFolder('files');
 
   it('may begin with a byte order mark', () => {
     const key = generateSigningKey();

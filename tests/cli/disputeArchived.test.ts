@@ -17,7 +17,7 @@ import type { ExecutionArchive } from '../../app/sdk/wire/wire.ts';
 import { until } from '../harness/edge/until.ts';
 import type { OpenedExecution } from '../indexer/market.ts';
 import { type Stage, startStage } from '../relay/sweeper/sweepStage.ts';
-import { createTerminal } from './run.ts';
+import { useTerminal } from './run.ts';
 
 const FEE = 5_000;
 const BOND = 10_000_000;
@@ -29,13 +29,12 @@ const WINDOW_SECONDS = 2_592_000;
 describe('the command line: the dispute of an archived call', function () {
   this.timeout(600_000);
   let stage: Stage;
-  let terminal: ReturnType<typeof createTerminal>;
+  const terminal = useTerminal(() => stage.node.rpcUrl);
   let relay: RunningRelay;
   let executions: OpenedExecution[];
 
   before(async () => {
     stage = await startStage();
-    terminal = createTerminal(stage.node.rpcUrl);
     const { publicKey: admin } = stage.admin;
     await stage.send([program.updateConfig({ admin, disputeWindowSeconds: WINDOW_SECONDS })], stage.admin);
     executions = await stage.settled(3);
@@ -43,7 +42,6 @@ describe('the command line: the dispute of an archived call', function () {
     relay = await stage.relayHere({ ARCHIVE: 'off' });
   });
   after(async () => {
-    terminal?.close();
     await relay?.stop();
     await stage?.stop();
   });

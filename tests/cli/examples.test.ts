@@ -6,7 +6,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { AccountLayout } from '@solana/spl-token';
 import { Connection, PublicKey } from '@solana/web3.js';
@@ -18,7 +17,7 @@ import type { ListingDraftInput } from '../../app/sdk/wallet/listingDraft.ts';
 import { CONFORMANCE_NAMES } from '../../app/sdk/wire/conformance.ts';
 import { STANDARD_TAGS } from '../../app/sdk/wire/metadata.ts';
 import vectors from '../../examples/vectors.json' with { type: 'json' };
-import { listen } from '../harness/edge/listen.ts';
+import { useServers } from '../harness/edge/listen.ts';
 import { installPython, run } from '../harness/edge/tools.ts';
 import { cleanUp, newDirectory, ROOT, startNetwork } from '../local/start.ts';
 import { runHere, testUndisturbed } from './run.ts';
@@ -56,6 +55,7 @@ const PROGRAMS: Program[] = [
 describe('the examples of a creator', function () {
   this.timeout(600_000);
   const dataDir = newDirectory();
+  const serve = useServers();
   const path = (name: string): string => join(dataDir, name);
   let demo: DemoFile;
   before(async () => {
@@ -137,7 +137,6 @@ describe('the examples of a creator', function () {
       });
 
       it('answers 503, for another try, while the keys of the marketplace cannot be read', async () => {
-        const busy = createServer((_, response) => response.writeHead(429).end('{}'));
         const { headers, body } = vectors.call;
         const now = Math.floor(Date.now() / 1_000);
         const input = headers['signature-input'].replace(
@@ -145,12 +144,8 @@ describe('the examples of a creator', function () {
           `created=${now};expires=${now + 60}`,
         );
         const call = { method: 'POST', headers: { ...headers, 'signature-input': input }, body };
-        try {
-          const url = await start(await listen(busy));
-          for (let count = 0; count < 2; count += 1) expect((await fetch(url, call)).status).to.equal(503);
-        } finally {
-          busy.close();
-        }
+        const url = await start(await serve((_, response) => response.writeHead(429).end('{}')));
+        for (let count = 0; count < 2; count += 1) expect((await fetch(url, call)).status).to.equal(503);
       });
 
       it('passes every check of `creator test`, sent by the marketplace', async () => {

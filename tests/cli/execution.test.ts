@@ -11,8 +11,8 @@ import { deriveExecutionId, formatUuid, parseUuid, requestHash } from '../../app
 import { readClock } from '../../app/sdk/wallet/connection.ts';
 import { sendTransaction } from '../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
-import { startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
-import { createTerminal, runHere } from './run.ts';
+import { useMarketplace } from '../harness/node/marketplace.ts';
+import { runHere, useTerminal } from './run.ts';
 
 const PRICE = 250_000n;
 /** A refunded record is kept for an hour after its open. */
@@ -24,8 +24,8 @@ const FEE = 5_000n;
 
 describe('the command line without the service: executions', function () {
   this.timeout(600_000);
-  let market: TestMarketplace;
-  let terminal: ReturnType<typeof createTerminal>;
+  const market = useMarketplace();
+  const terminal = useTerminal(() => market.node.rpcUrl);
   let caller: Keypair;
   let stranger: Keypair;
   let executionId: string;
@@ -41,13 +41,7 @@ describe('the command line without the service: executions', function () {
   const lamportsOf = async (wallet: Keypair) => BigInt(await market.node.connection.getBalance(wallet.publicKey));
 
   before(async () => {
-    market = await startMarketplace();
-    terminal = createTerminal(market.node.rpcUrl);
     [caller, stranger] = [market.callers[0]!.wallet, market.callers[1]!.wallet];
-  });
-  after(async () => {
-    terminal.close();
-    await market.stop();
   });
 
   it('opens an execution: the price moves from the wallet into its own escrow, and every field is printed', async () => {

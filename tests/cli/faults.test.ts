@@ -4,7 +4,7 @@
  * behind a server that breaks `sendTransaction`. The command reports a transaction as failed only if that is certain,
  * otherwise as unknown.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import bs58 from 'bs58';
 import { expect } from 'chai';
@@ -13,10 +13,10 @@ import { repeat } from '../../app/sdk/client/repeat.ts';
 import { generateSigningKey, saveSigningKey } from '../../app/sdk/creator/creator.ts';
 import { decodeAccount, findGrant } from '../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
-import { listen } from '../harness/edge/listen.ts';
-import { goodAnswer, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
+import { useServers } from '../harness/edge/listen.ts';
+import { goodAnswer, type TestMarketplace, useMarketplace } from '../harness/node/marketplace.ts';
 import { startRpcProxy } from '../harness/node/rpcProxy.ts';
-import { cli, createTerminal, type Run, runHere } from './run.ts';
+import { cli, type Run, runHere, useTerminal } from './run.ts';
 
 type TurnAway = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -57,9 +57,9 @@ async function startBadNode(node: TestMarketplace['node'], fault: Fault) {
 
 describe('the command line at a service or node with faults', function () {
   this.timeout(600_000);
-  let market: TestMarketplace;
-  let terminal: ReturnType<typeof createTerminal>;
-  let front: Server;
+  const market = useMarketplace();
+  const terminal = useTerminal(() => market.node.rpcUrl);
+  const serve = useServers();
   let service: string[];
   /** Number of requests for each address since `turnAway` was set. */
   let asked: Map<string, number>;
@@ -78,9 +78,7 @@ describe('the command line at a service or node with faults', function () {
   const timesAsked = (what: RegExp) => [...asked].find(([path]) => what.test(path))?.[1];
 
   before(async () => {
-    market = await startMarketplace();
-    terminal = createTerminal(market.node.rpcUrl);
-    front = createServer(async (request, response) => {
+    const front = await serve(async (request, response) => {
       const path = request.url ?? '';
       asked.set(path, (asked.get(path) ?? 0) + 1);
       if (asked.get(path) === 1 || turnAway.always?.test(path)) return turnAway.how(request, response);
@@ -92,7 +90,7 @@ describe('the command line at a service or node with faults', function () {
       response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
       response.end(Buffer.from(await answer.arrayBuffer()));
     });
-    service = ['--base-url', await listen(front)];
+    service = ['--base-url', front];
     const faults: Fault[] = ['silent', 'lossy', 'silent'];
     nodes = await Promise.all(faults.map((fault) => startBadNode(market.node, fault)));
     earlier = [await held(0), await held(1)];
@@ -105,13 +103,7 @@ describe('the command line at a service or node with faults', function () {
       return cli([...words, '--rpc-url', nodes[index]!.url, '--keypair', keypair, '--json']);
     });
   });
-  after(async () => {
-    await Promise.all(nodes.map((node) => node.close()));
-    front.close();
-    front.closeAllConnections();
-    terminal.close();
-    await market.stop();
-  });
+  after(() => Promise.all(nodes.map((node) => node.close())));
 
   it('retries after the time that the service names, and reports it on stderr only', async () => {
     set(busy(1));

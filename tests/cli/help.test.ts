@@ -1,12 +1,12 @@
 /** Rules for every command before it runs: help, JSON for scripts, and a fast start. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Command } from 'commander';
 import { createProgram } from '../../app/cli/run.ts';
 import { pagePaths, readPage } from '../docs/markdown.ts';
+import { useFolder } from '../harness/folder.ts';
 import { ROOT } from '../local/start.ts';
 import { runHere } from './run.ts';
 
@@ -40,8 +40,7 @@ function modulesOf(url: string): string[] {
 
 describe('the command line before a command runs', function () {
   this.timeout(600_000);
-  const directory = mkdtempSync(join(tmpdir(), 'cli-'));
-  after(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = useFolder('cli');
 
   /** The modules that a run of the command line imports. */
   const loadedBy = (words: string[]): Promise<{ code: number; modules: string[] }> =>

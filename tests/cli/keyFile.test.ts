@@ -1,14 +1,13 @@
 /** Key files of wallets and signing keys, created without any other tool. */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
+import { useFolder } from '../harness/folder.ts';
 import { runHere } from './run.ts';
 
 describe('keys new', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'cli-'));
-  after(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = useFolder('cli');
 
   it('creates a key file that only its owner can read, and prints the address', async () => {
     const path = join(directory, 'wallet.json');

@@ -3,16 +3,15 @@
  * real service. Then the gas balance: wallet and gas balance to the lamport after each command, the limits of a key, and
  * the refusals. Also the rent of a dispute, which a command returns.
  */
-import { createServer } from 'node:http';
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { decodeAccount, findDispute, findExecution, findGrant, findSpender } from '../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
-import { listen } from '../harness/edge/listen.ts';
+import { useServers } from '../harness/edge/listen.ts';
 import { until } from '../harness/edge/until.ts';
-import { request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
-import { createTerminal, runHere } from './run.ts';
+import { request, useMarketplace } from '../harness/node/marketplace.ts';
+import { runHere, useTerminal } from './run.ts';
 
 /** Fee of one signature, in lamports. */
 const FEE = 5_000n;
@@ -21,16 +20,9 @@ const KEPT_SECONDS = 2_592_000;
 
 describe('cli against the service', function () {
   this.timeout(600_000);
-  let market: TestMarketplace;
-  let terminal: ReturnType<typeof createTerminal>;
-  before(async () => {
-    market = await startMarketplace();
-    terminal = createTerminal(market.node.rpcUrl);
-  });
-  after(async () => {
-    terminal.close();
-    await market.stop();
-  });
+  const market = useMarketplace();
+  const terminal = useTerminal(() => market.node.rpcUrl);
+  const serve = useServers();
 
   const done = (...words: string[]) =>
     terminal.done(market.callers[0]!.wallet, ...words, '--base-url', market.relay.url);
@@ -93,8 +85,7 @@ describe('cli against the service', function () {
   });
 
   it('webhooks create, test, deliveries, redeliver, update, rotate and delete do what the page does', async () => {
-    const receiver = createServer((_request, response) => response.writeHead(202).end('thanks'));
-    const url = `${await listen(receiver)}/hook`;
+    const url = `${await serve((_request, response) => response.writeHead(202).end('thanks'))}/hook`;
     const { endpoint_id, secret, ...made } = await done('webhooks', 'create', url, '--events', 'dispute.opened');
     expect(secret).to.match(/^whsec_/);
     expect(made).to.deep.include({ url, event_types: ['dispute.opened'], status: 'active' });
@@ -120,8 +111,6 @@ describe('cli against the service', function () {
       .and.not.to.equal(secret);
     expect(await done('webhooks', 'delete', endpoint_id)).to.deep.equal({ endpoint_id });
     expect(await refused('webhooks', 'test', endpoint_id)).to.include('webhook_not_found');
-    receiver.closeAllConnections();
-    receiver.close();
   });
 
   it('execution start runs an execution opened by execution open, with the wallet alone', async () => {
@@ -258,11 +247,7 @@ describe('cli against the service', function () {
     });
 
     it('dispute close returns the rent of an ended dispute after 30 days for any sender, and not before', async () => {
-      const path = `/v1/agents/${market.agentId}/execute`;
-      const { body } = await request(market.relay.url, path, {
-        apiKey: market.callers[0]!.apiKey,
-        body: { task: 'x' },
-      });
+      const { body } = await market.execute(market.relay.url, { task: 'x' });
       expect(body.status, JSON.stringify(body)).to.equal('completed');
       const id: string = body.execution_id;
       const file = terminal.file('evidence.txt', 'wrong');

@@ -1,12 +1,12 @@
 /** A creator's FILE.json: accepted files, and refusals that name the field and the rule. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readListingFile } from '../../app/cli/listingFile.ts';
 import { depositFor, type ListingDraftInput, parseListingDraft } from '../../app/sdk/wallet/listingDraft.ts';
 import { Refusal } from '../../app/sdk/wallet/refusal.ts';
 import { pixelOf, urlOf } from '../harness/edge/pictures.ts';
+import { useFolder } from '../harness/folder.ts';
 
 const valid: ListingDraftInput = {
   name: 'summarizer',
@@ -22,6 +22,8 @@ const valid: ListingDraftInput = {
 };
 
 describe('the description of an agent', () => {
+  const folder = useFolder('picture');
+
   it('becomes metadata and terms', () => {
     const file = parseListingDraft(valid, 'agent.json');
     expect(file.price).to.equal(250_000n);
@@ -45,7 +47,6 @@ describe('the description of an agent', () => {
   });
 
   it('takes its picture from a file beside it, and refuses files of other formats', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'picture-'));
     const write = (name: string, content: string | Buffer) => writeFileSync(join(folder, name), content);
     const read = (picture: string) => {
       write('agent.json', JSON.stringify({ ...valid, picture }));
@@ -60,7 +61,6 @@ describe('the description of an agent', () => {
     expect(() => read('picture.svg')).to.throw(Refusal, /picture\.svg is not a PNG, JPEG or WebP/);
     expect(() => read('missing.png')).to.throw(Refusal, /missing\.png does not exist/);
     expect(() => read('large.png')).to.throw(Refusal, /at most 24576 bytes[\s\S]*at picture/);
-    rmSync(folder, { recursive: true });
   });
 
   it('parses a price as text, to the last base unit', () => {

@@ -2,7 +2,6 @@
  * Disputes and claims by proofs that are rebuilt from the chain's own transactions: no relay and no index runs, or the
  * service lies.
  */
-import { createServer } from 'node:http';
 import { type ConfirmedSignatureInfo, Connection, Keypair, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
@@ -10,12 +9,12 @@ import { encodeArchived, readArchiveTree } from '../../app/sdk/program/archive.t
 import * as program from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { readExecution } from '../../app/sdk/wallet/executions.ts';
-import { listen } from '../harness/edge/listen.ts';
+import { useServers } from '../harness/edge/listen.ts';
 import { until } from '../harness/edge/until.ts';
 import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { type Market, type OpenedExecution, PRICE, startMarket } from '../indexer/market.ts';
 import { NOBODY } from './receiptStage.ts';
-import { createTerminal, type Run } from './run.ts';
+import { type Run, useTerminal } from './run.ts';
 
 const BOND = 10_000_000;
 const FEE = 5_000;
@@ -27,7 +26,7 @@ const BATCH = 12;
 describe('the command line: proofs from the chain alone', function () {
   this.timeout(600_000);
   let market: Market;
-  let terminal: ReturnType<typeof createTerminal>;
+  const terminal = useTerminal(() => market.node.rpcUrl);
   let executions: OpenedExecution[];
   let evidence: string;
   let tree: PublicKey;
@@ -35,7 +34,6 @@ describe('the command line: proofs from the chain alone', function () {
 
   before(async () => {
     market = await startMarket();
-    terminal = createTerminal(market.node.rpcUrl);
     evidence = terminal.file('evidence.txt', 'The result is wrong.');
     await market.node.fundSol(stranger.publicKey, 10e9);
     await market.list();
@@ -49,7 +47,6 @@ describe('the command line: proofs from the chain alone', function () {
     tree = program.findSeededTree(payer, 0);
   });
   after(async () => {
-    terminal?.close();
     await market?.node.stop();
   });
 
@@ -202,15 +199,14 @@ describe('the command line: proofs from the chain alone', function () {
   describe('a service that lies', () => {
     let answer: unknown;
     let url: string;
-    const liar = createServer((_, response) => {
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(answer));
-    });
+    const serve = useServers();
     before(async () => {
-      url = await listen(liar);
+      url = await serve((_, response) => {
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify(answer));
+      });
       await archive([recordOf(3)]);
     });
-    after(() => void liar.close());
 
     it('does not hinder a dispute', async () => {
       const { leaf, execution } = (await readExecution(market.node.connection, executions[2]!.executionId)) as {

@@ -5,18 +5,16 @@ import { hashResult } from '../../app/sdk/receipt/receipt.ts';
 import { CHECKS, type CheckName } from '../../app/sdk/receipt/verify.ts';
 import type { Receipt } from '../../app/sdk/wire/receipt.ts';
 import type { CallRule } from '../harness/node/rpcProxy.ts';
-import { NOBODY, named, of, PURE, type ReceiptStage, startReceiptStage } from './receiptStage.ts';
+import { NOBODY, named, of, PURE, useReceiptStage } from './receiptStage.ts';
 
 describe('the command line: receipts and untrusted nodes', function () {
   this.timeout(600_000);
-  let stage: ReceiptStage;
+  const stage = useReceiptStage();
   let receipt: Receipt;
 
   before(async () => {
-    stage = await startReceiptStage();
     receipt = await stage.take(await stage.pay('sum'));
   });
-  after(() => stage?.stop());
 
   describe('a node that lies', () => {
     // biome-ignore lint/suspicious/noExplicitAny: an answer of a node, changed in one place

@@ -8,9 +8,9 @@ import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { executionMessage, hashResult, requestHash, signMessage } from '../../app/sdk/receipt/receipt.ts';
 import { CHECKS, type Check, type CheckName, verifyReceipt } from '../../app/sdk/receipt/verify.ts';
 import type { Receipt } from '../../app/sdk/wire/receipt.ts';
-import { failedAnswer, goodAnswer, startMarketplace } from '../harness/node/marketplace.ts';
-import { type CallRule, startRpcProxy } from '../harness/node/rpcProxy.ts';
-import { createTerminal, type Run, runHere } from './run.ts';
+import { failedAnswer, goodAnswer, useMarketplace } from '../harness/node/marketplace.ts';
+import { type CallRule, type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
+import { type Run, runHere, useTerminal } from './run.ts';
 
 /** Checks that need no node. */
 export const PURE: CheckName[] = ['shape', 'result_hash', 'signature', 'request_hash', 'execution_signature'];
@@ -21,27 +21,33 @@ export const named = (checks: Check[], state: Check['state']): CheckName[] =>
   checks.flatMap((check) => (check.state === state ? [check.name] : []));
 export const of = (checks: Check[], name: CheckName): Check => checks.find((check) => check.name === name)!;
 
-export type ReceiptStage = Awaited<ReturnType<typeof startReceiptStage>>;
-
-export async function startReceiptStage() {
-  const market = await startMarketplace({ environment: { ARCHIVE: 'off' } });
-  const terminal = createTerminal(market.node.rpcUrl);
-  const proxy = await startRpcProxy(market.node);
-  const { wallet, apiKey } = market.callers[0]!;
-  market.setBehaviour((body, _, reply) => {
-    if (body.task === 'fail') return reply(failedAnswer(body.execution_id));
-    const request = Buffer.from(requestHash(body.task, body.parameters)).toString('hex');
-    const result = `done: ${body.task}`;
-    const message = executionMessage(PROGRAM_ID.toBase58(), body.execution_id, request, hashResult(result));
-    const execution_signature = signMessage(market.signingKey, message);
-    reply({ ...goodAnswer(market.signingKey, body.execution_id, result), execution_signature });
+export function useReceiptStage() {
+  const market = useMarketplace({ environment: { ARCHIVE: 'off' } });
+  const terminal = useTerminal(() => market.node.rpcUrl);
+  let proxy: RpcProxy;
+  let client: ReturnType<typeof createClient>;
+  before(async () => {
+    proxy = await startRpcProxy(market.node);
+    client = createClient({ baseUrl: market.relay.url, apiKey: market.callers[0]!.apiKey });
+    market.setBehaviour((body, _, reply) => {
+      if (body.task === 'fail') return reply(failedAnswer(body.execution_id));
+      const request = Buffer.from(requestHash(body.task, body.parameters)).toString('hex');
+      const result = `done: ${body.task}`;
+      const message = executionMessage(PROGRAM_ID.toBase58(), body.execution_id, request, hashResult(result));
+      const execution_signature = signMessage(market.signingKey, message);
+      reply({ ...goodAnswer(market.signingKey, body.execution_id, result), execution_signature });
+    });
   });
-  const client = createClient({ baseUrl: market.relay.url, apiKey });
+  after(() => proxy?.close());
   return {
     market,
     terminal,
-    proxy,
-    client,
+    get proxy() {
+      return proxy;
+    },
+    get client() {
+      return client;
+    },
     async pay(task: string): Promise<string> {
       const answer = await client.request('executeAgent', {
         agent_id: market.agentId,
@@ -51,7 +57,7 @@ export async function startReceiptStage() {
       return answer.execution_id;
     },
     take: (id: string, ...words: string[]) =>
-      terminal.done(wallet, 'execution', 'receipt', id, '--base-url', market.relay.url, ...words),
+      terminal.done(market.callers[0]!.wallet, 'execution', 'receipt', id, '--base-url', market.relay.url, ...words),
     write: (name: string, given: unknown): string => terminal.file(name, JSON.stringify(given)),
     /** Runs `execution verify`, with a service or without one. */
     run: (given: string, rpcUrl = market.node.rpcUrl, baseUrl = NOBODY): Promise<Run> =>
@@ -64,11 +70,6 @@ export async function startReceiptStage() {
       expect(checks.map(({ name }) => name)).to.deep.equal([...CHECKS]);
       for (const { state, reason } of checks) if (state === 'not_checked') expect(reason).to.be.a('string');
       return checks;
-    },
-    async stop(): Promise<void> {
-      terminal.close();
-      await proxy.close();
-      await market.stop();
     },
   };
 }

@@ -1,12 +1,12 @@
 /** Runs the command line: as a process, as a person does, or in this process, for tests with many steps. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { runCommand } from '../../app/cli/run.ts';
 import { undisturbed } from '../harness/edge/undisturbed.ts';
+import { useFolder } from '../harness/folder.ts';
 import { ROOT } from '../local/start.ts';
 
 export interface Run {
@@ -68,9 +68,9 @@ export const testUndisturbed = (run: () => Promise<Run>): Promise<Run> =>
     return { ...ran, failed: [...ran.stderr.matchAll(/^failed (\w+): /gm)].map(([, name]) => name!) };
   });
 
-/** Runs commands on one chain, signed by the test's wallets. */
-export function createTerminal(rpcUrl: string) {
-  const directory = mkdtempSync(join(tmpdir(), 'cli-'));
+/** Runs commands on the chain of a suite, signed by the test's wallets. */
+export function useTerminal(rpcUrl: () => string) {
+  const directory = useFolder('cli');
   const path = (name: string): string => join(directory, name);
   /** Writes a file for a command to read; returns its path. */
   const file = (name: string, content: string): string => {
@@ -79,7 +79,7 @@ export function createTerminal(rpcUrl: string) {
   };
   const run = (wallet: Keypair, words: string[]): Promise<Run> => {
     const keypair = file(`${wallet.publicKey}.json`, JSON.stringify([...wallet.secretKey]));
-    return runHere([...words, '--rpc-url', rpcUrl, '--keypair', keypair, '--json']);
+    return runHere([...words, '--rpc-url', rpcUrl(), '--keypair', keypair, '--json']);
   };
   const parse = ({ code, stdout, stderr }: Run) => {
     expect(code, stderr).to.equal(0);
@@ -99,7 +99,6 @@ export function createTerminal(rpcUrl: string) {
       return stderr;
     },
     /** Runs a command without a signer, and returns its result. */
-    look: async (...words: string[]) => parse(await runHere([...words, '--rpc-url', rpcUrl, '--json'])),
-    close: () => rmSync(directory, { recursive: true, force: true }),
+    look: async (...words: string[]) => parse(await runHere([...words, '--rpc-url', rpcUrl(), '--json'])),
   };
 }

@@ -23,7 +23,7 @@ import { type MarketplaceChain, openChain, openMarketplace } from '../../app/sdk
 import { Refusal } from '../../app/sdk/wallet/refusal.ts';
 import { changeSettings } from '../../app/sdk/wallet/settings.ts';
 import { keypairSigner, type Signer } from '../../app/sdk/wallet/signer.ts';
-import { goodAnswer, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
+import { goodAnswer, useMarketplace } from '../harness/node/marketplace.ts';
 import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
 
 const PRICE = 250_000n;
@@ -80,7 +80,7 @@ async function startSigner(): Promise<Signer & { signed: { transactions: number;
 
 describe('a wallet', function () {
   this.timeout(600_000);
-  let market: TestMarketplace;
+  const market = useMarketplace();
   let creator: Awaited<ReturnType<typeof startSigner>>;
   let caller: Awaited<ReturnType<typeof startSigner>>;
   let agentId: PublicKey;
@@ -113,7 +113,6 @@ describe('a wallet', function () {
     openByWallet(market.marketplace, { wallet, agentId, requestHash: requestHash('sums') });
 
   before(async () => {
-    market = await startMarketplace();
     [creator, caller] = await Promise.all([startSigner(), startSigner()]);
     for (const { publicKey } of [creator, caller]) {
       await market.node.fundSol(publicKey, 10e9);
@@ -121,10 +120,9 @@ describe('a wallet', function () {
     }
     answerWith(signingKey);
   });
-  after(async () => {
+  after(() => {
     creator?.stop();
     caller?.stop();
-    await market?.stop();
   });
 
   it('lists an agent with one message for the session, one transaction and the deposit', async () => {

@@ -11,8 +11,8 @@ import { generateSigningKey, saveSigningKey } from '../../app/sdk/creator/creato
 import { findCollateralVault, findDispute, findExecution, findTreasury } from '../../app/sdk/program/program.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
 import { until } from '../harness/edge/until.ts';
-import { goodAnswer, request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
-import { createTerminal, runHere } from './run.ts';
+import { goodAnswer, useMarketplace } from '../harness/node/marketplace.ts';
+import { runHere, useTerminal } from './run.ts';
 
 const PRICE = 250_000n;
 const FEE_LAMPORTS = 5_000n;
@@ -27,8 +27,8 @@ describe('the command line without the service: the life of an agent', function 
   this.timeout(600_000);
   // Each chapter depends on the one before it.
   this.bail(true);
-  let market: TestMarketplace;
-  let terminal: ReturnType<typeof createTerminal>;
+  const market = useMarketplace();
+  const terminal = useTerminal(() => market.node.rpcUrl);
   let [admin, creator, caller, stranger]: Keypair[] = [];
   let agentId: string;
   let apiKey: string;
@@ -50,8 +50,7 @@ describe('the command line without the service: the life of an agent', function 
   /** A call that the relay settles. Retries until the relay's index has seen that the agent is resumed. */
   const pay = async (key = apiKey): Promise<string> => {
     for (;;) {
-      const path = `/v1/agents/${agentId}/execute`;
-      const { body } = await request(market.relay.url, path, { apiKey: key, body: { task: 'sums' } });
+      const { body } = await market.execute(market.relay.url, { task: 'sums' }, { agent: agentId, apiKey: key });
       if (body.status === 'completed') return body.execution_id;
       expect(body.error?.code, JSON.stringify(body)).to.equal('agent_paused');
     }
@@ -64,8 +63,6 @@ describe('the command line without the service: the life of an agent', function 
     terminal.refused(admin!, 'admin', 'resolve-dispute', id, ...words, '--reason-file', reason, '--hash-only');
 
   before(async () => {
-    market = await startMarketplace();
-    terminal = createTerminal(market.node.rpcUrl);
     [admin, creator, caller, stranger] = [
       market.node.payer,
       market.creator,
@@ -79,10 +76,6 @@ describe('the command line without the service: the life of an agent', function 
       return (await market.query('ledger', 'SELECT slot FROM event_feed'))[0].slot !== null;
     });
     market.setBehaviour(({ execution_id, task }, _, reply) => reply(goodAnswer(signingKey, execution_id, task)));
-  });
-  after(async () => {
-    terminal.close();
-    await market.stop();
   });
 
   it('lists an agent and creates a key, without the service', async () => {

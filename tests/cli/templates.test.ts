@@ -4,8 +4,7 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Keypair } from '@solana/web3.js';
@@ -14,11 +13,12 @@ import { findTreasury } from '../../app/sdk/program/program.ts';
 import { CONFORMANCE_NAMES } from '../../app/sdk/wire/conformance.ts';
 import { type Finished, installInto, makeEnvironment, run } from '../harness/edge/tools.ts';
 import { TIMED, undisturbed } from '../harness/edge/undisturbed.ts';
+import { useFolder } from '../harness/folder.ts';
 import { freePort } from '../harness/freePort.ts';
-import { request, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
+import { useMarketplace } from '../harness/node/marketplace.ts';
 import { packSdk } from '../harness/packSdk.ts';
 import { ROOT } from '../local/start.ts';
-import { createTerminal, runHere, testUndisturbed } from './run.ts';
+import { runHere, testUndisturbed, useTerminal } from './run.ts';
 
 const exec = promisify(execFile);
 const KEYS_PORT = 18_790;
@@ -46,17 +46,7 @@ const TEMPLATES: Template[] = [
       const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
       await exec('npm', ['install', ...quiet, join(packages, filename), '@types/node@20'], { cwd: folder });
       // The template also type-checks against the package's types.
-      const options = [
-        '--strict',
-        '--noEmit',
-        '--skipLibCheck',
-        '--types',
-        'node',
-        '--target',
-        'es2023',
-        '--module',
-        'nodenext',
-      ];
+      const options = '--strict --noEmit --skipLibCheck --types node --target es2023 --module nodenext'.split(' ');
       const files = ['agent.ts', 'server.ts', 'agent.test.ts'];
       await exec(process.execPath, [TSC, ...options, '--allowImportingTsExtensions', ...files], { cwd: folder });
     },
@@ -82,22 +72,17 @@ const TEMPLATES: Template[] = [
 
 describe('templates of a creator', function () {
   this.timeout(600_000);
-  let market: TestMarketplace;
-  let terminal: ReturnType<typeof createTerminal>;
+  const market = useMarketplace();
+  const terminal = useTerminal(() => market.node.rpcUrl);
   let [creator]: Keypair[] = [];
-  const packages = mkdtempSync(join(tmpdir(), 'packages-'));
+  const [packages, made] = [useFolder('packages'), useFolder('template')];
   let running: ChildProcess | null = null;
 
   before(async () => {
-    market = await startMarketplace();
-    terminal = createTerminal(market.node.rpcUrl);
     creator = market.creator;
   });
   after(async () => {
     await stop();
-    terminal?.close();
-    await market?.stop();
-    rmSync(packages, { recursive: true, force: true });
   });
 
   /** Starts a folder's server as its README says. Its process group ends with `stop`. */
@@ -118,7 +103,7 @@ describe('templates of a creator', function () {
     const { lang, install, test } = template;
     // The Python package is installed from the repository, like the npm package.
     it(`${lang}: is installed, passes its tests, is tested, listed and paid`, async () => {
-      const folder = join(mkdtempSync(join(tmpdir(), 'template-')), `words-${lang}`);
+      const folder = join(made, `words-${lang}`);
       expect((await runHere(['creator', 'new', folder, '--lang', lang])).code).to.equal(0);
       await install(folder, packages);
       // In TypeScript it includes the conformance test, and shows the findings that failed.
@@ -162,7 +147,7 @@ describe('templates of a creator', function () {
       });
       const before = await held();
       const { apiKey } = market.callers[0]!;
-      const answer = await request(market.relay.url, `/v1/agents/${agent_id}/execute`, { apiKey, body: TASK });
+      const answer = await market.execute(market.relay.url, TASK, { agent: agent_id, apiKey });
       expect(answer.body, JSON.stringify(answer.body)).to.include({ status: 'completed', cost_usdc: 0.05 });
       expect(JSON.parse(answer.body.result).words.slice(0, 2)).to.deep.equal([
         { word: 'to', count: 2 },
@@ -174,7 +159,6 @@ describe('templates of a creator', function () {
         treasury: before.treasury + FEE,
       });
       await stop();
-      rmSync(folder, { recursive: true });
     });
   }
 

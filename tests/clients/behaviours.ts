@@ -2,7 +2,7 @@
  * Runs the table of behaviours.json for one client. A scripted server stands in front of a real relay, and a program in
  * the client's language makes the calls. The table documents its fields.
  */
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
@@ -11,7 +11,7 @@ import type { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createCreatorServer, generateSigningKey } from '../../app/sdk/creator/creator.ts';
 import { EVENT_STREAM, isEventStream, renderEvent } from '../../app/sdk/wire/eventStream.ts';
-import { listen } from '../harness/edge/listen.ts';
+import { listen, serve } from '../harness/edge/listen.ts';
 import {
   failedAnswer,
   goodAnswer,
@@ -137,7 +137,7 @@ async function write(response: ServerResponse, answer: object, pauseMs: number):
 /** A server that treats requests to `/N/...` as the Nth script says. */
 async function startScripted(relayUrl: string, agentId: string) {
   const seen: Seen[] = BEHAVIOURS.map(() => ({ requests: 0, keys: new Set(), executionId: '' }));
-  const server = createServer(async (request, response) => {
+  const server = await serve(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const [, index = '', path = ''] = /^\/(\d+)(.*)$/.exec(request.url ?? '') ?? [];
@@ -148,14 +148,7 @@ async function startScripted(relayUrl: string, agentId: string) {
     const ask = () => forward(`${relayUrl}${path}`, request.method!, request.headers, Buffer.concat(chunks));
     await play(JSON.parse(JSON.stringify(step).replace('$agent', agentId)), mine, ask, response);
   });
-  return {
-    url: await listen(server),
-    seen,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  return { ...server, seen };
 }
 
 async function play(step: Step, mine: Seen, ask: () => Promise<Response>, response: ServerResponse): Promise<void> {

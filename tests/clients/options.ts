@@ -1,7 +1,6 @@
 /** Options of the TypeScript client, and its errors, on a real marketplace. */
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { expect } from 'chai';
@@ -16,7 +15,7 @@ import {
   verifyReceipt,
 } from '../../app/sdk/client/caller.ts';
 import { generateTypes } from '../../scripts/clientTypes.ts';
-import { listen } from '../harness/edge/listen.ts';
+import { useServers } from '../harness/edge/listen.ts';
 import { PRICE, type TestMarketplace } from '../harness/node/marketplace.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -38,19 +37,15 @@ export function takesOptions(market: () => TestMarketplace): void {
         (error: Error) => error,
       );
 
-    /** Starts a server for one test. Records the requests it receives. */
+    const start = useServers();
+    /** Starts a server. Records the requests it receives. */
     async function serve(listener: RequestListener) {
       const requests: IncomingMessage[] = [];
-      const server = createServer((request, response) => {
+      const url = await start((request, response) => {
         requests.push(request);
         listener(request, response);
       });
-      const url = await listen(server);
-      const close = () => {
-        server.closeAllConnections();
-        server.close();
-      };
-      return { url, server, requests, close };
+      return { url, requests };
     }
 
     it('verifies what it paid for against a node, and finds a changed result', async () => {
@@ -203,13 +198,12 @@ export function takesOptions(market: () => TestMarketplace): void {
         response.writeHead(status, { 'content-type': 'application/json' });
         response.end(JSON.stringify({ ...nulls, execution_id: '1', status: 'running' }));
       });
-      for (const { url, close } of [silent, busy, running]) {
+      for (const { url } of [silent, busy, running]) {
         const signal = AbortSignal.timeout(300);
         const start = performance.now();
         const { agents } = client({ baseUrl: url });
         expect(await refusal(agents.run('a', { task: 'x' }, { signal }))).to.equal(signal.reason);
         expect(performance.now() - start).to.be.below(50_000);
-        close();
       }
     });
 
@@ -243,7 +237,8 @@ export function takesOptions(market: () => TestMarketplace): void {
     };
 
     it('accepts a signal in every method, and ends with its reason', async () => {
-      const silent = await serve(() => {});
+      let leave = (): void => {};
+      const silent = await serve(() => leave());
       const of = client({ baseUrl: silent.url });
       const groups = Object.entries(of).filter(([, group]) => typeof group === 'object');
       const names = groups.flatMap(([name, group]) =>
@@ -253,23 +248,19 @@ export function takesOptions(market: () => TestMarketplace): void {
       for (const [name, ask] of Object.entries(METHODS)) {
         const leaving = new AbortController();
         const reason = new Error(name);
-        const asked = once(silent.server, 'request').then(() => leaving.abort(reason));
+        leave = () => leaving.abort(reason);
         expect(await refusal(ask(of, leaving.signal)), name).to.equal(reason);
-        await asked;
       }
-      silent.close();
     });
 
     it('ends verify with the reason of its signal, even while it waits for the Solana node', async () => {
       const { executions } = client();
       const { execution_id } = await client().agents.run(market().agentId, { task: 'verified in vain' });
-      const node = await serve(() => {});
       const leaving = new AbortController();
-      node.server.once('request', () => leaving.abort(new Error('enough')));
+      const node = await serve(() => leaving.abort(new Error('enough')));
       const verifying = executions.verify(execution_id, { rpcUrl: node.url, signal: leaving.signal });
       expect(await refusal(verifying)).to.equal(leaving.signal.reason);
       expect(node.requests.length).to.equal(1);
-      node.close();
     });
 
     it('sends its User-Agent, and logs each request without key, task and filters', async () => {
@@ -281,7 +272,6 @@ export function takesOptions(market: () => TestMarketplace): void {
       });
       const logger = { debug: (line: string) => void lines.push(line) };
       await client({ baseUrl: relay.url, logger }).agents.list({ q: 'secret plans' }).page();
-      relay.close();
       expect(relay.requests[0]!.headers['user-agent']).to.equal(`agent-marketplace-typescript/${VERSION}`);
       expect(lines.map((line) => line.replace(/\d+ ms/, 'N ms'))).to.deep.equal([
         'GET /v1/agents: 503 unexpected_answer in N ms',

@@ -2,12 +2,12 @@
  * Payments of a client from wallets, through the x402 endpoint of a real marketplace. A program in the client's language
  * makes the calls. A proxy drops answers and falsifies quotes. Each call has its own wallet.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { findTokenAccount } from '../../app/sdk/program/program.ts';
-import { listen } from '../harness/edge/listen.ts';
+import { serve } from '../harness/edge/listen.ts';
 import { FEE, PRICE, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { type Accepted, decodeHeader } from '../harness/node/x402.ts';
 import { allEnded, type Outcome, type Program } from './behaviours.ts';
@@ -151,13 +151,7 @@ async function startBetween(relayUrl: string) {
     response.end(text);
   }
 
-  const server = createServer((request, response) => void answer(request, response));
-  const url = await listen(server);
-  const close = () => {
-    server.closeAllConnections();
-    server.close();
-  };
-  return { url, paid, close };
+  return { ...(await serve((request, response) => void answer(request, response))), paid };
 }
 
 /** Declares a test for each purchase. `market` accepts x402 payments; `program` makes all calls in parallel. */

@@ -15,7 +15,6 @@ import {
   saveSigningKey,
   signingKeyAddress,
 } from '../../app/sdk/creator/creator.ts';
-import { RECORD_OFFSETS } from '../../app/sdk/program/accounts.ts';
 import idl from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 import {
   constants,
@@ -38,7 +37,17 @@ import { createKey } from '../../app/sdk/wallet/apiKeys.ts';
 import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import vectors from '../../examples/vectors.json' with { type: 'json' };
 import { generateBlockingClient, readBlockingClient } from '../../scripts/pythonClient.ts';
-import { createTerminal } from '../cli/run.ts';
+import {
+  dearer,
+  flipped,
+  grownProofs,
+  PROOF_CHANGES,
+  type Proof,
+  RECEIPT_CHANGES,
+  showsData,
+} from '../cli/receiptChanges.ts';
+import { named } from '../cli/receiptStage.ts';
+import { useTerminal } from '../cli/run.ts';
 import { listen } from '../harness/edge/listen.ts';
 import { run } from '../harness/edge/tools.ts';
 import { until, untilFound } from '../harness/edge/until.ts';
@@ -46,7 +55,6 @@ import { freePort } from '../harness/freePort.ts';
 import { FEE, PRICE, type TestCaller, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { sendVersionOne } from '../harness/node/versionOne.ts';
-import { treeOf } from '../program/archiving.ts';
 import { behavesAsTheTableSays, type Outcome, type Program, startScene } from './behaviours.ts';
 import { buildPackage, installTools, type PythonPackage, SOURCE } from './package.ts';
 import { paysFromAWallet, SERVICE_FEE } from './purchases.ts';
@@ -102,18 +110,8 @@ describe('clients/python', () => {
     };
 
     it('has types that mypy --strict accepts in its own code, and pyright too in programs, and that find a mistake', async () => {
-      const programs = [
-        'quote.py',
-        'wallet.py',
-        'caller.py',
-        'caller_async.py',
-        'follow.py',
-        'verify.py',
-        'endpoint.py',
-        'receiver.py',
-        'creator.py',
-        'service.py',
-      ];
+      const names = 'quote wallet caller caller_async follow verify endpoint receiver creator service';
+      const programs = names.split(' ').map((name) => `${name}.py`);
       // Checks a user's program: the last line of mypy's output shows that it reads the package's types.
       writeFileSync(
         join(python.folder, 'wrong.py'),
@@ -361,8 +359,8 @@ describe('clients/python', () => {
       const { task: _, parameters: __, ...bare } = receipt;
       const rpcUrl = market.node.rpcUrl;
       const changed = (change: object) => ({ receipt: { ...receipt, ...change }, rpc_url: rpcUrl });
-      const swapped = { open: strange.transactions.open, settle: strange.transactions.settle };
       const questions = [
+        ...RECEIPT_CHANGES.map(([, change]) => changed(change(receipt))),
         changed({}),
         { receipt, rpc_url: null },
         { receipt: bare, rpc_url: rpcUrl },
@@ -373,20 +371,11 @@ describe('clients/python', () => {
         changed({ task: 'another' }),
         changed({ signature: strange.signature }),
         changed({ result_hash: strange.result_hash }),
-        changed({ price_usdc: 0.250001 }),
-        changed({ fee_bps: 99 }),
-        changed({ genesis_hash: receipt.record }),
         changed({ program_id: receipt.record }),
         changed({ execution_id: strange.execution_id }),
         changed({ record: strange.record }),
-        changed({ agent_id: receipt.caller }),
-        changed({ caller: receipt.agent_id }),
         changed({ signing_key: receipt.caller }),
-        changed({ opened_at: '2026-01-01T00:00:00.000Z' }),
-        changed({ settled_at: '2026-01-01T00:00:00.500Z' }),
-        changed({ transactions: swapped }),
-        changed({ transactions: { open: null, settle: null } }),
-        changed({ transactions: { open: receipt.transactions.settle, settle: receipt.transactions.open } }),
+        changed({ transactions: strange.transactions }),
         changed({ execution_signature: receipt.signature }),
         { execution_id, rpc_url: rpcUrl },
         { execution_id: failed, rpc_url: rpcUrl },
@@ -400,9 +389,15 @@ describe('clients/python', () => {
             : await verifyExecution(question.execution_id, { rpcUrl: question.rpc_url });
         expect(said[index], `question ${index}`).to.deep.equal(expected);
       }
-      expect(said[0]!.map(({ state }) => state)).to.deep.equal(
-        said[0]!.map(({ name }) => (name === 'execution_signature' ? 'not_checked' : 'passed')),
-      );
+      for (const [index, [what, , failed, unknown = []]] of RECEIPT_CHANGES.entries()) {
+        // This creator does not sign the execution.
+        const expected = failed.filter((name) => name !== 'execution_signature');
+        expect(named(said[index]!, 'failed'), what).to.deep.equal(expected);
+        expect(named(said[index]!, 'not_checked'), what).to.include.members(unknown);
+      }
+      const unchanged = said[RECEIPT_CHANGES.length]!;
+      expect(named(unchanged, 'not_checked')).to.deep.equal(['execution_signature']);
+      expect(named(unchanged, 'failed')).to.deep.equal([]);
     });
 
     it('agree with those in TypeScript on executions that share transactions of version 1', async () => {
@@ -482,6 +477,8 @@ describe('clients/python', () => {
   });
 
   describe('its checks of archived executions', () => {
+    const terminal = useTerminal(() => market.node.rpcUrl);
+
     it('agree with those in TypeScript on a valid proof and on changed ones', async () => {
       const client = createClient({ baseUrl: market.relay.url, apiKey: market.callers[0]!.apiKey });
       const { execution_id } = await client.request('executeAgent', {
@@ -490,68 +487,45 @@ describe('clients/python', () => {
       });
       const receipt = await client.request('getExecutionReceipt', { execution_id });
       await market.node.timeTravel((await market.node.now()) + constants.recordSecondsMin + 60);
-      const terminal = createTerminal(market.node.rpcUrl);
       await terminal.done(market.callers[1]!.wallet, 'archive', 'run', '--make-tree');
-      terminal.close();
       const archive = await untilFound('the proof is shown', () =>
         client.request('getExecutionArchive', { execution_id }).catch(() => null),
       );
-      const other = archive.proof.map((node) => node.replace(/^./, (digit) => (digit === '0' ? '1' : '0')));
       const fields = Buffer.from(archive.fields, 'base64');
-      fields[100]! ^= 1;
-      const changes: Partial<typeof archive>[] = [
+      const altered = [
+        Buffer.concat([Buffer.from([1, 9]), fields.subarray(2)]),
+        Buffer.concat([fields, Buffer.alloc(1)]),
+      ];
+      const changes: Partial<Proof>[] = [
+        ...PROOF_CHANGES.map(([, change]) => change(archive, receipt)),
         {},
-        { archive: archive.tree },
-        { tree: archive.archive },
-        { leaf_index: archive.leaf_index ^ 1 },
-        { leaf_index: 2 ** 20 - 1 },
         { archive_index: 1 },
         { archive_index: 70_000 },
-        { record: archive.tree },
-        { fields: fields.toString('base64') },
-        { fields: Buffer.concat([Buffer.from([1, 9]), fields.subarray(2)]).toString('base64') },
-        { fields: Buffer.concat([fields, Buffer.alloc(1)]).toString('base64') },
-        { leaf: other[0]! },
-        { proof: other },
-        { root: other[1]! },
-        { transaction: receipt.transactions.open! },
+        { proof: archive.proof.map(flipped) },
+        ...altered.map((data) => ({ fields: data.toString('base64') })),
       ];
       const rpc_url = market.node.rpcUrl;
       const questions = [
-        { receipt, rpc_url },
         ...changes.map((change) => ({ receipt: { ...receipt, archive: { ...archive, ...change } }, rpc_url })),
+        { receipt, rpc_url },
       ];
       const said = (await answersOf('checks.py', [], questions)) as Check[][];
       for (const [index, question] of questions.entries()) {
         const expected = await verifyReceipt(question.receipt, { rpcUrl: rpc_url });
         expect(said[index], `question ${index}`).to.deep.equal(expected);
       }
-      const failed = said[1]!.filter(({ state }) => state !== 'passed').map(({ name }) => name);
-      expect(failed).to.deep.equal(['execution_signature']);
+      for (const [index, [what]] of PROOF_CHANGES.entries()) {
+        expect(named(said[index]!, 'failed'), what).to.deep.equal(['record']);
+      }
+      const valid = said[PROOF_CHANGES.length]!;
+      expect(named(valid, 'failed')).to.deep.equal([]);
+      expect(named(valid, 'not_checked')).to.deep.equal(['execution_signature']);
 
-      const tree = await treeOf(new PublicKey(receipt.record), Buffer.from(archive.fields, 'base64'));
-      const proofAt = async (count: number) => {
-        await tree.grow(count);
-        return { ...archive, ...tree.proof() };
-      };
-      const first = await proofAt(1);
-      const soon = await proofAt(100);
-      const growing = await tree.treeData();
-      const [early, full, late] = [await proofAt(1_020), await proofAt(1_024), await proofAt(1_104)];
-      const forged = { ...full, proof: full.proof.with(0, other[0]!) };
-      const grown = await tree.treeData();
-      const dearer = Buffer.from(archive.fields, 'base64');
-      dearer[RECORD_OFFSETS.price - 8]! ^= 1;
-      /** A node that shows this tree. */
+      const { first, soon, growing, early, full, late, grown } = await grownProofs(receipt.record, archive);
+      const forged = { ...full, proof: full.proof.with(0, flipped(full.proof[0]!)) };
       const startShowing = async (data: Buffer) => {
         const proxy = await startRpcProxy(market.node);
-        proxy.onCall(async ({ method, params }, forward) => {
-          if (method !== 'getAccountInfo' || params[0] !== archive.tree) return null;
-          // biome-ignore lint/suspicious/noExplicitAny: an answer of a node
-          const answer: any = await forward();
-          answer.result.value.data[0] = data.toString('base64');
-          return { json: answer };
-        });
+        proxy.onCall(showsData(archive.tree, data));
         return proxy;
       };
       const [small, large] = [await startShowing(growing), await startShowing(grown)];
@@ -560,7 +534,7 @@ describe('clients/python', () => {
         [large, early, late, ['not_checked', 'passed']],
         [large, forged, forged, ['failed', 'failed']],
         [small, first, soon, ['not_checked', 'passed']],
-        [large, { ...early, fields: dearer.toString('base64') }, late, ['failed', 'failed']],
+        [large, { ...early, fields: dearer(early.fields) }, late, ['failed', 'failed']],
       ] as const;
       const asked = cases.flatMap(([{ rpcUrl }, old, fresh]) => {
         const given = { receipt: { ...receipt, archive: old }, rpc_url: rpcUrl };

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener, type Server, request as send } from 'node:http';
+import { request as send } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { build } from 'esbuild';
@@ -13,7 +13,7 @@ import { snippetsOf } from '../../app/dashboard/views/agent/snippets.ts';
 import { AgentMarketplace } from '../../app/sdk/client/caller.ts';
 import { renderEvent } from '../../app/sdk/wire/eventStream.ts';
 import { launchBrowser, requireChromium } from '../dashboard/browser.ts';
-import { listen } from '../harness/edge/listen.ts';
+import { useServers } from '../harness/edge/listen.ts';
 import { installNode, run } from '../harness/edge/tools.ts';
 import { until } from '../harness/edge/until.ts';
 import { freePort } from '../harness/freePort.ts';
@@ -57,18 +57,12 @@ const RUNTIMES: Record<string, Runtime> = {
 /** Declares the tests. `folder` has the package installed, and contains the README's first program. */
 export function runsElsewhere(folder: string, scene: () => { market: TestMarketplace; env: NodeJS.ProcessEnv }): void {
   describe('runtimes other than Node', () => {
-    const servers: Server[] = [];
+    const serve = useServers();
     let tools: Awaited<ReturnType<typeof installNode>>;
     let lossyUrl: string;
     let silentUrl: string;
     /** Faults to inject into the next answers, by HTTP method. */
     const faults: Record<string, string[]> = {};
-
-    function serve(listener: RequestListener): Promise<string> {
-      const server = createServer(listener);
-      servers.push(server);
-      return listen(server);
-    }
 
     before(async () => {
       tools = await installNode('client-runtimes', SOURCE);
@@ -92,12 +86,6 @@ export function runsElsewhere(folder: string, scene: () => { market: TestMarketp
         outgoing.once('close', () => forwarded.destroy());
         incoming.pipe(forwarded);
       });
-    });
-    after(() => {
-      for (const server of servers) {
-        server.closeAllConnections();
-        server.close();
-      }
     });
     afterEach(() => scene().market.setBehaviour(null));
 

@@ -1,10 +1,9 @@
 /** @agent-marketplace/client as users get it: packed, installed in an empty folder, bundled, type-checked and used. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { builtinModules, createRequire } from 'node:module';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
@@ -15,7 +14,8 @@ import { Webhook } from 'standardwebhooks';
 import { findTokenAccount } from '../../app/sdk/program/program.ts';
 import { renderEvent } from '../../app/sdk/wire/eventStream.ts';
 import { blocksOf, ROOT } from '../docs/markdown.ts';
-import { goodAnswer, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
+import { useFolder } from '../harness/folder.ts';
+import { goodAnswer, useMarketplace } from '../harness/node/marketplace.ts';
 import quotes from './quotes.json' with { type: 'json' };
 import { runsElsewhere } from './runtimes.ts';
 
@@ -35,10 +35,10 @@ const PROGRAMS = new Map(
 );
 
 describe('clients/typescript as a package', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'client-package-'));
+  const folder = useFolder('client-package');
   const entry = join(folder, 'entry.mjs');
   let packed: string[];
-  let market: TestMarketplace;
+  const market = useMarketplace({ price: '0.05', feePayer: Keypair.generate() });
 
   before(async () => {
     const { stdout } = await exec('npm', ['pack', '--json', '--pack-destination', folder], { cwd: PACKAGE });
@@ -55,11 +55,6 @@ describe('clients/typescript as a package', () => {
       writeFileSync(join(folder, `${name}.ts`), own);
       writeFileSync(join(folder, `${name}.mjs`), transformSync(own, { loader: 'ts', format: 'esm' }).code);
     }
-    market = await startMarketplace({ price: '0.05', feePayer: Keypair.generate() });
-  });
-  after(async () => {
-    await market?.stop();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const install = (cwd: string, ...packages: string[]) =>
@@ -79,16 +74,8 @@ describe('clients/typescript as a package', () => {
 
   it('contains its two entries with their types, README and licences, and nothing else', () => {
     const others = packed.filter((path) => !/^dist\/(client|receipt)\/\w+\.d\.ts$/.test(path));
-    expect(others.sort()).to.deep.equal([
-      'LICENSE',
-      'README.md',
-      'dist/LICENSES.txt',
-      'dist/index.js',
-      'dist/index.js.map',
-      'dist/x402.js',
-      'dist/x402.js.map',
-      'package.json',
-    ]);
+    const dist = 'LICENSES.txt index.js index.js.map x402.js x402.js.map'.split(' ').map((name) => `dist/${name}`);
+    expect(others.sort()).to.deep.equal(['LICENSE', 'README.md', ...dist, 'package.json']);
     expect(readFileSync(join(PACKAGE, 'dist', 'LICENSES.txt'), 'utf8')).to.match(
       /^@noble\/ed25519 [\s\S]*^@noble\/hashes [\s\S]*^base-x [\s\S]*^bs58 [\s\S]*^canonicalize [\s\S]*^valibot /m,
     );

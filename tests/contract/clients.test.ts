@@ -2,11 +2,11 @@
  * Generates clients from the served document with public generators and default options. They must compile in strict
  * mode and pay for a call on the real local network. A linter must find nothing in the document.
  */
-import { copyFileSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import { type Finished, installNode, installPython, run } from '../harness/edge/tools.ts';
+import { useFolder } from '../harness/folder.ts';
 import { cleanUp, newDirectory, startNetwork } from '../local/start.ts';
 
 const HERE = join(import.meta.dirname, 'clients');
@@ -18,7 +18,7 @@ function expectDone({ code, output }: Finished): string {
 }
 
 describe('generated clients', () => {
-  let folder: string;
+  const folder = useFolder('generated-clients');
   let python: string;
   let target: { baseUrl: string; apiKey: string; agentId: string };
 
@@ -38,7 +38,6 @@ describe('generated clients', () => {
     const demo = await network.ready;
     const agentId = demo.agents.find(({ name }) => name === 'csv-analyst')!.agent_id;
     target = { baseUrl: demo.base_url, apiKey: demo.callers[0]!.api_key, agentId };
-    folder = mkdtempSync(join(tmpdir(), 'generated-clients-'));
     symlinkSync(join(node.folder, 'node_modules'), join(folder, 'node_modules'));
     for (const name of ['package.json', 'call.ts', 'call.py', 'redocly.yaml', 'mypy.ini']) {
       copyFileSync(join(HERE, name), join(folder, name));
@@ -46,10 +45,7 @@ describe('generated clients', () => {
     const document = await fetch(`${target.baseUrl}/openapi.json`);
     writeFileSync(join(folder, 'openapi.json'), await document.text());
   });
-  after(() => {
-    cleanUp();
-    if (folder) rmSync(folder, { recursive: true });
-  });
+  after(cleanUp);
 
   const env = () => ({
     ...process.env,

@@ -3,8 +3,7 @@
  * /openapi.json, and checks every answer: no internal errors, and no undocumented answers.
  */
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pino from 'pino';
@@ -20,6 +19,7 @@ import { pixelOf, urlOf } from '../harness/edge/pictures.ts';
 import { metadataOf, newAddress, newExecutionId } from '../harness/edge/rows.ts';
 import type { Finished } from '../harness/edge/tools.ts';
 import { createX402 } from '../harness/edge/x402.ts';
+import { useFolder } from '../harness/folder.ts';
 import { installSchemathesis, runSchemathesis } from './schemathesis.ts';
 
 const SEED = 20_261_121;
@@ -78,7 +78,7 @@ interface Report {
 
 describe('schemathesis', () => {
   let world: World;
-  let folder: string;
+  const folder = useFolder('contract');
   let config: string;
   const faults: string[] = [];
 
@@ -108,17 +108,13 @@ describe('schemathesis', () => {
     // Schemathesis waits for the end of every stream.
     world.streamSettings.longestMs = 50;
     world.deps.x402 = createX402();
-    folder = mkdtempSync(join(tmpdir(), 'contract-'));
     config = join(folder, 'schemathesis.toml');
     writeFileSync(config, await writeConfig(world));
     writeFileSync(join(folder, 'openapi.json'), (await world.get('/openapi.json')).text);
     const looked = { id: 1n, slot: 7n, checked_at: BigInt(world.state.nowMs) };
     await world.index.insertInto('progress').values(looked).execute();
   });
-  after(async () => {
-    await world?.stop();
-    if (folder) rmSync(folder, { recursive: true });
-  });
+  after(() => world?.stop());
 
   describe('against the relay', () => {
     let report: Report;

@@ -9,7 +9,7 @@ import type { ConformanceTools } from '../../app/sdk/creator/conformanceCalls.ts
 import { createCreatorServer, generateSigningKey, signingKeyAddress } from '../../app/sdk/creator/creator.ts';
 import { hashResult, signResult } from '../../app/sdk/receipt/receipt.ts';
 import { CONFORMANCE_CHECKS, CONFORMANCE_NAMES } from '../../app/sdk/wire/conformance.ts';
-import { listen } from '../harness/edge/listen.ts';
+import { listen, useServers } from '../harness/edge/listen.ts';
 import { undisturbed } from '../harness/edge/undisturbed.ts';
 import { type Creators, forkCreators } from './process.ts';
 
@@ -173,14 +173,14 @@ describe('conformance test of a creator', () => {
   });
 
   describe('of the sandbox agents', () => {
+    const serve = useServers();
     let creators: Creators;
     let agents: Awaited<ReturnType<Creators['start']>>;
     before(async () => {
       creators = forkCreators();
       agents = await creators.start(demoAgents.map(({ name }) => ({ name, listed: true })));
-      const keys = createServer((_, response) => void response.end(JSON.stringify(directory)));
-      after(() => void keys.close());
-      await creators.ask({ type: 'trust', directoryUrl: `${await listen(keys)}/` });
+      const keys = await serve((_, response) => void response.end(JSON.stringify(directory)));
+      await creators.ask({ type: 'trust', directoryUrl: `${keys}/` });
     });
     after(() => creators.stop());
 

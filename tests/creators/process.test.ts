@@ -1,16 +1,15 @@
 /** The demo creators' process: keys, remembered ports, ports in use, and its end with its parent. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { forkSource } from '../../app/process/typescript.ts';
 import { loadCallKeys } from '../../app/relay/outbound/callKeys.ts';
-import { listen } from '../harness/edge/listen.ts';
+import { useServers } from '../harness/edge/listen.ts';
+import { useFolder } from '../harness/folder.ts';
 import { complete, execution, forkCreators, post } from './process.ts';
 
 async function refusesConnections(url: string): Promise<boolean> {
@@ -19,8 +18,11 @@ async function refusesConnections(url: string): Promise<boolean> {
 }
 
 describe('demo creators: process', () => {
+  const folder = useFolder('creators');
+  const serve = useServers();
+
   it('creates keys of mode 0600, and keeps keys and ports on the next start', async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'creators-'));
+    const dataDir = join(folder, 'restarted');
     const first = forkCreators(dataDir);
     const names = ['sandbox-echo', 'sandbox-fails', 'sandbox-offline'];
     const before = await first.start(names.map((name) => ({ name })));
@@ -41,12 +43,10 @@ describe('demo creators: process', () => {
     expect((await post(before.get('sandbox-fails')!.url, execution('hello'))).text).to.contain('"failed"');
     expect(await refusesConnections(before.get('sandbox-offline')!.url)).to.equal(true);
     await second.stop();
-    rmSync(dataDir, { recursive: true });
   });
 
   it('names the agent whose port is in use, leaves nothing listening, and starts on the next attempt', async () => {
-    const occupant = createServer();
-    const port = Number(new URL(await listen(occupant)).port);
+    const port = Number(new URL(await serve(() => {})).port);
     const creators = forkCreators();
     const echo = { name: 'sandbox-echo', port: 0, signingKeyPath: 'echo.json' };
     const slow = { name: 'sandbox-slow', port, signingKeyPath: 'slow.json' };
@@ -62,20 +62,18 @@ describe('demo creators: process', () => {
     expect(agents.get('sandbox-slow')!.port).to.not.equal(port);
     expect(await complete(agents.get('sandbox-slow')!, execution('hello'))).to.equal('hello');
     await creators.stop();
-    occupant.close();
   });
 
   it('answers anyone until trust is configured, and then only requests that the marketplace signed', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'creators-'));
     const keys = loadCallKeys(join(folder, 'call-keys.json'));
     const strangers = loadCallKeys(join(folder, 'strangers.json'));
-    const directory = createServer((_request, response) => void response.end(JSON.stringify(keys.directory)));
+    const directory = await serve((_request, response) => void response.end(JSON.stringify(keys.directory)));
     const creators = forkCreators();
     // One honest agent, and one that misbehaves.
     const names = ['sandbox-echo', 'sandbox-fails'];
     const agents = await creators.start(names.map((name) => ({ name, listed: true })));
     expect(await complete(agents.get('sandbox-echo')!, execution('before'))).to.equal('before');
-    await creators.ask({ type: 'trust', directoryUrl: `${await listen(directory)}/keys` });
+    await creators.ask({ type: 'trust', directoryUrl: `${directory}/keys` });
 
     for (const name of names) {
       const { url, signingKey } = agents.get(name)!;
@@ -91,8 +89,6 @@ describe('demo creators: process', () => {
       expect(await send(execution('signed'), keys), name).to.equal(200);
     }
     await creators.stop();
-    directory.close();
-    rmSync(folder, { recursive: true });
   });
 
   describe('ends', () => {
@@ -122,14 +118,12 @@ describe('demo creators: process', () => {
     }
 
     it('when its parent is killed', async () => {
-      const dataDir = mkdtempSync(join(tmpdir(), 'creators-'));
       const file = fileURLToPath(new URL('./parent.ts', import.meta.url));
-      const parent = forkSource(file, [dataDir]);
+      const parent = forkSource(file, [join(folder, 'orphaned')]);
       const [pid] = await once(parent, 'message');
       parent.kill('SIGKILL');
       await once(parent, 'exit');
       await gone(pid);
-      rmSync(dataDir, { recursive: true });
     });
   });
 });

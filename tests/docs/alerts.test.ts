@@ -3,11 +3,11 @@
  * silent otherwise. docs/operating.md has a row for each.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { useFolder } from '../harness/folder.ts';
 import { ROOT, readPage } from './markdown.ts';
 
 const ALERTS = join(ROOT, 'deploy', 'alerts.yml');
@@ -187,11 +187,7 @@ describe('the alarms and the dashboard of deploy/', () => {
   const { groups } = parse(readFileSync(ALERTS, 'utf8')) as { groups: { rules: Rule[] }[] };
   const rules = groups.flatMap((group) => group.rules);
   const alerts = rules.map(({ alert }) => alert);
-  let folder: string;
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'marketplace-alerts-'));
-  });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = useFolder('marketplace-alerts');
 
   function promtool(...args: string[]): void {
     const { status, stdout, stderr, error } = spawnSync('promtool', args, { encoding: 'utf8' });

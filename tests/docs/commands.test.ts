@@ -1,14 +1,12 @@
 /** The commands of README.md and docs/, pasted as a reader would on a first day, while `npm start` runs. */
-import { once } from 'node:events';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { AccountLayout } from '@solana/spl-token';
 import { Connection, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { DemoFile } from '../../app/local/demoFile.ts';
 import { findTokenAccount } from '../../app/sdk/program/program.ts';
+import { useServers } from '../harness/edge/listen.ts';
 import { installPython } from '../harness/edge/tools.ts';
 import { until } from '../harness/edge/until.ts';
 import { freePort } from '../harness/freePort.ts';
@@ -20,6 +18,7 @@ describe('the commands of README.md and docs/', function () {
   // Each step depends on the one before it.
   this.bail(true);
   const [dataDir, folder] = [newDirectory(), newDirectory()];
+  const serve = useServers();
   let demo: DemoFile;
   let terminal: ReturnType<typeof createTerminal>;
   let port: string;
@@ -69,22 +68,18 @@ describe('the commands of README.md and docs/', function () {
 
   it('docs/webhooks.md: creates an endpoint with curl, tests it, and sends the event once more', async () => {
     const ids: unknown[] = [];
-    const receiver = createServer((request, response) => {
+    const receiver = await serve((request, response) => {
       ids.push(request.headers['webhook-id']);
       response.end();
     });
-    receiver.listen(0, '127.0.0.1');
-    await once(receiver, 'listening');
     await terminal.paste('docs/webhooks.md');
-    const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+    const url = `${receiver}/hook`;
     await terminal.paste('docs/webhooks.md', { 'https://example.com/hook': url });
     await until('the test arrives', () => ids.length === 1);
     const output = await terminal.paste('docs/webhooks.md');
     const { event_id } = JSON.parse(output);
     await until('the event arrives once more', () => ids.length === 2);
     expect(ids).to.deep.equal([event_id, event_id]);
-    receiver.closeAllConnections();
-    receiver.close();
   });
 
   it('docs/creators.md: creates two key files', async () => {

@@ -4,10 +4,8 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -15,7 +13,9 @@ import { parse } from 'yaml';
 import { describeConfig as describeRelay, readConfig as readRelay } from '../../app/relay/config.ts';
 import { describeConfig as describeIndexer, readConfig as readIndexer } from '../../indexer/config.ts';
 import { PROGRAM_BYTES, PROGRAM_DATA_HEADER } from '../../scripts/deploy/loader.ts';
+import { serve, useServers } from '../harness/edge/listen.ts';
 import { until } from '../harness/edge/until.ts';
+import { useFolder } from '../harness/folder.ts';
 import { freePort } from '../harness/freePort.ts';
 import { ROOT } from './markdown.ts';
 
@@ -30,11 +30,7 @@ function variablesOf(text: string): Record<string, string> {
 }
 
 describe('deploy/', () => {
-  let folder: string;
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'marketplace-deploy-'));
-  });
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = useFolder('marketplace-deploy');
 
   it('marketplace.env.example has existing settings with accepted values', () => {
     const keypair = join(folder, 'relay.json');
@@ -108,15 +104,9 @@ describe('deploy/', () => {
 
   it('compose.yaml has two relays and an indexer with a standby, with existing scripts and settings', () => {
     const { services, secrets, volumes } = parse(read('compose.yaml'), { merge: true });
-    expect(Object.keys(services)).to.have.members([
-      'postgres',
-      'indexer',
-      'indexer-standby',
-      'relay-1',
-      'relay-2',
-      'backup',
-      'proxy',
-    ]);
+    expect(Object.keys(services)).to.have.members(
+      'postgres indexer indexer-standby relay-1 relay-2 backup proxy'.split(' '),
+    );
     for (const name of Object.keys(services)) expect(services[name].healthcheck, name).to.have.property('test');
     for (const name of ['relay-1', 'relay-2', 'indexer', 'indexer-standby', 'backup']) {
       const service = services[name];
@@ -162,11 +152,9 @@ describe('deploy/', () => {
     expect(script).to.include('process.exit(9)').and.include('40_000').and.not.include('kill');
     expect(services['relay-1'].init).to.equal(true);
     let answer: (response: ServerResponse) => void = (response) => response.end();
-    const server = createServer((_, response) => answer(response)).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    const { url, close } = await serve((_, response) => answer(response));
     const check = async (limitMs = '40_000') => {
-      const here = script.replace('8787', String(port)).replace('40_000', limitMs);
+      const here = script.replace('8787', new URL(url).port).replace('40_000', limitMs);
       return (await once(spawn('node', ['-e', here], { stdio: 'ignore' }), 'exit'))[0];
     };
     expect(await check()).to.equal(0);
@@ -174,38 +162,36 @@ describe('deploy/', () => {
     expect(await check()).to.equal(1);
     answer = () => {};
     expect(await check('2_000')).to.equal(9);
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    close();
     expect(await check()).to.equal(1);
   });
 
   describe('Caddyfile', () => {
     interface Behind {
-      server: Server;
+      url: string;
       ready: boolean;
       calls: string[];
       forwarded: (string | undefined)[];
       answer?: (request: IncomingMessage, response: ServerResponse) => void;
     }
+    const start = useServers();
     const relays: Behind[] = [];
     let caddy: ChildProcess;
     let url: string;
 
     async function relay(): Promise<Behind> {
-      const behind: Behind = { server: createServer(), ready: true, calls: [], forwarded: [] };
-      behind.server.on('request', (request, response) => {
+      const behind: Behind = { url: '', ready: true, calls: [], forwarded: [] };
+      behind.url = await start((request, response) => {
         if (request.url === '/ready') return response.writeHead(behind.ready ? 200 : 503).end();
         behind.calls.push(`${request.method} ${request.url}`);
         behind.forwarded.push(request.headers['x-forwarded-for'] as string | undefined);
         request.resume();
         request.on('end', () => (behind.answer ? behind.answer(request, response) : response.end('answered')));
       });
-      behind.server.listen(0, '127.0.0.1');
-      await once(behind.server, 'listening');
       relays.push(behind);
       return behind;
     }
-    const addressOf = ({ server }: Behind) => `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const addressOf = (behind: Behind) => new URL(behind.url).host;
 
     before(async () => {
       const addresses = [addressOf(await relay()), addressOf(await relay())];
@@ -234,10 +220,6 @@ describe('deploy/', () => {
     after(async () => {
       caddy.kill('SIGTERM');
       await once(caddy, 'exit');
-      for (const { server } of relays) {
-        server.closeAllConnections();
-        server.close();
-      }
     });
 
     it('forwards the client address, but not the metrics', async () => {

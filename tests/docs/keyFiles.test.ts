@@ -1,41 +1,22 @@
 /** Keypairs and settings under any name, in any folder of a checkout, get neither into git nor into the image. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { filesOfGit, isSent } from '../harness/edge/image.ts';
+import { useFolder } from '../harness/folder.ts';
 import { ROOT } from './markdown.ts';
 
 /** Names that the documents, Solana's tools, OpenSSL and habit give to keys and settings. */
-const NAMES = [
-  'relay-authority.json',
-  'upgrade-authority.json',
-  'upgrade-authority.buffer.json',
-  'program.json',
-  'program-keypair.json',
-  'relay-1.json',
-  'x402-fee-payer.json',
-  'admin.json',
-  'call-keys.json',
-  'id.json',
-  'id',
-  'id_ed25519',
-  'wallet',
-  'wallet.txt',
-  'wallet.key',
-  'wallet.keypair',
-  'wallet.pem',
-  'wallet.json.bak',
-  'wallet.JSON',
-  'backup.db',
-  '.env',
-  '.env.production',
-  'marketplace.env',
-  'compose.env',
-  'compose.override.yaml',
-];
+const NAMES = `
+  relay-authority.json upgrade-authority.json upgrade-authority.buffer.json program.json program-keypair.json
+  relay-1.json x402-fee-payer.json admin.json call-keys.json id.json id id_ed25519 wallet wallet.txt wallet.key
+  wallet.keypair wallet.pem wallet.json.bak wallet.JSON backup.db .env .env.production marketplace.env compose.env
+  compose.override.yaml
+`
+  .trim()
+  .split(/\s+/);
 
 const git = (cwd: string, ...args: string[]): string[] =>
   execFileSync('git', args, { cwd, encoding: 'utf8' }).split('\0').filter(Boolean);
@@ -46,10 +27,9 @@ describe('key files in a checkout', () => {
   const planted = folders
     .flatMap((folder) => NAMES.map((name) => join(folder, name)))
     .filter((path) => !folders.includes(path));
-  let folder: string;
+  const folder = useFolder('marketplace-keys');
 
   before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'marketplace-keys-'));
     const keypair = JSON.stringify([...Keypair.generate().secretKey]);
     git(folder, 'init', '--quiet');
     cpSync(join(ROOT, '.gitignore'), join(folder, '.gitignore'));
@@ -58,7 +38,6 @@ describe('key files in a checkout', () => {
       writeFileSync(join(folder, path), keypair);
     }
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
 
   it('are ignored by git, in every folder', () => {
     expect(planted.length).to.be.greaterThan(2_000);

@@ -1,12 +1,12 @@
 /** A chapter of the journey: the blocks of /docs that a reader pastes first, as they are served. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { DemoFile } from '../../app/local/demoFile.ts';
 import { KEY_VARIABLE, type Language } from '../../app/relay/http/docs/snippets.ts';
 import { installPython } from '../harness/edge/tools.ts';
+import { useFolder } from '../harness/folder.ts';
 import { ROOT } from '../local/start.ts';
 
 const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt');
@@ -16,13 +16,11 @@ export function tellOfDocs(network: () => DemoFile): void {
   describe('the commands of /docs', () => {
     let demo: DemoFile;
     let page: string;
-    let folder: string;
+    const folder = useFolder('docs');
     before(async () => {
       demo = network();
       page = await (await fetch(`${demo.base_url}/docs`)).text();
-      folder = mkdtempSync(join(tmpdir(), 'docs-'));
     });
-    after(() => rmSync(folder, { recursive: true }));
 
     /** The first block that matches the expression, as a browser copies it. */
     function textOf(expression: string): string {

@@ -1,14 +1,13 @@
 /** Every npm command runs TypeScript as a bundle. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { useFolder } from '../harness/folder.ts';
 import { ROOT } from './start.ts';
 
 describe('a TypeScript file under scripts/run.mjs', () => {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'source-')));
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = realpathSync(useFolder('source'));
   const write = (name: string, ...lines: string[]) => writeFileSync(join(folder, name), lines.join('\n'));
   const run = (): Promise<{ stdout: string; stderr: string }> =>
     new Promise((resolve) => {

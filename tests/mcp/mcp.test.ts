@@ -15,14 +15,7 @@ import { createKey, restrictKey } from '../../app/sdk/wallet/apiKeys.ts';
 import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import { toUsdc } from '../../app/sdk/wire/usdc.ts';
 import { listen } from '../harness/edge/listen.ts';
-import {
-  failedAnswer,
-  goodAnswer,
-  PRICE,
-  request,
-  startMarketplace,
-  type TestMarketplace,
-} from '../harness/node/marketplace.ts';
+import { failedAnswer, goodAnswer, PRICE, request, useMarketplace } from '../harness/node/marketplace.ts';
 import { type Host, type HostOptions, hostHere, httpHost, stdioHost } from './hosts.ts';
 
 const PRICE_USDC = toUsdc(PRICE);
@@ -30,16 +23,12 @@ const PRICE_USDC = toUsdc(PRICE);
 const MOST_BYTES = 15_000;
 
 describe('the MCP server', () => {
-  let market: TestMarketplace;
+  const market = useMarketplace();
   const open: Host[] = [];
-  before(async () => {
-    market = await startMarketplace();
-  });
   afterEach(async () => {
     market.setBehaviour(null);
     for (const host of open.splice(0)) await host.close();
   });
-  after(() => market.stop());
 
   const buyer = (apiKey = market.callers[0]!.apiKey) => ({ baseUrl: market.relay.url, apiKey });
   async function stdio(args: string[] = [], options: HostOptions = {}): Promise<Host> {
@@ -120,27 +109,22 @@ describe('the MCP server', () => {
     it(`describes all tools of the ${era} protocol in at most ${MOST_BYTES} bytes, with hints and output schemas`, async () => {
       const { tools } = await (await http('', { era })).client.listTools();
       expect(Buffer.byteLength(JSON.stringify(tools))).to.be.at.most(MOST_BYTES);
-      expect(tools.map(({ name }) => name)).to.deep.equal([
-        'search_agents',
-        'describe_agent',
-        'quote',
+      const [finds, pays, reads] = [
+        'search_agents describe_agent quote',
         'run_agent',
-        'get_execution',
-        'wait_for_execution',
-        'list_executions',
-        'verify_execution',
-        'get_budget',
-      ]);
+        'get_execution wait_for_execution list_executions verify_execution get_budget',
+      ];
+      expect(tools.map(({ name }) => name)).to.deep.equal(`${finds} ${pays} ${reads}`.split(' '));
       for (const { name, annotations, outputSchema, inputSchema } of tools) {
-        const pays = name === 'run_agent';
+        const isPaid = name === pays;
         expect(annotations, name).to.deep.equal({
-          readOnlyHint: !pays,
-          destructiveHint: pays,
-          idempotentHint: !pays,
+          readOnlyHint: !isPaid,
+          destructiveHint: isPaid,
+          idempotentHint: !isPaid,
           openWorldHint: true,
         });
         expect(outputSchema?.type, name).to.equal('object');
-        if (pays) expect(inputSchema.required).to.include.members(['agent_id', 'task', 'max_cost_usdc']);
+        if (isPaid) expect(inputSchema.required).to.include.members(['agent_id', 'task', 'max_cost_usdc']);
       }
     });
   }

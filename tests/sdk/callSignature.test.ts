@@ -3,7 +3,7 @@
  * wrong time.
  */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { expect } from 'chai';
 import { httpbis } from 'http-message-signatures';
 import {
@@ -19,7 +19,7 @@ import {
   generateSigningKey,
   signingKeyAddress,
 } from '../../app/sdk/creator/creator.ts';
-import { listen } from '../harness/edge/listen.ts';
+import { serving, stopServers } from './creatorServer.ts';
 
 interface Key {
   privateKey: KeyObject;
@@ -47,6 +47,7 @@ function bodyOf(executionId = ID): Buffer {
 describe('signed calls', () => {
   const signer = newKey();
   const stranger = newKey();
+  after(stopServers);
 
   it('use the RFC 7638 thumbprint as the id of a key', () => {
     // The key and the thumbprint of RFC 8037, appendix A.3.
@@ -82,13 +83,12 @@ describe('signed calls', () => {
   });
 
   describe("a creator's server", () => {
-    let creator: Server;
     let url: string;
     let worked: string[];
 
     before(async () => {
       worked = [];
-      creator = createCreatorServer({
+      const creator = createCreatorServer({
         signingKey: RESULTS,
         verify: { keys: [signer.jwk] },
         execute: ({ task, executionId }) => {
@@ -96,9 +96,8 @@ describe('signed calls', () => {
           return { result: task };
         },
       });
-      url = `${await listen(creator)}/execute`;
+      url = `${await serving(creator)}/execute`;
     });
-    after(() => creator.close());
     beforeEach(() => {
       worked.length = 0;
     });
@@ -257,11 +256,10 @@ describe('signed calls', () => {
       const hidden = createServer(
         createExecutionHandler({ signingKey: RESULTS, verify, execute: ({ task }) => ({ result: task }) }),
       );
-      const inside = `${await listen(hidden)}/execute`;
+      const inside = `${await serving(hidden)}/execute`;
       const headers = await sign(signer, bodyOf(), 'https://agents.example.com/execute');
       expect((await post(headers, bodyOf(), inside)).status).to.equal(200);
       expect((await post(await sign(signer, bodyOf(), inside), bodyOf(), inside)).status).to.equal(401);
-      hidden.close();
     });
 
     it('reports a body that was parsed before the verification', async () => {
@@ -274,16 +272,13 @@ describe('signed calls', () => {
         Object.assign(request, { body: JSON.parse(bodyOf().toString()) });
         handler(request, response);
       });
-      const answer = await post(await sign(), bodyOf(), `${await listen(parsing)}/execute`);
+      const answer = await post(await sign(), bodyOf(), `${await serving(parsing)}/execute`);
       expect(answer.status).to.equal(500);
       expect(answer.body.error.code).to.equal('misconfigured');
-      parsing.close();
     });
   });
 
   describe('the key directory', () => {
-    let directory: Server;
-    let creator: Server;
     let url: string;
     let reads: number;
     let served: { status: number; body: string };
@@ -291,21 +286,17 @@ describe('signed calls', () => {
     beforeEach(async () => {
       reads = 0;
       served = { status: 200, body: JSON.stringify({ keys: [signer.jwk] }) };
-      directory = createServer((request, response) => {
+      const directory = createServer((request, response) => {
         if (request.url === KEY_DIRECTORY_PATH) reads += 1;
         response.writeHead(served.status, { 'content-type': 'application/json' }).end(served.body);
       });
-      const directoryUrl = `${await listen(directory)}${KEY_DIRECTORY_PATH}`;
-      creator = createCreatorServer({
+      const directoryUrl = `${await serving(directory)}${KEY_DIRECTORY_PATH}`;
+      const creator = createCreatorServer({
         signingKey: RESULTS,
         verify: { directoryUrl },
         execute: ({ task }) => ({ result: task }),
       });
-      url = `${await listen(creator)}/execute`;
-    });
-    afterEach(() => {
-      directory.close();
-      creator.close();
+      url = `${await serving(creator)}/execute`;
     });
 
     async function call(key: Key): Promise<number> {

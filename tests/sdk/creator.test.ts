@@ -1,7 +1,6 @@
 /** The creator's server over real HTTP: the specification's shapes, deadlines, its keys and key files. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import bs58 from 'bs58';
 import { expect } from 'chai';
@@ -16,6 +15,7 @@ import {
   signingKeyAddress,
 } from '../../app/sdk/creator/creator.ts';
 import { hashResult, parseSignature, requestHash } from '../../app/sdk/receipt/receipt.ts';
+import { useFolder } from '../harness/folder.ts';
 import {
   execution,
   failure,
@@ -248,8 +248,7 @@ describe('sdk/creator', () => {
   });
 
   describe('key files', () => {
-    const directory = mkdtempSync(join(tmpdir(), 'signing-key-'));
-    after(() => rmSync(directory, { recursive: true }));
+    const directory = useFolder('signing-key');
 
     it('rejects: files that are no key, and names them', () => {
       const path = join(directory, 'bad.json');

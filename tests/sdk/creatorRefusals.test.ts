@@ -8,6 +8,13 @@ describe('sdk/creator, refusals', () => {
   after(stopServers);
 
   const id = '00000000-0000-8000-8000-ffffffffffff';
+  const BAD_FIELDS: Record<string, unknown[]> = {
+    execution_id: [undefined, 7, 'not-a-uuid', id.toUpperCase()],
+    task: [undefined, '', ['x']],
+    parameters: [null, [], 'x'],
+    user_pubkey: [undefined, 1],
+    timeout_seconds: [undefined, '60', 0, -1, 1.5, 86_401, true],
+  };
   const BAD_BODIES: [string, string | Uint8Array, string][] = [
     ['nothing', '', 'valid JSON'],
     ['no JSON', '{"execution_id":', 'valid JSON'],
@@ -15,33 +22,13 @@ describe('sdk/creator, refusals', () => {
     ['an array', '[]', 'JSON object'],
     ['null', 'null', 'JSON object'],
     ['text', '"x"', 'JSON object'],
-    ...(
-      [
-        ['execution_id', undefined],
-        ['execution_id', 7],
-        ['execution_id', 'not-a-uuid'],
-        ['execution_id', id.toUpperCase()],
-        ['task', undefined],
-        ['task', ''],
-        ['task', ['x']],
-        ['parameters', null],
-        ['parameters', []],
-        ['parameters', 'x'],
-        ['user_pubkey', undefined],
-        ['user_pubkey', 1],
-        ['timeout_seconds', undefined],
-        ['timeout_seconds', '60'],
-        ['timeout_seconds', 0],
-        ['timeout_seconds', -1],
-        ['timeout_seconds', 1.5],
-        ['timeout_seconds', 86_401],
-        ['timeout_seconds', true],
-      ] as [string, unknown][]
-    ).map(([field, value]): [string, string, string] => [
-      `${field} ${JSON.stringify(value)}`,
-      JSON.stringify({ ...execution(), [field]: value }),
-      field,
-    ]),
+    ...Object.entries(BAD_FIELDS).flatMap(([field, values]) =>
+      values.map((value): [string, string, string] => [
+        `${field} ${JSON.stringify(value)}`,
+        JSON.stringify({ ...execution(), [field]: value }),
+        field,
+      ]),
+    ),
     ['a lone surrogate', JSON.stringify(execution()).replace('hello', '\\ud800'), 'canonical'],
     [
       'deep nesting',

@@ -2,8 +2,7 @@
  * Checks that the recorded answers of Agave's validator, which the embedded node is compared with, equal those of the
  * installed validator. `RENEW_ANSWERS=1` records them again.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -12,28 +11,25 @@ import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { type Answers, askAll } from '../harness/answers/ask.ts';
 import { readAnswers, writeAnswers } from '../harness/answers/record.ts';
 import { playScene } from '../harness/answers/scene.ts';
+import { useFolder } from '../harness/folder.ts';
 import { findValidator, NO_VALIDATOR, startValidator, type Validator } from '../harness/node/validator.ts';
 
 describe('the recorded answers of a validator', () => {
   let validator: Validator;
-  let folder: string;
+  const folder = useFolder('answers');
 
   before(async function () {
     if (findValidator() === null) {
       console.log(`      ${NO_VALIDATOR}`);
       this.skip();
     }
-    folder = mkdtempSync(join(tmpdir(), 'answers-'));
     const authority = join(folder, 'authority.json');
     writeFileSync(authority, JSON.stringify([...Keypair.generate().secretKey]));
     validator = await startValidator({
       programs: [{ programId: PROGRAM_ID, soPath: PROGRAM_ARTIFACT, authority }],
     });
   });
-  after(async () => {
-    await validator?.remove();
-    if (folder) rmSync(folder, { recursive: true });
-  });
+  after(() => validator?.remove());
 
   it('equal its current answers', async () => {
     const { rpcUrl, wsUrl } = validator;

@@ -2,8 +2,7 @@
  * The indexer on Agave's own validator, which here keeps about 160 slots after a restart. Rows that have left the
  * validator's history must stay. An index that has missed slots must report them and show the accounts' state.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Keypair, SystemProgram } from '@solana/web3.js';
@@ -16,6 +15,7 @@ import type { Indexer, IndexerOptions } from '../../indexer/indexer.ts';
 import { openPlace } from '../../indexer/queries/open.ts';
 import { hashIndex } from '../../indexer/verify/hash.ts';
 import { verify } from '../../indexer/verify/verify.ts';
+import { useFolder } from '../harness/folder.ts';
 import type { TestNode } from '../harness/node/node.ts';
 import { findValidator, NO_VALIDATOR, startValidator, type Validator } from '../harness/node/validator.ts';
 import { IndexerBench, query } from '../indexer/harness.ts';
@@ -38,7 +38,7 @@ describe('indexer, on a validator with a short ledger', function () {
   let validator: Validator;
   let market: Market;
   let bench: IndexerBench;
-  const folder = mkdtempSync(join(tmpdir(), 'pruned-'));
+  const folder = useFolder('pruned');
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
 
@@ -63,7 +63,6 @@ describe('indexer, on a validator with a short ledger', function () {
   after(async () => {
     await bench?.close();
     await validator?.remove();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   /** Opens and settles one execution after the other until the condition holds. */

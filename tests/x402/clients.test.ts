@@ -4,10 +4,8 @@
  * relay/x402 do so with `@x402/fetch`.
  */
 
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server, request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as send } from 'node:http';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createKeyPairSignerFromBytes } from '@solana/kit';
@@ -20,6 +18,7 @@ import { expect } from 'chai';
 import { x402Snippet } from '../../app/dashboard/views/agent/snippets.ts';
 import { findTokenAccount } from '../../app/sdk/program/program.ts';
 import { toUsdc } from '../../app/sdk/wire/usdc.ts';
+import { useServers } from '../harness/edge/listen.ts';
 import { installPython, run, type Tools } from '../harness/edge/tools.ts';
 import { failedAnswer, PRICE, startMarketplace, type TestMarketplace } from '../harness/node/marketplace.ts';
 import { stdioHost } from '../mcp/hosts.ts';
@@ -42,7 +41,8 @@ describe('independent clients of x402', function () {
   this.timeout(300_000);
   let market: TestMarketplace;
   let python: Tools;
-  let lossy: Server;
+  const serve = useServers();
+  let lossyUrl: string;
   /** Number of answers to payments that the connection still drops, or that come as 202 instead. */
   let losses = 0;
   let delays = 0;
@@ -60,7 +60,7 @@ describe('independent clients of x402', function () {
     if (python.obstacle !== null) throw new Error(python.obstacle);
     for (const wallet of [...Object.values(wallets), host]) await market.mintTo(wallet.publicKey, 10_000_000n);
     writeFileSync(keyFile(), JSON.stringify([...wallets.python.secretKey]), { mode: 0o600 });
-    lossy = createServer((incoming, outgoing) => {
+    lossyUrl = await serve((incoming, outgoing) => {
       const { method, headers, url } = incoming;
       if (headers['payment-signature'] !== undefined) payments.add(headers['payment-signature']);
       const forwarded = send(new URL(url!, market.relay.url), { method, headers }, (answer) => {
@@ -81,16 +81,13 @@ describe('independent clients of x402', function () {
         answer.pipe(outgoing);
       });
       incoming.pipe(forwarded);
-    }).listen(0, '127.0.0.1');
-    await once(lossy, 'listening');
+    });
   });
   after(async () => {
-    lossy?.close();
     await market?.stop();
   });
   afterEach(() => market.setBehaviour(null));
 
-  const lossyUrl = () => `http://127.0.0.1:${(lossy.address() as AddressInfo).port}`;
   const keyFile = () => join(market.dataDir, 'python.json');
   const usdcOf = ({ publicKey }: Keypair) => market.amountOf(findTokenAccount(publicKey, market.usdcMint));
   const fails = () => market.setBehaviour(({ execution_id }, _, reply) => reply(failedAnswer(execution_id)));
@@ -154,7 +151,7 @@ describe('independent clients of x402', function () {
       });
 
       it('repeats after a lost answer with the same Idempotency-Key, and pays once', async () => {
-        const url = `http://127.0.0.1:${(lossy.address() as AddressInfo).port}${path()}`;
+        const url = `${lossyUrl}${path()}`;
         const headers = { 'idempotency-key': `lost-${name}` };
         losses = 1;
         const cost = await paid(async () => {
@@ -182,7 +179,7 @@ describe('independent clients of x402', function () {
         const [command, ...before] = program();
         const env = {
           ...process.env,
-          MARKETPLACE_URL: lossyUrl(),
+          MARKETPLACE_URL: lossyUrl,
           SOLANA_RPC_URL: market.node.rpcUrl,
           USDC_MINT: market.usdcMint.toBase58(),
           SOLANA_KEYPAIR: keyFile(),
@@ -218,7 +215,7 @@ describe('independent clients of x402', function () {
     try {
       const file = join(folder, 'call.mts');
       const { text } = x402Snippet({
-        ...{ baseUrl: lossyUrl(), agentId: market.agentId, task: 'by the page', parameters: {} },
+        ...{ baseUrl: lossyUrl, agentId: market.agentId, task: 'by the page', parameters: {} },
         ...{ rpcUrl: market.node.rpcUrl, usdcMint: market.usdcMint.toBase58(), total: TOTAL },
       });
       writeFileSync(file, text);
