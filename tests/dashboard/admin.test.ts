@@ -106,7 +106,7 @@ describe('the admin', function () {
       expect(await page.getByRole('button', { name: /^Remove [^t]/ }).isDisabled()).to.equal(true);
       await page.getByText('To remove it nevertheless, pause calls first.').waitFor();
 
-      await page.getByLabel('Refund grace', { exact: true }).fill('15');
+      await page.getByLabel('Refund time', { exact: true }).fill('15');
       await page.getByLabel('Dispute bond, SOL').fill('0.02');
       await page.getByRole('tab', { name: 'State' }).click();
       await page.getByRole('tab', { name: 'Settings' }).click();
@@ -122,7 +122,7 @@ describe('the admin', function () {
       expect({ ...after, longest_span_seconds: before.longest_span_seconds }).to.deep.equal({ ...before, ...changed });
       expect(longest_span_seconds).to.be.at.least(before.longest_span_seconds);
 
-      await page.getByLabel('Refund grace', { exact: true }).fill(`${before.refund_grace_seconds / 60}`);
+      await page.getByLabel('Refund time', { exact: true }).fill(`${before.refund_grace_seconds / 60}`);
       await page.getByLabel('Dispute bond, SOL').fill('0.01');
       await review.click();
       await sign(page, 'Sign and change');
@@ -155,7 +155,7 @@ describe('the admin', function () {
       const account = usdcOf(site.visitor.agent('csv-analyst').creator);
       const [held, had] = [await units(treasury), await units(account)];
       await page.goto('/admin?tab=settings');
-      await page.getByRole('button', { name: 'Withdraw fees' }).click();
+      await page.getByRole('button', { name: 'Withdraw from the treasury' }).click();
       await dialog(page).getByLabel('Amount, USDC').fill('999');
       await dialog(page).getByText('The treasury holds').waitFor();
       expect(await dialog(page).getByRole('button', { name: 'Sign and withdraw' }).isDisabled()).to.equal(true);
@@ -306,9 +306,7 @@ describe('the admin', function () {
         await dialog(page).getByRole('button', { name: 'Stay' }).click();
         await page.getByRole('button', { name: 'Review the decision' }).click();
         await dialog(page).getByText('gets the bond of 0.01 SOL').waitFor();
-        await dialog(page)
-          .getByText('The creator has not replied yet. That is possible until you decide; due in')
-          .waitFor();
+        await dialog(page).getByText('The creator has not replied yet, and can until you decide; due in').waitFor();
         await sign(page, 'Sign and reject');
         expect(await held()).to.deep.equal({ ...before, creatorLamports: before.creatorLamports + BOND_LAMPORTS });
         await page.getByRole('heading', { name: 'The decision' }).waitFor();
@@ -334,7 +332,11 @@ describe('the admin', function () {
         await page.goto(`/admin/disputes/${cases.upheld}`);
         await page.getByRole('radio', { name: 'Uphold' }).click();
         const field = page.getByLabel('Taken from the collateral, USDC');
-        await page.getByText('You set the amount: 0.02 USDC unless changed, at most 0.40.').waitFor();
+        await page
+          .getByText(
+            'You set it, up to 0.40 USDC. Caller gets at most the price and the bond, later callers and then the treasury',
+          )
+          .waitFor();
         await page.getByText('Caller gets 0.02 USDC and the bond.').waitFor();
         // On a laptop the whole panel is in the window, and nothing in it scrolls.
         await page.setViewportSize({ width: 1280, height: 800 });

@@ -89,7 +89,7 @@ describe('the page, days after a call', function () {
         .filter({ has: page.getByRole('heading', { name: 'Paid, less the refund', exact: true }) });
       await amounts.getByText('0.00 USDC', { exact: true }).waitFor();
       await amounts.getByText('Refunded after a dispute', { exact: true }).waitFor();
-      await page.getByText('Duration', { exact: true }).waitFor();
+      await page.getByText('Agent answered in', { exact: true }).waitFor();
       const shown = (await page.getByRole('main').textContent())!;
       const durations = [...shown.matchAll(/(?:under )?[\d.]+ m?s(?![a-z])/g)].map(([duration]) => duration);
       expect(durations, shown).to.not.be.empty;

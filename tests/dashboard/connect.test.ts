@@ -37,7 +37,7 @@ describe('connecting a host', function () {
       await page.goto(address.href);
       await main(page).getByText(HOST_NAME).waitFor();
       await main(page).getByText(redirectHost(), { exact: true }).waitFor();
-      await main(page).getByText('send your USDC anywhere else').waitFor();
+      await main(page).getByText('spend more than your limits').waitFor();
       await main(page).getByRole('button', { name: 'Connect wallet' }).waitFor();
       await assertAccessible(page);
       const answer = host.answer();

@@ -471,7 +471,7 @@ describe('the creator', function () {
       const most = Math.min(1, Number(held) / 1e6).toFixed(2);
       await page.getByText(`Up to ${most} USDC of its collateral is at stake. Reply now.`).waitFor();
       const own = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Your agents' });
-      await own.filter({ hasText: /^Your agents\d+ disputes? waits? for your reply$/ }).waitFor();
+      await own.filter({ hasText: /^Your agents\d+ disputes? without your reply$/ }).waitFor();
       expect(await own.getAttribute('aria-current')).to.equal('page');
       await page.getByRole('link', { name: 'Read it and reply' }).waitFor();
       await page.goto('/disputes');

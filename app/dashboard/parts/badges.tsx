@@ -80,7 +80,7 @@ export function TestMark() {
 }
 
 export const VERIFIED =
-  'Verified: the marketplace has checked who owns this wallet. The name is the creator’s own words; its answers were not checked.';
+  'Verified: the marketplace has checked who owns this wallet. It has checked neither the name shown nor the agent’s answers.';
 
 /** It says nothing about the agent, so it is shown beside the creator's name. */
 export function Verified() {
@@ -89,7 +89,7 @@ export function Verified() {
       <svg viewBox="0 0 16 16" className="size-3" fill="none" stroke="currentColor" strokeWidth="2" aria-hidden="true">
         <path d="m3 8.5 3.2 3L13 5" strokeLinecap="round" strokeLinejoin="round" />
       </svg>
-      Verified creator
+      Verified wallet
     </Badge>
   );
 }

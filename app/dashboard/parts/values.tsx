@@ -33,14 +33,14 @@ const SPANS: [seconds: number, unit: string][] = [
 ];
 
 /** Seconds as text in their two largest units, such as `2 days 3 hours`. */
-export function formatSpan(seconds: number): string {
+export function formatSpan(seconds: number, { units = 2 } = {}): string {
   let rest = Math.max(0, Math.round(seconds));
   const words: string[] = [];
   for (const [size, unit] of SPANS) {
     const count = Math.floor(rest / size);
     rest -= count * size;
     if (count > 0) words.push(`${count} ${unit}${count === 1 ? '' : 's'}`);
-    if (words.length === 2) break;
+    if (words.length === units) break;
   }
   return words.join(' ') || '0 seconds';
 }

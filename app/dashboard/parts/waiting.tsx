@@ -86,8 +86,8 @@ function Unanswered() {
   if (count === 0) return null;
   return (
     <Badge tone="warn" title="Open disputes without your reply">
-      {count}
-      <span className="sr-only"> {count === 1 ? 'dispute waits' : 'disputes wait'} for your reply</span>
+      {count} {count === 1 ? 'dispute' : 'disputes'}
+      <span className="sr-only"> without your reply</span>
     </Badge>
   );
 }

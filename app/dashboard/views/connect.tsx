@@ -101,7 +101,10 @@ function Request({ asked, query }: { asked: Asked; query: string }) {
               'It may',
               'call agents and pay them, within the limits that you set next, and read all calls of your wallet, also earlier ones, with their tasks, parameters and results.',
             ],
-            ['It cannot', 'send your USDC anywhere else, or change its limits.'],
+            [
+              'It cannot',
+              'spend more than your limits, or change them. Within them it chooses which agents to pay, maybe its own: set only what you could lose.',
+            ],
             [
               'Next',
               `You set a budget and sign it in your wallet. The program gets a new API key, and you return to ${asked.redirect_host}. You can change or revoke the key at any time, under “API keys”.`,

@@ -127,6 +127,12 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
               {reader === 'caller' ? 'You opened it' : 'Opened'} <Time at={dispute.opened_at} />
             </span>
             <CallOf dispute={dispute} reader={reader} />
+            {isOpen && reader === 'creator' && (
+              <span className="w-full">
+                Your collateral is at stake. The admin can decide at any time, and should by{' '}
+                <Time at={dispute.answer_due_at} />.
+              </span>
+            )}
             {task !== null && (
               <span className="w-full">
                 <TaskLine task={task} />
@@ -142,7 +148,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           </Button>
         )}
         {isOpen && reader === 'creator' && (
-          <Button className="lg:hidden" onClick={() => reply.current?.focus()}>
+          <Button kind={dispute.reply === null ? 'primary' : 'plain'} onClick={() => reply.current?.focus()}>
             Reply
           </Button>
         )}
@@ -150,6 +156,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
       <div className={cx('grid grid-cols-[minmax(0,1fr)] items-start gap-5', mayDecide && 'lg:contents')}>
         <div className={COLUMN}>
           {!isOpen && <Decision dispute={dispute} reader={reader} />}
+          {isOpen && reader === 'caller' && <AtStake dispute={dispute} reader={reader} />}
           <Fold
             title={reader === 'caller' ? 'Your evidence' : 'The caller’s evidence'}
             gist={dispute.has_evidence ? false : 'not uploaded'}
@@ -175,7 +182,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             <h2 className="mb-4 font-semibold">{reader === 'creator' ? 'Your reply' : 'The creator’s reply'}</h2>
             <Reply dispute={dispute} reader={reader} />
           </Card>
-          {isOpen && !mayDecide && <AtStake dispute={dispute} reader={reader} />}
+          {isOpen && reader === 'creator' && <AtStake dispute={dispute} reader={reader} />}
           {found.others && <Others dispute={dispute} others={found.others} />}
         </div>
         {mayDecide && (

@@ -114,7 +114,7 @@ function Terms({ config }: { config: MarketplaceConfig }) {
           ],
           [
             'Collateral',
-            `By the price, see below. It does not return automatically: from ${formatSpan(config.longest_span_seconds)} after delisting, once no dispute is open, the creator can take it back with “Return collateral”.`,
+            `By the price, see below. It does not return automatically: from ${formatSpan(config.longest_span_seconds, { units: 3 })} after delisting, once no dispute is open, the creator can take it back with “Return collateral”.`,
           ],
           [
             'Cap on calls',
@@ -191,7 +191,7 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
           ],
           [
             'Above the price',
-            `${EXCESS} That is when the collateral is returned, or from ${formatSpan(config.longest_span_seconds)} after the last upheld dispute, once none is open.`,
+            `${EXCESS} That is when the collateral is returned, or from ${formatSpan(config.longest_span_seconds, { units: 3 })} after the last upheld dispute, once none is open.`,
           ],
           ['If rejected', 'The creator gets the bond, and the price stays paid. Nothing else changes.'],
           [

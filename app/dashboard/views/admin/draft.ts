@@ -107,7 +107,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     },
     {
       name: 'refundGraceSeconds',
-      label: 'Refund grace',
+      label: 'Refund time',
       about: 'Time from the deadline of a call until anybody can send its refund.',
       min: BigInt(limits.refundGraceSecondsMin),
       max: BigInt(limits.refundGraceSecondsMax),

@@ -13,7 +13,7 @@ function useSecondsLeft({ outcome, answer_due_at }: DisputeSummary): number {
   return (Date.parse(answer_due_at) - now) / 1_000;
 }
 
-const wordsOf = (left: number): string => (left < 0 ? `${formatSpan(-left)} overdue` : `${formatSpan(left)} left`);
+const wordsOf = (left: number): string => (left < 0 ? `${formatSpan(-left)} overdue` : `due in ${formatSpan(left)}`);
 
 export function Due({ dispute }: { dispute: DisputeSummary }) {
   const left = useSecondsLeft(dispute);
@@ -24,9 +24,9 @@ export function Due({ dispute }: { dispute: DisputeSummary }) {
 
 /** Which side of an open dispute has not been heard; null once both are. */
 export function unheardWords({ has_evidence, reply }: DisputeSummary): string | null {
-  if (!has_evidence && reply === null) return 'Neither side has written anything yet. They can until you decide';
-  if (!has_evidence) return 'The caller has not uploaded the evidence yet. That is possible until you decide';
-  return reply === null ? 'The creator has not replied yet. That is possible until you decide' : null;
+  if (!has_evidence && reply === null) return 'Neither side has written anything yet. Both can until you decide';
+  if (!has_evidence) return 'The caller has not uploaded the evidence yet, and can until you decide';
+  return reply === null ? 'The creator has not replied yet, and can until you decide' : null;
 }
 
 /** The same with the time left, before the admin signs. */

@@ -41,7 +41,7 @@ export function HeldUsdc({ state: { held, listings } }: { state: OperationState 
           ],
           ['Kept from awards', `${formatAmount(held.forfeited_usdc)}, for later callers`],
           [
-            'Collected fees',
+            'Treasury',
             <span key="treasury" className="flex flex-wrap gap-x-3">
               {collected == null ? '–' : `${formatAmount(collected)} in the treasury`}
               <Link to="/admin" search={{ tab: 'settings' }} className="text-accent underline">

@@ -152,8 +152,8 @@ const bondOf = ({ bond_lamports }: DisputeSummary): string => formatLamports(Big
 function upholdWords(price: bigint, stakes: Stakes | undefined): string {
   if (!stakes) return 'You set the amount. The collateral pays it, and the caller gets the bond back.';
   const most = mostTaken(stakes, price);
-  const rest = most > price ? ', later callers the rest' : '';
-  return `You set the amount: ${formatBaseUnits(price)} unless changed, at most ${formatNumber(toUsdc(most))}. Caller gets at most the price and the bond${rest}.${pauseWords(stakes, most)}`;
+  const rest = most > price ? ', later callers and then the treasury the rest' : '';
+  return `You set it, up to ${formatBaseUnits(most)}. Caller gets at most the price and the bond${rest}.${pauseWords(stakes, most)}`;
 }
 
 /** From which amount on the agent is paused. */

@@ -55,8 +55,8 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
         <div>
           <h2 className="font-semibold">On the chain</h2>
           <p className="mt-1 text-sm text-faint">
-            Removing a relay authority takes effect at once and cancels all changes of settings under Pending changes.
-            To add one, run{' '}
+            Removing a relay authority takes effect at once and cancels every proposed change of settings. To add one,
+            run{' '}
             <Command text="npm run cli -- admin propose-change --add-relay-authority ADDRESS --keypair ADMIN.json" />
           </p>
         </div>
@@ -68,7 +68,7 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
               'Guardian',
               <Protection
                 key="guardian"
-                lost="Without one, nobody but you can pause calls, keep the treasury’s fees from a thief of your key, or cancel another admin."
+                lost="Without one, nobody but you can pause calls, keep the treasury’s fees from a thief of your key, or cancel a proposed admin."
                 command="npm run cli -- admin propose-change --guardian ADDRESS --keypair ADMIN.json"
               >
                 {config.guardian ? <Id value={config.guardian} kind="address" /> : 'nobody'}

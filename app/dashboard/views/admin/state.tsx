@@ -141,24 +141,19 @@ const amount = (label: string, lamports: number | null): Row => ({
 
 function lamportRows({ lamports, lamports_per_call, authorities }: State): (Row | false)[] {
   const { lent, free, due, due_seconds, locked } = lamports;
-  const held = authorities.find(({ is_ours }) => is_ours)?.lamports ?? null;
   return [
     ...authorities.map(balanceRow),
     { label: 'In deposits of calls', value: <Sol lamports={lent} up /> },
     {
       label: 'Left for deposits',
-      value:
-        held !== null && formatShortSol(free) === formatShortSol(held) ? (
-          <span title={sol(free)}>all of the balance</span>
-        ) : (
-          <Sol lamports={free} />
-        ),
+      value: <Sol lamports={free} />,
     },
     {
       label: 'Coming back from ended calls',
       value: (
         <span>
-          {due > 0 && due === lent ? 'all of it' : <Sol lamports={due} />}
+          {/* Rounded like the deposits of which it is a part. */}
+          <Sol lamports={due} up={due === lent} />
           {due_seconds !== null && `, the first in ${roughly(due_seconds)}`}
         </span>
       ),
@@ -220,7 +215,7 @@ function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive,
           <Badge tone="warn">In progress</Badge>
         ) : (
           <>
-            all match, <Ago at={state.reconciled_at} hasZone />; checked at each start of the relay
+            all matched at the last start of the relay, <Ago at={state.reconciled_at} hasZone />
           </>
         ),
     },

@@ -1,4 +1,4 @@
-/** Collected fees, and their withdrawal. */
+/** What the treasury holds, fees and what is left of awards, and its withdrawal. */
 import { useState } from 'react';
 import { ADDRESS } from '../../../sdk/wire/fields.ts';
 import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
@@ -26,7 +26,7 @@ export function Treasury({ config }: { config: Settings }) {
   const isAddress = destination === '' || ADDRESS.test(destination);
   return (
     <Card className="grid content-start gap-4">
-      <h2 className="font-semibold">Collected fees</h2>
+      <h2 className="font-semibold">Treasury</h2>
       <div>
         <p className="text-2xl font-semibold tabular-nums">{formatAmount(Number(held))}</p>
         <p className="mt-1 flex flex-wrap items-center gap-x-2 text-sm text-faint">
@@ -39,9 +39,9 @@ export function Treasury({ config }: { config: Settings }) {
       </div>
       <div>
         <SignButton
-          button="Withdraw fees"
+          button="Withdraw from the treasury"
           closed={held === '0'}
-          title="Withdraw fees"
+          title="Withdraw from the treasury"
           rows={[
             ['Amount', fault ? '–' : `${formatUsdc(amount)} USDC`],
             [

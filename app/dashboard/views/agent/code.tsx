@@ -101,9 +101,9 @@ function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Snippet }) {
       </Step>
       <Step title={`2. Call ${agent.name}`}>
         <p className={WORDS}>
-          Each call costs {formatAmount(agent.price_per_call_usdc)}. {config && keyFees(config.is_sponsored)} It answers
-          with the result, with an error and a refund, or, if it takes long, with 202: the code waits. The parameters
-          are examples: replace them with yours.
+          Each call costs {formatAmount(agent.price_per_call_usdc)}. {config && keyFees(config.is_sponsored)} The call
+          returns the result, or an error and a refund. A long one returns 202, and the code waits. The parameters are
+          examples: replace them with yours.
         </p>
         <Shown snippet={snippet} label={`${snippet.name} that calls ${agent.name}`} />
       </Step>
@@ -114,12 +114,13 @@ function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Snippet }) {
 /** What a call with a key costs besides its price. */
 const keyFees = (isSponsored: boolean): string =>
   isSponsored
-    ? 'The marketplace pays the network fees. If you keep SOL in a gas balance, that is used first; it may stay empty.'
+    ? 'You need no SOL for it: the marketplace pays the network fees.'
     : 'Your gas balance pays the network fees, about 0.00001 SOL: it is SOL that you set aside when you create the key.';
 
 const NeedsWallet = () => (
   <p className={WORDS}>
-    <span className="font-medium text-ink">You need a wallet with USDC and a little SOL.</span> <GetWallet />
+    <span className="font-medium text-ink">You need a wallet with USDC, and a little SOL to create a key.</span>{' '}
+    <GetWallet />
   </p>
 );
 

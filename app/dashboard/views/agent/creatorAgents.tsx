@@ -46,7 +46,7 @@ export function CreatorAgents({ agent }: { agent: AgentFull }) {
       </ul>
       {count > others.length && (
         <Link to="/" search={{ creator }} className="mt-2 inline-block py-1 text-accent underline underline-offset-2">
-          {count} other agents of <bdi>{agent.creator.display_name}</bdi>
+          All {count} other agents of <bdi>{agent.creator.display_name}</bdi>
         </Link>
       )}
     </section>

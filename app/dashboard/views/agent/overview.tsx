@@ -179,13 +179,13 @@ function Terms({ agent, className }: { agent: AgentFull; className: string }) {
     <Aside title="Terms" className={className}>
       <Facts
         rows={[
-          ['Price', `${price} a call`],
+          ['Price', `${price} a call. From a wallet also network fees, and a deposit that comes back.`],
           ['Timeout', timeouts(agent)],
           ['No result', 'Full refund of the price'],
           [
             'Wrong result',
             config
-              ? `Dispute within ${formatSpan(config.dispute_window_seconds)}. Bond ${formatSol(BigInt(config.dispute_bond_lamports))} SOL, lost if rejected; ${deposits ? `deposit ${formatSol(deposits.dispute)} SOL, comes back` : 'a deposit comes back'}. If upheld, you get up to ${price} and the bond.`
+              ? `Dispute within ${formatSpan(config.dispute_window_seconds)}. Bond ${formatSol(BigInt(config.dispute_bond_lamports))} SOL, lost if rejected; ${deposits ? `deposit ${formatSol(deposits.dispute)} SOL, comes back by itself 30 days after the dispute ends` : 'a deposit comes back'}. If upheld, you get up to ${price} and the bond.`
               : 'Reading …',
           ],
         ]}

@@ -63,7 +63,7 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
           isBad={hasRate(agent) && isFailing(agent)}
         />
         <Value
-          label="Agent answers in"
+          label="Answers in"
           value={agent.avg_execution_time_ms > 0 ? formatDuration(agent.avg_execution_time_ms) : '–'}
         />
         <Value label="Calls" value={hasRun ? formatCount(total_executions) : 'none yet'} />

@@ -44,7 +44,7 @@ export function WithoutEvidence({ dispute, reader }: { dispute: DisputeSummary; 
   return (
     <p className="max-w-3xl text-sm text-warn">
       Decided without {reader === 'caller' ? 'your' : 'the caller’s'} evidence. Only its hash reached the chain; the
-      text was never uploaded here, so the admin could not read it.
+      text was never uploaded here, so the admin could not read it. The decision is final.
     </p>
   );
 }

@@ -6,4 +6,4 @@ export const EXCESS =
 
 /** When it can go there. `keptSeconds`: the program's longest span. */
 export const excessEnd = (keptSeconds: number): string =>
-  `The treasury can get what is left above the price ${formatSpan(keptSeconds)} after the last upheld dispute, once none is open, or when the collateral is returned.`;
+  `The treasury can get what is left above the price ${formatSpan(keptSeconds, { units: 3 })} after the last upheld dispute, once none is open, or when the collateral is returned.`;

@@ -36,7 +36,8 @@ export function Outcomes({ stakes, price, reader, lapse, isNarrow = false }: Out
     reader === 'caller' &&
     !isNarrow && (
       <Side who="Deposit" amount={formatLamports(stakes.deposit)}>
-        Comes back {formatSpan(stakes.depositSeconds)} after the end{isAwarded && '; an unclaimed award delays it'}.
+        Comes back by itself {formatSpan(stakes.depositSeconds)} after the dispute ends
+        {isAwarded && '; an unclaimed award delays it'}.
       </Side>
     );
   const cases: Case[] = [

@@ -83,7 +83,7 @@ export function Amounts({ execution, dispute, record }: CallParts) {
       <dl className="mt-4 grid gap-2 border-t border-line pt-4 text-sm tabular-nums">
         <Line name="Called with" value={<Payer execution={execution} />} />
         <NetworkFees execution={execution} record={record} />
-        {execution_time_ms !== null && <Line name="Duration" value={formatDuration(execution_time_ms)} />}
+        {execution_time_ms !== null && <Line name="Agent answered in" value={formatDuration(execution_time_ms)} />}
         {tokens_used !== null && <Line name="Tokens, reported by the agent" value={formatCount(tokens_used)} />}
       </dl>
     </Card>

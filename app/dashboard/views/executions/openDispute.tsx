@@ -81,7 +81,7 @@ const costOf = ({ bond, deposit }: Stakes): bigint => bond + deposit + SIGNATURE
 /** Everything that leaves the wallet now. The rows are there from the beginning, so that nothing moves. */
 function costRows(stakes: Stakes | undefined, unread: Error | null) {
   const unknown = unread ? 'Could not be read' : 'Reading …';
-  const back = stakes && `, comes back ${formatSpan(stakes.depositSeconds)} after the end`;
+  const back = stakes && `, comes back by itself ${formatSpan(stakes.depositSeconds)} after the dispute ends`;
   return [
     ['Bond', stakes ? `${formatLamports(stakes.bond)}, lost if rejected` : unknown],
     ['Deposit', stakes ? `${formatLamports(stakes.deposit)}${back}` : unknown],

@@ -12,7 +12,7 @@ const headOf = () => [
   'Call',
   'Outcome',
   <AtRight key="cost">Cost</AtRight>,
-  <AtRight key="duration">Duration</AtRight>,
+  <AtRight key="duration">Answered in</AtRight>,
   'Called with',
   `When (${zoneAt(Date.now())})`,
   'ID',

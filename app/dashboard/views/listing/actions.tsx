@@ -211,7 +211,7 @@ function ReturnButton({ listing }: ActionProps) {
 
 export function DelistCard({ listing }: ActionProps) {
   const { data: config } = useQuery(configQuery);
-  const span = config && formatSpan(config.longest_span_seconds);
+  const span = config && formatSpan(config.longest_span_seconds, { units: 3 });
   return (
     <Card className="grid gap-4">
       <CardHead

@@ -64,9 +64,10 @@ export function Introduction() {
             </p>
             <p>
               You take it back in two steps: delist the agent, and later press “Return collateral”. That is possible{' '}
-              {formatSpan(config.longest_span_seconds)} after delisting at the earliest, once no dispute is open. This
-              covers the last call: its timeout, the time for a refund and its dispute window, each at its longest. A
-              dispute without a decision holds the collateral for at most {lapse}: then anybody can end that dispute.
+              {formatSpan(config.longest_span_seconds, { units: 3 })} after delisting at the earliest, once no dispute
+              is open. This covers the last call: its timeout, the time for a refund and its dispute window, each at its
+              longest. A dispute without a decision holds the collateral for at most {lapse}: then anybody can end that
+              dispute.
             </p>
           </Answer>
         </div>
@@ -155,8 +156,8 @@ const POINTS = 'list-disc columns-1 gap-x-10 pl-5 *:mb-1.5 *:break-inside-avoid 
 function changeWords(delay: number, exposureMultiple: number): string {
   const cap = exposureMultiple === 0 ? 'a cap on calls (now none)' : 'the cap on calls';
   return delay === 0
-    ? `The marketplace can change collateral, price limits, bond, dispute window, longest timeout and ${cap}, at once and without notice.`
-    : `The marketplace can change collateral, price limits and bond ${formatSpan(delay)} after it announces that. It can lengthen the dispute window, change the longest timeout and lower ${cap} at once and without notice.`;
+    ? `The marketplace can change collateral, price limits, bond, dispute window, refund time, longest timeout and ${cap}, at once and without notice.`
+    : `The marketplace can change collateral, price limits and bond ${formatSpan(delay)} after it announces that. It can lengthen dispute window and refund time, change the longest timeout and lower ${cap} at once and without notice.`;
 }
 
 function Answer({ title, children }: { title: string; children: ReactNode }) {

@@ -50,7 +50,10 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
       'When it can shrink',
       `Only if a dispute is upheld against you: by at most ${SLASH_MULTIPLE} times the price of the call, never by more than the collateral.`,
     ],
-    ['When it returns', `${formatSpan(config.longest_span_seconds)} after you delist, once no dispute is open.`],
+    [
+      'When it returns',
+      `${formatSpan(config.longest_span_seconds, { units: 3 })} after you delist, once no dispute is open.`,
+    ],
     ['Signing key', signingKey ? <Id key="key" value={signingKey.address} /> : '–'],
     [
       'Endpoint',

@@ -140,20 +140,20 @@ function bondsBack({ endableFrom, open }: HeldInDisputes): ReactNode {
 
 function disputesBack({ backAt, held }: HeldInDisputes): ReactNode {
   const [first] = backAt;
-  if (!first) return '30 days after the dispute has ended';
+  if (!first) return 'By itself, 30 days after the dispute ends';
   const day = <Day at={first} />;
-  if (held === 1) return <>On {day}</>;
-  if (backAt.length === held) return <>From {day} on</>;
+  if (held === 1) return <>By itself, on {day}</>;
+  if (backAt.length === held) return <>By themselves, from {day} on</>;
   return (
     <>
-      {backAt.length} of {held} from {day} on, the rest 30 days after its dispute has ended
+      By themselves: {backAt.length} from {day} on, the other {held - backAt.length} 30 days after the dispute ends
     </>
   );
 }
 
 function keysBack(live: boolean[]): string {
   const ended = live.filter((is) => !is).length;
-  if (ended === 0) return 'You get it back once the key has ended';
+  if (ended === 0) return 'Once the key has ended, get it back from the menu of the key';
   return `${ended} of ${live.length} have ended: get their deposits back from the menu of the key`;
 }
 

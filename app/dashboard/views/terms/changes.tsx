@@ -29,7 +29,7 @@ const LABELS: Record<ChangedSetting['setting'], string> = {
   min_price: 'Lowest price',
   dispute_bond: 'Dispute bond',
   dispute_window: 'Dispute window',
-  refund_grace: 'Refund grace',
+  refund_grace: 'Refund time',
   max_timeout: 'Longest timeout',
   record_time: 'Time until a call’s account is closed',
   exposure_multiple: 'Cap on calls in a dispute window',
@@ -233,7 +233,7 @@ export const delayWords = (seconds: number): string =>
 /** What a change does to calls in progress, to disputes and to listed agents. */
 export const CHANGE_EFFECTS = [
   'A new fee applies to new calls of every agent, also of those already listed.',
-  'A new dispute window, refund time or longest timeout applies to new calls. Calls in progress keep theirs, and their fee.',
+  'A new dispute window, refund time or longest timeout applies to new calls, and to how long the collateral of an agent that delists later is held. Calls in progress keep theirs, and their fee.',
   'A new time until a call’s account is closed counts for calls in progress, too.',
   'A new bond applies to every later dispute.',
   'A new cap on calls counts at once for every agent, with the calls that it has taken in its present window.',

@@ -46,7 +46,9 @@ export function Bought({ verification: { subject, facts, rpcUrl, checks } }: { v
   const parameters = receipt?.parameters && Object.keys(receipt.parameters).length > 0 ? receipt.parameters : undefined;
   return (
     <Card>
-      <h3 className="mb-4 font-semibold">What was bought</h3>
+      <h3 className="mb-4 font-semibold">
+        {checks.some(({ state }) => state === 'failed') ? 'What this says' : 'What was bought'}
+      </h3>
       <Facts
         rows={[
           idRow('Call', receipt?.execution_id ?? (subject.kind === 'execution' ? subject.executionId : null)),

@@ -43,7 +43,7 @@ function route(method: string, path: string, operation: Operation, snippets: [La
     requestBody ? `<h4>Body</h4><p>${inline(requestBody.description)}</p>${content(requestBody.content)}` : '',
     ...Object.entries(responses).map(([status, response]) => answer(status, response)),
   ];
-  return `<details id="${operationId}"><summary><code>${method.toUpperCase()} ${escapeHtml(path)}</code> ${escapeHtml(summary)} <span class="faint">${key}</span></summary>
+  return `<details id="${operationId}"><summary><code>${method.toUpperCase()} ${escapeHtml(path)}</code> ${escapeHtml(summary)} <span class="faint">· ${key}</span></summary>
 ${parts.filter(Boolean).join('\n')}
 </details>`;
 }

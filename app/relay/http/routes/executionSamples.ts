@@ -13,7 +13,7 @@ export const TRANSACTION_URL =
 export const RESULT_URL = `https://api.example.com/results/${EXECUTION_ID}/${TOKEN}`;
 
 export const TASK = {
-  task: 'Which cities have more than ten million people?',
+  task: 'Cities above ten million',
   parameters: {
     csv: 'city,population\nIstanbul,15655000\nLagos,15388000\nPorto,231962\n',
     query: 'SELECT city FROM csv WHERE population > 10000000',

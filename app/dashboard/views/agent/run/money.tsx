@@ -42,6 +42,12 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
         <Row name="Deposit, comes back" about={back} className="min-h-16">
           {deposit}
         </Row>
+        {wallet.data && isByWallet && (
+          <Row name="You pay now" className="border-t border-line pt-3 font-semibold">
+            <span className="block">{formatAmount(agent.price_per_call_usdc)}</span>
+            <span className="block">and about {formatLamports(spendOf(wallet.data))}</span>
+          </Row>
+        )}
       </dl>
       {isUnread && <Trouble error={wallet.error} what="The network fees" onRetry={wallet.refetch} />}
     </Card>
@@ -131,8 +137,9 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
         <li>The price goes into an escrow on Solana.</li>
         <li>A result that the creator has signed releases it to the creator{fee}.</li>
         <li>
-          Without one within {formatSpan(seconds)}, the whole price is refunded to you. The marketplace sends it
-          {config && `; from ${formatSpan(config.refund_grace_seconds)} after the timeout anybody can`}.
+          Without one within {formatSpan(seconds)}, the marketplace sends the whole price back to you.
+          {config &&
+            ` If it does not, anybody can send that refund to your wallet, from ${formatSpan(config.refund_grace_seconds)} after the timeout.`}
         </li>
       </ol>
       {config && (
