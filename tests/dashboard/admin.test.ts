@@ -258,7 +258,7 @@ describe('the admin', function () {
         const link = page.locator(`a[href*="${cases.rejected}"]`);
         const row = page.getByRole('row').filter({ has: link });
         expect(await row.textContent()).to.match(
-          /against[\s\S]*No reply[\s\S]*Evidence uploaded[\s\S]*0\.02 USDC[\s\S]*left[\s\S]*Decide/,
+          /against[\s\S]*No reply[\s\S]*Evidence uploaded[\s\S]*0\.02 USDC[\s\S]*due in[\s\S]*Decide/,
         );
         await link.click();
         await page.getByRole('region', { name: 'Evidence' }).getByText(EVIDENCE.trim()).waitFor();
@@ -297,7 +297,7 @@ describe('the admin', function () {
         const before = await held();
         await page.goto(`/admin/disputes/${cases.rejected}`);
         await page.getByText('Choose an outcome and write a reason.').waitFor();
-        await page.getByText('The creator has not replied yet.').waitFor();
+        await page.getByText('The creator has not replied yet, and can until you decide').waitFor();
         await page.getByRole('radio', { name: 'Reject' }).click();
         await page.getByText('Write a reason.', { exact: true }).waitFor();
         await page.getByLabel('Reason').fill(REASON);

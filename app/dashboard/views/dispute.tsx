@@ -111,7 +111,8 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
   const mayDecide = isOpen && reader === 'admin';
   // Whoever must answer reads everything first; for everybody else it is folded.
   const mustRead = isOpen && reader !== 'caller';
-  const asked = [task !== null && 'a task', parameters !== null && 'parameters'].filter(Boolean).join(' and ');
+  const sent = parameters !== null && Object.keys(parameters).length > 0 ? parameters : null;
+  const asked = [task !== null && 'a task', sent !== null && 'parameters'].filter(Boolean).join(' and ');
   const { result } = execution;
   const decision = useRef<HTMLElement>(null);
   const reply = useRef<HTMLElement>(null);
@@ -169,7 +170,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
               <p className="text-sm text-faint">The marketplace never ran this call, so its request is not known.</p>
             )}
             {task !== null && <Code text={task} label="Task" />}
-            {parameters !== null && <Parameters parameters={parameters} />}
+            {sent !== null && <Parameters parameters={sent} />}
           </Fold>
           <Fold title="What was answered" gist={result === null ? 'no longer kept' : sizeOf(result)} open={mustRead}>
             {result === null ? (

@@ -88,7 +88,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
           hint="Both sides read it. It can never be changed."
           value={reason}
           maxLength={MAX_REASON}
-          className="min-h-20!"
+          className="min-h-16!"
           onChange={(event) => setReason(event.target.value)}
         />
       </div>
