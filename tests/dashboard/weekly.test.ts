@@ -148,8 +148,6 @@ describe('the week of a caller and a creator', function () {
         receipt.result,
         receipt.result_hash,
         '0.01 USDC',
-        receipt.opened_at.replace('.000Z', 'Z'),
-        receipt.settled_at.replace('.000Z', 'Z'),
         receipt.caller,
         visitor.agent('sandbox-echo').creator,
         receipt.transactions.open,
@@ -159,6 +157,11 @@ describe('the week of a caller and a creator', function () {
       for (const line of lines) {
         const shown = main.getByText(line).first();
         expect(await shown.isVisible(), line).to.equal(true);
+      }
+      for (const at of [receipt.opened_at, receipt.settled_at]) {
+        const shown = main.locator(`time[datetime^="${at.slice(0, 19)}"]`).first();
+        expect(await shown.isVisible(), at).to.equal(true);
+        expect(await shown.textContent()).to.match(/:\d\d.* UTC$/);
       }
       for (const role of ['navigation', 'banner', 'contentinfo', 'button', 'textbox'] as const)
         expect(await page.getByRole(role).count(), role).to.equal(0);
