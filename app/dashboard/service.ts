@@ -65,6 +65,16 @@ export const configQuery = queryOptions({
   staleTime: 5 * 60_000,
 });
 
+/**
+ * Changes of settings that are proposed, and who may change them. It is polled, because the remaining time comes from the
+ * last answer, by the chain's clock.
+ */
+export const changesQuery = queryOptions({
+  queryKey: ['config.changes'],
+  queryFn: () => call('config.changes'),
+  refetchInterval: 5_000,
+});
+
 /** A page of the catalogue. */
 export const agentsQuery = (filters: RouteInput<'listAgents'>) =>
   queryOptions({ queryKey: ['agents', filters], queryFn: () => request('listAgents', filters) });

@@ -4,7 +4,7 @@
  */
 import { createHelius, type HeliusClient } from 'helius-sdk';
 import { type Dispatcher, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
-import { ANY_VERSION } from '../sdk/program/transaction.ts';
+import { ANY_VERSION } from '../sdk/program/foreign.ts';
 
 export interface HeliusOptions {
   apiKey: string;

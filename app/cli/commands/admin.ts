@@ -10,12 +10,13 @@ import { addChanges } from './adminChanges.ts';
 import { addSettings } from './adminSettings.ts';
 import {
   type Address,
-  hashFile,
   openOnChain,
   publicKeyOf,
+  readBytes,
   readText,
   readWallet,
   serviceOf,
+  sha256,
   toAddress,
   toAmount,
   toAmountOrZero,
@@ -102,7 +103,7 @@ interface VerdictOptions extends CommonOptions {
 
 function addMoney(group: Command): void {
   withWallet(group.command('withdraw-treasury'))
-    .description('withdraw collected fees')
+    .description('withdraw from the treasury')
     .argument('<usdc>', 'amount', toAmount)
     .option('--destination <address>', "USDC account to receive them (default: the admin's own)", toAddress)
     .action(async (amount: bigint, options: CommonOptions & { destination?: Address }) => {
@@ -134,7 +135,7 @@ function addMoney(group: Command): void {
       const verdict = uphold === undefined ? { upheld: false as const } : { upheld: true as const, amount: uphold };
       const wallet = await readWallet(options);
       const reasonHash = hashOnly
-        ? hashFile(reasonFile)
+        ? sha256(readBytes(reasonFile))
         : await publishReason(serviceOf(options), { wallet, executionId, reason: readText(reasonFile) });
       const answer = { wallet, executionId, verdict, reasonHash };
       printResult(await decideDispute(await openOnChain(options), answer), options.json);

@@ -11,13 +11,13 @@ import type { CommonOptions } from '../config.ts';
 import { printResult, report } from '../output.ts';
 import {
   type Address,
-  hashFile,
   openOnChain,
   PROOF_HELP,
   publicKeyOf,
   readBytes,
   readWallet,
   serviceOf,
+  sha256,
   toAddress,
   toExecutionId,
   withMarketplace,
@@ -59,12 +59,13 @@ export function disputeCommands(): Command {
       const { archiveFrom } = await import('../../sdk/wallet/archive.ts');
       const wallet = await readWallet(options);
       const { evidence, evidenceUri, hashOnly } = options;
-      if (!hashOnly) requireSize(evidence);
+      const bytes = readBytes(evidence);
+      if (!hashOnly) requireSize(evidence, bytes);
       const findArchive = archiveFrom(serviceOf(options));
-      const evidenceHash = hashFile(evidence);
+      const evidenceHash = sha256(bytes);
       const claimed = { wallet, executionId, evidenceHash, evidenceUri, findArchive, onProgress: report };
       const opened = await disputeExecution(await openOnChain(options), claimed);
-      const evidence_uploaded = !hashOnly && (await upload(options, wallet, executionId));
+      const evidence_uploaded = !hashOnly && (await upload(options, wallet, executionId, bytes));
       printResult({ ...opened, evidence_uploaded }, options.json);
     });
 
@@ -110,8 +111,7 @@ export function disputeCommands(): Command {
   return group;
 }
 
-function requireSize(path: string): void {
-  const { length } = readBytes(path);
+function requireSize(path: string, { length }: Buffer): void {
   if (length > 0 && length <= MAX_EVIDENCE_BYTES) return;
   throw new Refusal(
     `${path} has ${length} bytes, but the marketplace takes 1 to ${MAX_EVIDENCE_BYTES}. Shorten it, or send only its hash with --hash-only.`,
@@ -119,9 +119,14 @@ function requireSize(path: string): void {
 }
 
 /** Sends the evidence of an open dispute. If that fails, the dispute stays open, and the page can still take the file. */
-async function upload(options: DisputeOptions, wallet: Signer, executionId: Uint8Array): Promise<boolean> {
+async function upload(
+  options: DisputeOptions,
+  wallet: Signer,
+  executionId: Uint8Array,
+  bytes: Buffer,
+): Promise<boolean> {
   const { uploadEvidence } = await import('../../sdk/wallet/disputes.ts');
-  const content = readBytes(options.evidence).toString('base64');
+  const content = bytes.toString('base64');
   const mediaType = own(MEDIA_TYPES, extname(options.evidence).toLowerCase()) ?? 'application/octet-stream';
   try {
     await uploadEvidence(serviceOf(options), { wallet, executionId, content, mediaType });

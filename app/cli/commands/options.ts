@@ -139,8 +139,7 @@ export function toExecutionId(text: string): Uint8Array {
   throw new InvalidArgumentError('It must be a UUID in lower case, such as 0a1b2c3d-0000-8000-8000-000000000000.');
 }
 
-/** SHA-256 of a file's bytes; the path is relative to the user's directory. */
-export const hashFile = (path: string): Uint8Array => createHash('sha256').update(readBytes(path)).digest();
+export const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest();
 
 /** A file's text, byte for byte; the path is relative to the user's directory. */
 export function readText(path: string): string {

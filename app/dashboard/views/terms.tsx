@@ -8,14 +8,15 @@ import { ContactOperator } from '../parts/contact.tsx';
 import { TierTable } from '../parts/tiers.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Card, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
-import { formatAmount, formatLamports, formatNumber, formatSpan, Id } from '../parts/values.tsx';
-import { configQuery } from '../service.ts';
+import { formatAmount, formatLamports, formatSpan, Id } from '../parts/values.tsx';
+import { changesQuery, configQuery } from '../service.ts';
 import { depositsQuery } from '../wallet/deposits.ts';
 import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS, SLASH_MULTIPLE } from '../wallet/programTerms.ts';
 import { useSession } from '../wallet/session.ts';
-import { EXCESS } from './disputes/excess.ts';
+import { EXCESS, excessEnd } from './disputes/excess.ts';
 import { awardPayment, depositReturn } from './disputes/payouts.ts';
-import { CHANGE_EFFECTS, Changes, changesQuery } from './terms/changes.tsx';
+import { priceRange } from './listing/own.ts';
+import { CHANGE_EFFECTS, Changes } from './terms/changes.tsx';
 
 // It reads the chain, which needs large modules.
 const Guardian = lazy(() => import('./terms/guardian.tsx'));
@@ -78,7 +79,7 @@ function Terms({ config }: { config: MarketplaceConfig }) {
             'Calls by x402',
             `They are paid without an account or SOL. On top of the price, the caller pays a service fee of ${formatAmount(service)}. It goes to the marketplace’s treasury, also if the call fails, and the marketplace pays network fees and deposits.`,
           ],
-          ['Price', priceSpan(config)],
+          ['Price', priceRange(config)],
           ['Longest timeout', formatSpan(config.max_timeout_seconds)],
           [
             'Network fees',
@@ -136,14 +137,6 @@ function Terms({ config }: { config: MarketplaceConfig }) {
   );
 }
 
-/** Such as `0.01 to 100 USDC`. */
-function priceSpan({ min_price_usdc, collateral_tiers }: MarketplaceConfig): string {
-  const highest = collateral_tiers.at(-1)?.max_price_usdc;
-  return highest === undefined
-    ? `from ${formatAmount(min_price_usdc)}`
-    : `${formatNumber(min_price_usdc)} to ${formatAmount(highest)}`;
-}
-
 /** Who pays the network fees of calls by API key. */
 const keyFees = ({ is_sponsored }: MarketplaceConfig): string =>
   `By API key: the wallet’s gas balance, which is SOL set aside for them${is_sponsored ? '. The marketplace pays what it does not cover, so it may stay empty.' : '.'}`;
@@ -189,10 +182,7 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
               ]}
             />,
           ],
-          [
-            'Above the price',
-            `${EXCESS} That is when the collateral is returned, or from ${formatSpan(config.longest_span_seconds, { units: 3 })} after the last upheld dispute, once none is open.`,
-          ],
+          ['Above the price', `${EXCESS} ${excessEnd(config.longest_span_seconds)}`],
           ['If rejected', 'The creator gets the bond, and the price stays paid. Nothing else changes.'],
           [
             'If undecided',

@@ -1,11 +1,15 @@
 /**
- * Accounts that other programs own, from their bytes and without web3.js: the chain's clock, and token accounts.
+ * Without web3.js: accounts that other programs own, from their bytes (the chain's clock, and token accounts), and what
+ * Solana itself decides.
  */
 
 /** Addresses, base58. */
 export const CLOCK = 'SysvarC1ock11111111111111111111111111111111';
 export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 export const ASSOCIATED_TOKEN_PROGRAM = 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL';
+
+/** The highest number that a node accepts, so that it answers with a transaction of any version. */
+export const ANY_VERSION = 255;
 
 /** Bytes that the chain adds to every account when it computes its deposit. */
 export const ACCOUNT_OVERHEAD = 128;

@@ -15,9 +15,7 @@ import bs58 from 'bs58';
 import { Buffer } from 'buffer';
 import * as v from 'valibot';
 import { isEventInstruction } from './events.ts';
-
-/** The highest number that a node accepts, so that it answers with a transaction of any version. */
-export const ANY_VERSION = 255;
+import { ANY_VERSION } from './foreign.ts';
 
 /** The node returned a transaction that this version of the code cannot decode. */
 export class UnreadableTransaction extends Error {

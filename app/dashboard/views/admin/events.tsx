@@ -26,7 +26,7 @@ const WORDS: Record<string, (data: Data) => ReactNode> = {
   ),
   DisputeResolved: (data) => <Resolved data={data} />,
   RelayAuthorityRemoved: ({ relayAuthority }) => <>Removed the relay authority {address(relayAuthority)}</>,
-  TreasuryWithdrawn: ({ amount }) => `Withdrew ${usdc(amount)} of fees`,
+  TreasuryWithdrawn: ({ amount }) => `Withdrew ${usdc(amount)} from the treasury`,
 };
 
 /** The event has no price; an award is the amount by which a decision is known. */

@@ -12,7 +12,7 @@ import { readAccounts, tokenOf } from '../../wallet/accounts.ts';
 const REFRESH_MS = 30_000;
 
 /** USDC in the treasury; undefined until it is read, null if it has no account. */
-function useCollected(): number | null | undefined {
+function useTreasury(): number | null | undefined {
   const { data: config } = useQuery(configQuery);
   const { data } = useQuery({
     queryKey: ['treasury', config?.treasury],
@@ -27,7 +27,7 @@ function useCollected(): number | null | undefined {
 }
 
 export function HeldUsdc({ state: { held, listings } }: { state: OperationState }) {
-  const collected = useCollected();
+  const treasury = useTreasury();
   const agents = listings.active + listings.paused;
   return (
     <Card className="grid content-start gap-4">
@@ -43,7 +43,7 @@ export function HeldUsdc({ state: { held, listings } }: { state: OperationState 
           [
             'Treasury',
             <span key="treasury" className="flex flex-wrap gap-x-3">
-              {collected == null ? '–' : `${formatAmount(collected)} in the treasury`}
+              {treasury == null ? '–' : formatAmount(treasury)}
               <Link to="/admin" search={{ tab: 'settings' }} className="text-accent underline">
                 Withdraw
               </Link>

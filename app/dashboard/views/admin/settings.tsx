@@ -68,7 +68,7 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
               'Guardian',
               <Protection
                 key="guardian"
-                lost="Without one, nobody but you can pause calls, keep the treasury’s fees from a thief of your key, or cancel a proposed admin."
+                lost="Without one, nobody but you can pause calls, keep the treasury from a thief of your key, or cancel a proposed admin."
                 command="npm run cli -- admin propose-change --guardian ADDRESS --keypair ADMIN.json"
               >
                 {config.guardian ? <Id value={config.guardian} kind="address" /> : 'nobody'}

@@ -1,10 +1,10 @@
 /** Who signed a transaction of the log: the admin, the guardian, or another wallet. */
 import { useQuery } from '@tanstack/react-query';
+import { ANY_VERSION } from '../../../sdk/program/foreign.ts';
 import type { AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
 import { Id } from '../../parts/values.tsx';
-import { configQuery } from '../../service.ts';
+import { changesQuery, configQuery } from '../../service.ts';
 import { askNode } from '../../wallet/node.ts';
-import { changesQuery } from '../terms/changes.tsx';
 
 /** Only the admin's signature allows them. */
 const OF_ADMIN = ['ChangeProposed', 'CreatorVerificationChanged', 'DisputeResolved', 'TreasuryWithdrawn'];
@@ -17,7 +17,7 @@ const namedIn = ({ event, data }: AdminEvent): string | undefined =>
 async function readSigners(signature: string): Promise<string[] | null> {
   const { result } = await askNode('getTransaction', [
     signature,
-    { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: 0 },
+    { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: ANY_VERSION },
   ]);
   if (!result) return null;
   const { accountKeys, header } = result.transaction.message;

@@ -9,8 +9,7 @@ import { formatShortSol } from '../../parts/amount.ts';
 import { Unread } from '../../parts/trouble.tsx';
 import { Badge, Card, Facts, Note } from '../../parts/ui.tsx';
 import { Ago, formatCount, formatDuration, formatLamports, formatSpan, Id } from '../../parts/values.tsx';
-import { call, configQuery } from '../../service.ts';
-import { changesQuery } from '../terms/changes.tsx';
+import { call, changesQuery, configQuery } from '../../service.ts';
 import { Figures } from './figures.tsx';
 import { HeldUsdc } from './heldUsdc.tsx';
 import { NeedsYou } from './needsYou.tsx';
@@ -144,10 +143,7 @@ function lamportRows({ lamports, lamports_per_call, authorities }: State): (Row 
   return [
     ...authorities.map(balanceRow),
     { label: 'In deposits of calls', value: <Sol lamports={lent} up /> },
-    {
-      label: 'Left for deposits',
-      value: <Sol lamports={free} />,
-    },
+    { label: 'Left for deposits', value: <Sol lamports={free} /> },
     {
       label: 'Coming back from ended calls',
       value: (

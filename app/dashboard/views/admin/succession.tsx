@@ -8,8 +8,8 @@ import { SignButton } from '../../parts/sign.tsx';
 import { Unread } from '../../parts/trouble.tsx';
 import { Card, Empty, Facts, Input, Skeleton } from '../../parts/ui.tsx';
 import { formatSpan, Id, shorten, Time } from '../../parts/values.tsx';
+import { changesQuery } from '../../service.ts';
 import { useSession } from '../../wallet/session.ts';
-import { changesQuery } from '../terms/changes.tsx';
 import { chainConfigQuery, type Settings } from './chainConfig.ts';
 
 /** The card of the admin, who can propose the next one. */
@@ -91,8 +91,8 @@ export default function Succession() {
   return (
     <Empty title="You are proposed as the next admin">
       <p className="mb-5">
-        By accepting you take over disputes, creators, settings and the collected fees from {shorten(config.admin)}. All
-        other pending changes are cancelled.
+        By accepting you take over disputes, creators, settings and the treasury from {shorten(config.admin)}. All other
+        pending changes are cancelled.
       </p>
       {proposal.status === 'waiting' && (
         <p className="mb-5">

@@ -1,13 +1,22 @@
 /** The facts to know about an agent before paying it. */
 import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
-import { formatSol } from '../../../sdk/wire/sol.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { disputedWords, hasRate, successesOf, VERIFIED } from '../../parts/badges.tsx';
 import { Button, cx, Facts, Figure } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatDuration, formatRate, formatSpan, Id, Time } from '../../parts/values.tsx';
+import {
+  formatAmount,
+  formatCount,
+  formatDuration,
+  formatLamports,
+  formatRate,
+  formatSpan,
+  Id,
+  Time,
+} from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { depositsQuery } from '../../wallet/deposits.ts';
+import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
 import { Collateral } from './collateral.tsx';
 import { CreatorAgents } from './creatorAgents.tsx';
 import { Example } from './example.tsx';
@@ -185,7 +194,7 @@ function Terms({ agent, className }: { agent: AgentFull; className: string }) {
           [
             'Wrong result',
             config
-              ? `Dispute within ${formatSpan(config.dispute_window_seconds)}. Bond ${formatSol(BigInt(config.dispute_bond_lamports))} SOL, lost if rejected; ${deposits ? `deposit ${formatSol(deposits.dispute)} SOL, comes back by itself 30 days after the dispute ends` : 'a deposit comes back'}. If upheld, you get up to ${price} and the bond.`
+              ? `Dispute within ${formatSpan(config.dispute_window_seconds)}. Bond ${formatLamports(BigInt(config.dispute_bond_lamports))}, lost if rejected; ${depositWords(deposits?.dispute)}. If upheld, you get up to ${price} and the bond.`
               : 'Reading …',
           ],
         ]}
@@ -193,6 +202,12 @@ function Terms({ agent, className }: { agent: AgentFull; className: string }) {
     </Aside>
   );
 }
+
+/** `deposit`: lamports; undefined until it is read. */
+const depositWords = (deposit: bigint | undefined): string =>
+  deposit === undefined
+    ? 'a deposit comes back'
+    : `deposit ${formatLamports(deposit)}, comes back by itself ${formatSpan(ENDED_DISPUTE_SECONDS)} after the dispute ends`;
 
 function timeouts({ timeout_seconds: most, min_timeout_seconds: least }: AgentFull): string {
   return `At most ${formatSpan(most)}${least === most ? '' : `; you can choose less, from ${formatSpan(least)}`}`;

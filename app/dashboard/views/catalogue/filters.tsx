@@ -90,7 +90,7 @@ export function Filters({ search, onChange }: { search: CatalogueSearch; onChang
           </div>
           <Checkbox
             className={cx('py-1 whitespace-nowrap', onPhone)}
-            label="Verified creators only"
+            label="Verified wallets only"
             checked={search.verified ?? false}
             onChange={({ target }) => onChange({ verified: target.checked || undefined })}
           />

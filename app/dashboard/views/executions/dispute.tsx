@@ -3,7 +3,6 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
-import { formatSol } from '../../../sdk/wire/sol.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { SignButton } from '../../parts/sign.tsx';
@@ -13,6 +12,7 @@ import { Deadline } from '../disputes/deadline.tsx';
 import { depositQuery } from '../disputes/deposit.ts';
 import { DepositState } from '../disputes/depositState.tsx';
 import { endRows, endWords, WithoutEvidence } from '../disputes/ended.tsx';
+import type { Reader } from '../disputes/outcomes.tsx';
 import { mostSlashed, stakesQuery } from '../disputes/stakes.ts';
 import { outcomeOfDispute } from './outcome.ts';
 import { idBytes } from './record.ts';
@@ -127,7 +127,7 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
               ? 'None yet. Reply now; the admin can decide at any time.'
               : 'Sent. You can replace it until the admin decides.',
           ],
-          dispute.bond_lamports > 0 && ['Bond held', `${formatSol(BigInt(dispute.bond_lamports))} SOL`],
+          dispute.bond_lamports > 0 && ['Bond held', formatLamports(BigInt(dispute.bond_lamports))],
           isOpen && isCaller && !unread && ['Deposit held', held ? formatLamports(held.deposit) : '…'],
           ...endRows(dispute, reader),
         ]}
@@ -137,7 +137,7 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
 }
 
 /** The call of a dispute, with a link to what its reader may read of it: for the admin, its record on the chain. */
-export function CallOf({ dispute, reader }: { dispute: DisputeSummary; reader: 'caller' | 'creator' | 'admin' }) {
+export function CallOf({ dispute, reader }: { dispute: DisputeSummary; reader: Reader }) {
   const { execution_id: executionId, agent_id: agentId } = dispute;
   const style = 'text-accent underline';
   return (
@@ -199,7 +199,7 @@ export function DisputeActions({ dispute }: { dispute: DisputeSummary }) {
           small
           title="End the undecided dispute"
           about="The admin has not decided it in time. The bond goes back to the wallet that paid it, and the call stays paid."
-          rows={[['Bond returned', `${formatSol(BigInt(dispute.bond_lamports))} SOL`]]}
+          rows={[['Bond returned', formatLamports(BigInt(dispute.bond_lamports))]]}
           doing="Ending the dispute and returning the bond"
           confirm="Sign and end"
           work={({ marketplace, wallet, endUndecidedDispute }) =>

@@ -40,7 +40,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
           rows={costRows(stakes, unread)}
           spends={stakes && { lamports: costOf(stakes) }}
           rowsStay
-          {...(stakes && { pays: formatLamports(costOf(stakes)) })}
+          {...(stakes && { pays: `about ${formatLamports(costOf(stakes))}` })}
           doing="Opening the dispute"
           confirm="Pay and open"
           danger

@@ -12,7 +12,7 @@ import { read } from '../../parts/reading.ts';
 import { SignDialog } from '../../parts/sign.tsx';
 import { SettingsTrouble } from '../../parts/trouble.tsx';
 import { Input, Note } from '../../parts/ui.tsx';
-import { formatCount } from '../../parts/values.tsx';
+import { formatCount, formatLamports } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import {
   Advanced,
@@ -217,7 +217,7 @@ function readAllowance(text: string, money: WalletMoney, total: bigint): bigint 
 function readGas(text: string, { gas, leastGas }: WalletMoney): bigint {
   const lamports = parseSol(text.trim());
   if (lamports > 0n && gas + lamports < leastGas) {
-    throw new RangeError(`A gas balance must be at least ${formatSol(leastGas)} SOL.`);
+    throw new RangeError(`A gas balance must be at least ${formatLamports(leastGas)}.`);
   }
   return lamports;
 }

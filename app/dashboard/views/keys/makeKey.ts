@@ -3,6 +3,7 @@ import type { KeyResult } from '../../../sdk/wallet/apiKeys.ts';
 import { SIGNATURE_FEE } from '../../../sdk/wallet/usualAmounts.ts';
 import type { KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
+import { formatLamports } from '../../parts/amount.ts';
 import { DAY_SECONDS } from '../../parts/days.ts';
 import type { Signing } from '../../parts/sign.tsx';
 import { explain } from '../../service.ts';
@@ -37,13 +38,13 @@ interface KeyWishes {
 /** Everything that leaves the wallet when a key is made, which is no USDC: `gas` is what the gas balance gets, lamports. */
 export function keyCost({ grantDeposit }: Pick<WalletMoney, 'grantDeposit'>, gas = 0n) {
   const lamports = grantDeposit + gas + SIGNATURE_FEE;
-  const total = `about ${formatSol(lamports)} SOL, of which ${formatSol(grantDeposit)} comes back`;
+  const total = `about ${formatLamports(lamports)}, of which ${formatSol(grantDeposit)} comes back`;
   const rows: (readonly [string, string])[] = [
-    ['Deposit', `${formatSol(grantDeposit)} SOL, which you get back once the key has ended`],
-    ['Network fee', `about ${formatSol(SIGNATURE_FEE)} SOL`],
+    ['Deposit', `${formatLamports(grantDeposit)}, which you get back once the key has ended`],
+    ['Network fee', `about ${formatLamports(SIGNATURE_FEE)}`],
   ];
   if (gas > 0n)
-    rows.unshift(['Gas balance', `${formatSol(gas)} SOL for network fees of calls, which you can withdraw`]);
+    rows.unshift(['Gas balance', `${formatLamports(gas)} for network fees of calls, which you can withdraw`]);
   return { lamports, total, rows };
 }
 

@@ -1,9 +1,8 @@
 /** Shared by all keys of a wallet: its USDC, the allowance on it, and the gas balance that pays their network fees. */
 import type { ReactNode } from 'react';
-import { formatSol } from '../../../sdk/wire/sol.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Button, Card, cx, Skeleton, withUnit } from '../../parts/ui.tsx';
-import { formatAmount, formatCount } from '../../parts/values.tsx';
+import { formatAmount, formatCount, formatLamports } from '../../parts/values.tsx';
 import { OTHER_LIMITS } from './keyCard.tsx';
 import { allSpendableNow, callsPaid, OPTIONAL_GAS, type WalletMoney } from './money.ts';
 
@@ -87,7 +86,7 @@ function Gas({
   return (
     <Shared
       label="Gas balance"
-      value={`${formatSol(money.gas)} SOL`}
+      value={formatLamports(money.gas)}
       about={
         isSponsored
           ? OPTIONAL_GAS

@@ -6,7 +6,7 @@ import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { read } from '../../parts/reading.ts';
 import { SignDialog } from '../../parts/sign.tsx';
 import { Input, Note } from '../../parts/ui.tsx';
-import { formatCount } from '../../parts/values.tsx';
+import { formatCount, formatLamports } from '../../parts/values.tsx';
 import { CORRECT_FIRST, ReplaceDelegate } from './fields.tsx';
 import { callsPaid, spendableOf, type WalletMoney } from './money.ts';
 import { shownAmount, UNLIMITED } from './wallet.tsx';
@@ -68,15 +68,15 @@ export function GasDialog({ money, onClose, way }: WalletDialogProps & { way: 'a
   const [text, setText] = useState(way === 'add' ? '0.01' : formatSol(money.gas));
   const lamports = read(() => parseSol(text.trim()));
   const amount = lamports.value;
-  const sol = `${formatSol(amount ?? 0n)} SOL`;
+  const sol = formatLamports(amount ?? 0n);
   const after = amount === undefined ? null : way === 'add' ? money.gas + amount : money.gas - amount;
   return (
     <SignDialog
       title={way === 'add' ? 'Top up the gas balance' : 'Withdraw from the gas balance'}
       about="A call is two transactions on Solana. This wallet’s gas balance pays their fees for all of its keys, and lends each call a refundable deposit until it ends. Only this wallet can withdraw it."
       rows={[
-        ['Gas balance now', `${formatSol(money.gas)} SOL`],
-        ['Afterwards', after === null || after < 0n ? '' : `${formatSol(after)} SOL`],
+        ['Gas balance now', formatLamports(money.gas)],
+        ['Afterwards', after === null || after < 0n ? '' : formatLamports(after)],
       ]}
       doing={way === 'add' ? `Adding ${sol} to the gas balance` : `Withdrawing ${sol} from the gas balance`}
       spends={way === 'add' && amount !== undefined ? { lamports: amount } : undefined}
@@ -100,11 +100,11 @@ export function GasDialog({ money, onClose, way }: WalletDialogProps & { way: 'a
         hint={
           way === 'add'
             ? callsHint({ ...money, gas: money.gas + (amount ?? 0n) })
-            : `Leave nothing, or at least ${formatSol(money.leastGas)} SOL.`
+            : `Leave nothing, or at least ${formatLamports(money.leastGas)}.`
         }
       />
       {way === 'add' && money.gas + (amount ?? 0n) < money.leastGas && (
-        <Note tone="warn">A gas balance must be at least {formatSol(money.leastGas)} SOL.</Note>
+        <Note tone="warn">A gas balance must be at least {formatLamports(money.leastGas)}.</Note>
       )}
     </SignDialog>
   );

@@ -3,12 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
-import { formatSol } from '../../../sdk/wire/sol.ts';
 import { TierTable } from '../../parts/tiers.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Card, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, formatSpan } from '../../parts/values.tsx';
-import { call, configQuery, developmentWalletsPath } from '../../service.ts';
+import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
+import { changesQuery, configQuery, developmentWalletsPath } from '../../service.ts';
 import { DISPUTE_LAPSE_SECONDS, MAX_FEE_BPS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
 import { EXCESS, excessEnd } from '../disputes/excess.ts';
 import { AccountDeposits } from './costs.tsx';
@@ -17,7 +16,7 @@ import { priceRange, shareOf } from './own.ts';
 export function Introduction() {
   const { data: config, error, refetch } = useQuery(configQuery);
   // Read once: these words need no polling.
-  const { data: pending } = useQuery({ queryKey: ['config.changes'], queryFn: () => call('config.changes') });
+  const { data: pending } = useQuery({ ...changesQuery, refetchInterval: false });
   if (error && !config) return <Trouble error={error} what="The terms" onRetry={refetch} />;
   if (!config) return <Skeleton className="h-160" />;
   const percent = `${config.fee_bps / 100} %`;
@@ -119,7 +118,7 @@ export function Introduction() {
       <Answer title="If a caller disputes">
         <p>
           Only the caller who paid for a call can dispute it, once, within {window} after it was paid. It costs the
-          caller a bond of {formatSol(BigInt(config.dispute_bond_lamports))} SOL. You can read the evidence and reply.
+          caller a bond of {formatLamports(BigInt(config.dispute_bond_lamports))}. You can read the evidence and reply.
           The admin can decide at any time, and should within {DECISION_SECONDS / 3_600} hours, so reply soon.
         </p>
         <ul className={POINTS}>

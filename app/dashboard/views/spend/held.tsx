@@ -5,8 +5,9 @@ import type { ReactNode } from 'react';
 import { AtRight, Cell, Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Skeleton } from '../../parts/ui.tsx';
-import { Day, formatLamports } from '../../parts/values.tsx';
+import { Day, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { firstDisputesQuery } from '../../parts/waiting.tsx';
+import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
 import { isLive } from '../keys/money.ts';
 import { useWalletKeys } from '../keys/walletKeys.ts';
 import { type HeldInCalls, type HeldInDisputes, heldInCallsQuery, heldInDisputesQuery } from './heldSol.ts';
@@ -138,15 +139,17 @@ function bondsBack({ endableFrom, open }: HeldInDisputes): ReactNode {
   );
 }
 
+const AFTER_END = `${formatSpan(ENDED_DISPUTE_SECONDS)} after the dispute ends`;
+
 function disputesBack({ backAt, held }: HeldInDisputes): ReactNode {
   const [first] = backAt;
-  if (!first) return 'By itself, 30 days after the dispute ends';
+  if (!first) return `By itself, ${AFTER_END}`;
   const day = <Day at={first} />;
   if (held === 1) return <>By itself, on {day}</>;
   if (backAt.length === held) return <>By themselves, from {day} on</>;
   return (
     <>
-      By themselves: {backAt.length} from {day} on, the other {held - backAt.length} 30 days after the dispute ends
+      By themselves: {backAt.length} from {day} on, the other {held - backAt.length} {AFTER_END}
     </>
   );
 }

@@ -1,24 +1,14 @@
 /** Pending changes: each with its values, its time, and the buttons to apply or cancel it. */
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { ChangedSetting, PendingChanges } from '../../../sdk/wire/operationProcedures.ts';
-import { formatSol } from '../../../sdk/wire/sol.ts';
 import { SignButton } from '../../parts/sign.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Badge, Card, Facts, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, formatSpan, Id, Time } from '../../parts/values.tsx';
-import { call, configQuery } from '../../service.ts';
+import { formatAmount, formatLamports, formatSpan, Id, Time } from '../../parts/values.tsx';
+import { changesQuery, configQuery } from '../../service.ts';
 import { CHANGE_SECONDS, GUARDIAN_CHANGE_SECONDS } from '../../wallet/programTerms.ts';
 import { useSession } from '../../wallet/session.ts';
-
-/** Poll interval, ms. The remaining time comes from the last answer, by the chain's clock. */
-const REFRESH_MS = 5_000;
-
-export const changesQuery = queryOptions({
-  queryKey: ['config.changes'],
-  queryFn: () => call('config.changes'),
-  refetchInterval: REFRESH_MS,
-});
 
 type Change = PendingChanges['changes'][number];
 type Value = ChangedSetting['before'];
@@ -57,7 +47,7 @@ function words({ unit }: ChangedSetting, value: Value): string {
   if (typeof value === 'string') return value;
   if (unit === 'basis_points') return `${value / 100} %`;
   if (unit === 'usdc') return formatAmount(value);
-  if (unit === 'lamports') return `${formatSol(BigInt(value))} SOL`;
+  if (unit === 'lamports') return formatLamports(BigInt(value));
   if (unit === 'seconds') return formatSpan(value);
   return value === 0 ? 'no cap' : `${value} times the collateral`;
 }

@@ -2,8 +2,7 @@
 import { MarketplaceError } from '../../../../sdk/client/error.ts';
 import type { ErrorDetails } from '../../../../sdk/wire/errorCodes.ts';
 import type { RequestIssue } from '../../../../sdk/wire/errorDetails.ts';
-import { formatSol } from '../../../../sdk/wire/sol.ts';
-import { formatAmount, shorten } from '../../../parts/values.tsx';
+import { formatAmount, formatLamports, shorten } from '../../../parts/values.tsx';
 import { explain, isUnanswered } from '../../../service.ts';
 
 export interface Failure {
@@ -102,8 +101,8 @@ function balance(details: ErrorDetails<'insufficient_balance'>, message: string)
   const wallet = shorten(details.wallet);
   if (details.limit === 'gas') {
     const need =
-      details.need_lamports === null ? '' : ` This call needs ${formatSol(BigInt(details.need_lamports))} SOL.`;
-    const have = details.have_lamports === null ? '' : ` It holds ${formatSol(BigInt(details.have_lamports))} SOL.`;
+      details.need_lamports === null ? '' : ` This call needs ${formatLamports(BigInt(details.need_lamports))}.`;
+    const have = details.have_lamports === null ? '' : ` It holds ${formatLamports(BigInt(details.have_lamports))}.`;
     return {
       title: 'The gas balance is too low',
       text: `The gas balance of the wallet ${wallet} pays the network fees of calls by key.${have}${need} Top it up, and run again. ${NOT_PAID}`,
