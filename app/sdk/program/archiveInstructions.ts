@@ -31,10 +31,11 @@ export interface CreateArchiveInput {
 }
 
 /** Registers an archive and its tree. Signs: payer. */
-export function createArchive({ payer, tree, index }: CreateArchiveInput): TransactionInstruction {
+export function createArchive(input: CreateArchiveInput): TransactionInstruction {
+  const { index } = input;
   // Anchor takes the program's own address for an omitted account.
   const previous = index === 0 ? PROGRAM_ID : findArchive(index - 1);
-  return buildInstruction('create_archive', { payer, tree, archive: findArchive(index), previous }, { index });
+  return buildInstruction('create_archive', { ...input, archive: findArchive(index), previous });
 }
 
 const treeSeed = (index: number): string => `archive ${index}`;
@@ -83,7 +84,7 @@ export interface ArchiveExecutionsInput {
 
 /** Turns ended executions into leaves and returns their rent to their sponsors. Nobody signs. */
 export function archiveExecutions({ index, tree, executions }: ArchiveExecutionsInput): TransactionInstruction {
-  const instruction = buildInstruction('archive_executions', { archive: findArchive(index), tree }, {});
+  const instruction = buildInstruction('archive_executions', { archive: findArchive(index), tree });
   for (const pubkey of executions.flatMap(({ record, rentSponsor }) => [record, rentSponsor])) {
     instruction.keys.push({ pubkey, isSigner: false, isWritable: true });
   }
