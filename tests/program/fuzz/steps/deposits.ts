@@ -62,9 +62,7 @@ export const prepareDeposit: Planner = (scene, draw) => {
     rentSponsor: draw.maybe(6) ? draw.of([address, vault]) : draw.of([rentPayer, COLD, CREATORS[0]!]),
     caller: draw.maybe(4) ? STRANGER : offered.caller,
   };
-  return plan('prepare_deposit', 'DepositPrepared', program.prepareDeposit(input), (target) =>
-    rules.prepareDeposit(target, input),
-  );
+  return plan('DepositPrepared', program.prepareDeposit, input, rules.prepareDeposit);
 };
 
 /** The caller or another payer pays a deposit, usually in full, or pays a quote that was not prepared. */
@@ -124,10 +122,7 @@ export const openExecutionFromDeposit: Planner = (scene, draw) => {
     ...{ deposit: key(found.address), quotedPayer: quote.payer, depositRentSponsor: key(found.deposit.rentSponsor) },
     ...(draw.maybe(8) ? draw.of(faults) : {}),
   };
-  const instruction = program.openExecutionFromDeposit(input);
-  return plan('open_execution_from_deposit', 'ExecutionOpened', instruction, (target) =>
-    rules.openExecutionFromDeposit(target, input),
-  );
+  return plan('ExecutionOpened', program.openExecutionFromDeposit, input, rules.openExecutionFromDeposit);
 };
 
 export const refundDeposit: Planner = (scene, draw) => {
@@ -149,9 +144,7 @@ export const refundDeposit: Planner = (scene, draw) => {
     destination: key(draw.maybe(5) ? draw.of([spareAccount(caller), wallet(STRANGER)]) : draw.of(own)),
     rentSponsor: draw.maybe(4) ? STRANGER : key(deposit.rentSponsor),
   };
-  return plan('refund_deposit', 'DepositRefunded', program.refundDeposit(input), (target) =>
-    rules.refundDeposit(target, input),
-  );
+  return plan('DepositRefunded', program.refundDeposit, input, rules.refundDeposit);
 };
 
 export const moveUnclaimedDeposit: Planner = (scene, draw) => {
@@ -176,9 +169,7 @@ export const moveUnclaimedDeposit: Planner = (scene, draw) => {
     rentSponsor: draw.maybe(4) ? STRANGER : key(deposit.rentSponsor),
     ...{ archiveIndex: 0, tree: TREE, usdcMint: MINT },
   };
-  return plan('move_unclaimed_deposit', 'DepositRefunded', program.moveUnclaimedDeposit(input), (target) =>
-    rules.moveUnclaimedDeposit(target, input),
-  );
+  return plan('DepositRefunded', program.moveUnclaimedDeposit, input, rules.moveUnclaimedDeposit);
 };
 
 /** All times at which something becomes possible or impossible for a deposit. */
