@@ -7,6 +7,22 @@ import { findArchive } from './addresses.ts';
 import { constants } from './constants.ts';
 import { buildInstruction } from './instruction.ts';
 
+/** The archive of a leaf; one with room for a new leaf. */
+export interface LeafPlace {
+  archiveIndex: number;
+  /** As stored in the archive. */
+  tree: PublicKey;
+}
+
+export interface ProvenPlace extends LeafPlace {
+  leafIndex: number;
+  /**
+   * The siblings on the leaf's path, from the bottom up. Only the first `constants.archiveProofNodes` are used, because
+   * the tree's account has the others.
+   */
+  proof: readonly Uint8Array[];
+}
+
 export interface CreateTreeAccountInput {
   payer: PublicKey;
   /** Address of a new keypair, which signs. */

@@ -3,6 +3,7 @@ import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import type { ExecutionRecord } from './accounts.ts';
 import { findArchive, findCollateral, findDispute, findExecution, findTokenAccount } from './addresses.ts';
 import { archivedRestHash } from './archive.ts';
+import type { ProvenPlace } from './archiveInstructions.ts';
 import { constants } from './constants.ts';
 import { buildInstruction } from './instruction.ts';
 import { collateralOf } from './listingInstructions.ts';
@@ -29,18 +30,9 @@ export function openDispute(input: OpenDisputeInput): TransactionInstruction {
   return buildInstruction('open_dispute', { ...input, ...claimAccounts(input.executionId, input.listing) });
 }
 
-export interface OpenDisputeWithProofInput extends DisputeClaim {
+export interface OpenDisputeWithProofInput extends DisputeClaim, ProvenPlace {
   /** The archived execution, whose caller signs. */
   execution: ExecutionRecord;
-  archiveIndex: number;
-  /** As stored in the archive. */
-  tree: PublicKey;
-  leafIndex: number;
-  /**
-   * The siblings on the leaf's path, from the bottom up. Only the first `constants.archiveProofNodes` are used, because
-   * the tree's account has the others.
-   */
-  proof: readonly Uint8Array[];
 }
 
 /** Disputes a result within its window, by the leaf of its archived record. Signs: the execution's caller, payer. */

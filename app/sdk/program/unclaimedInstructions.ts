@@ -5,17 +5,11 @@
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import type { UnclaimedRefund } from './accounts.ts';
 import { findArchive, findRefundClaim, findTokenAccount } from './addresses.ts';
+import type { LeafPlace, ProvenPlace } from './archiveInstructions.ts';
 import { constants } from './constants.ts';
 import type { RefundDepositInput } from './depositInstructions.ts';
 import { type RefundExecutionInput, refundAccounts } from './executionInstructions.ts';
 import { buildInstruction } from './instruction.ts';
-
-/** An archive with room, which receives the leaf. */
-export interface LeafPlace {
-  archiveIndex: number;
-  /** As stored in the archive. */
-  tree: PublicKey;
-}
 
 export interface MoveUnclaimedRefundInput extends Omit<RefundExecutionInput, 'destination'>, LeafPlace {
   usdcMint: PublicKey;
@@ -52,15 +46,9 @@ const unusable = (input: { caller: PublicKey; usdcMint: PublicKey; archiveIndex:
 /** Unix seconds from which a refund can be moved, from the time at which anyone can make it. */
 export const movableFrom = (refundableAt: bigint): bigint => refundableAt + BigInt(constants.unclaimedSeconds);
 
-export interface ClaimRefundInput extends LeafPlace {
+export interface ClaimRefundInput extends ProvenPlace {
   /** The fields of the leaf. Its caller signs. */
   refund: UnclaimedRefund;
-  leafIndex: number;
-  /**
-   * The siblings on the leaf's path, from the bottom up. Only the first `constants.archiveProofNodes` are used, because
-   * the tree's account has the others.
-   */
-  proof: readonly Uint8Array[];
   /** Pays the rent of the account that forbids a second claim. */
   payer: PublicKey;
   /** Any USDC account of the caller. */
