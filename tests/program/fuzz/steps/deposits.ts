@@ -7,7 +7,7 @@ import { type Address, key, type Ledger, text } from '../ledger.ts';
 import { config, relaysOf } from '../rules/config.ts';
 import * as rules from '../rules/deposits.ts';
 import { receivesFor } from '../rules/token.ts';
-import { openListing, reviveListings, someRelay, someSponsor, someTerms } from './executions.ts';
+import { openListing, reviveListings, someRelay, someSponsor, someTerms, stick } from './executions.ts';
 import { type Planner, plan, type Scene, until } from './plan.ts';
 
 /** The quote that a sequence has made for an address. */
@@ -156,13 +156,7 @@ export const moveUnclaimedDeposit: Planner = (scene, draw) => {
   const account = wallet(caller);
   const isStuck = !receivesFor(ledger, account, deposit.caller);
   const due = rules.movableAt(ledger, address, deposit);
-  if (!(isStuck && ledger.now >= due) && !draw.maybe(8)) {
-    const happen = (target: Ledger) => {
-      if (!isStuck) target.changeToken(account, { frozen: true });
-      if (target.now < due) target.now = due;
-    };
-    return { name: 'an account stays frozen', happen };
-  }
+  if (!(isStuck && ledger.now >= due) && !draw.maybe(8)) return stick(account, isStuck, due);
   const input = {
     authority: draw.of([STRANGER, caller, ...relaysOf(config(ledger)).map(key)]),
     ...{ deposit: key(address), caller: draw.maybe(4) ? draw.of(CALLERS) : caller },

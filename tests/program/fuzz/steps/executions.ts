@@ -26,7 +26,17 @@ import { type Proof, result, signatureOf } from '../rules/proof.ts';
 import { receivesFor } from '../rules/token.ts';
 import { someGrant } from './grants.ts';
 import { listAgent, mostly, setListingStatus, signerOf, someListing } from './listings.ts';
-import { bytesOf, fromHex, newNonce, type Planner, plan, type Scene, somePayer, until } from './plan.ts';
+import {
+  bytesOf,
+  fromHex,
+  type Happening,
+  newNonce,
+  type Planner,
+  plan,
+  type Scene,
+  somePayer,
+  until,
+} from './plan.ts';
 
 const RESULTS = [0xab, 0xcd].map((byte) => new Uint8Array(32).fill(byte));
 const REQUEST = new Uint8Array(32).fill(5);
@@ -249,13 +259,7 @@ export const moveUnclaimedRefund: Planner = (scene, draw) => {
   const isStuck = !receivesFor(ledger, account, record.caller);
   const isOdd = draw.maybe(8);
   const due = rules.movableAt(record);
-  if (record.status === 'open' && !(isStuck && ledger.now >= due) && !isOdd) {
-    const happen = (target: Ledger) => {
-      if (!isStuck) target.changeToken(account, { frozen: true });
-      if (target.now < due) target.now = due;
-    };
-    return { name: 'an account stays frozen', happen };
-  }
+  if (record.status === 'open' && !(isStuck && ledger.now >= due) && !isOdd) return stick(account, isStuck, due);
   const named = draw.maybe(4) ? draw.of(CALLERS) : caller;
   const input = {
     authority: key(draw.of([text(STRANGER), text(caller), ...relaysOf(config(ledger))])),
@@ -268,6 +272,15 @@ export const moveUnclaimedRefund: Planner = (scene, draw) => {
   return plan('ExecutionRefunded', program.moveUnclaimedRefund, input, rules.moveUnclaimedRefund);
 };
 
+/** The account stays frozen until this time. */
+export const stick = (account: Address, isStuck: boolean, due: bigint): Happening => ({
+  name: 'an account stays frozen',
+  happen: (target) => {
+    if (!isStuck) target.changeToken(account, { frozen: true });
+    if (target.now < due) target.now = due;
+  },
+});
+
 export const closeExecution: Planner = ({ ledger }, draw) => {
   const due = (record: rules.ExecutionRecord) => {
     const from = rules.closableAt(record);
@@ -278,10 +291,8 @@ export const closeExecution: Planner = ({ ledger }, draw) => {
     // Waiting a year for completed records ends everything else, so it is rare.
     const patient = draw.maybe(10);
     const ended = [...ledger.all('ExecutionRecord')].filter(([, { status }]) => patient || status === 'refunded');
-    return until(
-      ledger,
-      ended.flatMap(([, candidate]) => rules.closableAt(candidate) ?? []),
-    );
+    const moments = ended.flatMap(([, candidate]) => rules.closableAt(candidate) ?? []);
+    return until(ledger, moments);
   }
   const rentSponsor = draw.maybe(8) ? STRANGER : key(record.rentSponsor);
   const input = { executionId: fromHex(record.executionId), rentSponsor };
