@@ -206,10 +206,10 @@ const statesOf = (w: World, { keys }: TransactionInstruction) =>
 /** An account of the program, decoded; null for any other. */
 async function stateOf(w: World, address: PublicKey): Promise<State | null> {
   const account = program.ownAccount(await w.vm.getAccount(address));
-  const isOf = ({ name }: { name: AccountName }) =>
-    Buffer.from(program.accountDiscriminator(name)).equals(account!.data.subarray(0, 8));
-  const name = account && program.idl.accounts.find(isOf)?.name;
-  return name ? { name, fields: program.decodeAccount(name, account.data) } : null;
+  const isOf = ({ discriminator }: { discriminator: readonly number[] }) =>
+    Buffer.from(discriminator).equals(account!.data.subarray(0, 8));
+  const name = (account && program.idl.accounts.find(isOf)?.name) as AccountName | undefined;
+  return name ? { name, fields: program.decodeAccount(name, account!.data) } : null;
 }
 
 const isEqual = (a: unknown, b: unknown) => JSON.stringify(plain(a), big) === JSON.stringify(plain(b), big);
