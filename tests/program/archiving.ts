@@ -224,4 +224,4 @@ export function proofsOfHashes(leaves: Buffer[]): MerkleTreeProof[] {
   }));
 }
 
-export const { MerkleTree, emptyNode } = compression;
+export const { ConcurrentMerkleTreeAccount, MerkleTree, emptyNode } = compression;

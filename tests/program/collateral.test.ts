@@ -66,7 +66,11 @@ describe('keys, collateral and delisting', () => {
     expect(book).to.include({ deposited: 10n * USDC + 7n, slashed: 0n });
     await w.rejects([topUp(w, 0n)], [w.creator], 'InvalidAmount');
     await w.rejects([topUp(w, 1_000n * USDC)], [w.creator], 'InsufficientBalance');
-    await w.rejects([topUp(w, 1n, w.wallet(w.stranger))], [w.creator], 'InvalidDepositSource');
+    const falseMint = namedKeypair('counterfeit mint').publicKey;
+    w.vm.setMint(falseMint, w.stranger.publicKey);
+    for (const source of [w.wallet(w.stranger), w.vm.setWallet(w.creator.publicKey, falseMint, USDC)]) {
+      await w.rejects([topUp(w, 1n, source)], [w.creator], 'InvalidDepositSource');
+    }
     await w.must([delist(w)], [w.creator]);
     await w.rejects([topUp(w, 1n)], [w.creator], 'ListingDelisted');
   });

@@ -1,4 +1,7 @@
-/** create_grant sets the limits of an API key, and update_grant changes them. The wallet that they limit must sign. */
+/**
+ * create_grant sets the limits of an API key, update_grant changes them, and revoke_grant ends the key. The wallet that
+ * they limit must sign; a relay may revoke.
+ */
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
@@ -8,6 +11,8 @@ import { START } from '../harness/vm/vm.ts';
 import { PRICE, USDC, useWorld } from '../harness/vm/world.ts';
 
 const YEAR = 31_536_000n;
+/** The id of a second key. */
+const OTHER = new Uint8Array(16).fill(0x43);
 
 describe('create_grant', () => {
   const w = useWorld();
@@ -24,30 +29,15 @@ describe('create_grant', () => {
     const seeds = [Buffer.from('grant'), w.caller.publicKey.toBytes(), keyId];
     const [address, bump] = PublicKey.findProgramAddressSync(seeds, program.PROGRAM_ID);
     expect((await w.vm.getAccount(address))!.data.length).to.equal(GRANT_BYTES);
-    const wallet = w.caller.publicKey;
-    expect(plain(await w.read('KeyGrant', address))).to.deep.equal(
-      plain({
-        version: 1,
-        revoked: false,
-        bump,
-        spenderBump: PublicKey.findProgramAddressSync(
-          [Buffer.from('spender'), wallet.toBytes()],
-          program.PROGRAM_ID,
-        )[1],
-        sourceBump: 255,
-        wallet,
-        keyId,
-        rentSponsor: w.relay.publicKey,
-        ...input.limits,
-        createdAt: START,
-        periodStart: START,
-        periodSpent: 0n,
-        totalSpent: 0n,
-        executionCount: 0n,
-        lastOpenedAt: 0n,
-        reserved: new Uint8Array(16),
-      }),
-    );
+    const spenderSeeds = [Buffer.from('spender'), w.caller.publicKey.toBytes()];
+    const [, spenderBump] = PublicKey.findProgramAddressSync(spenderSeeds, program.PROGRAM_ID);
+    const bumps = { bump, spenderBump, sourceBump: 255 };
+    expect(await w.read('KeyGrant', address)).to.include({
+      ...bumps,
+      ...input.limits,
+      periodStart: START,
+      totalSpent: 0n,
+    });
   });
 
   it('accepts limits at their edges', async () => {
@@ -55,7 +45,7 @@ describe('create_grant', () => {
     const most = { perExecutionMax: huge, periodMax: huge, totalMax: huge, periodSeconds: 0xffff_ffff };
     await w.must([create({ ...most, expiresAt: START + YEAR })], [w.caller]);
     const least = { perExecutionMax: 1n, periodMax: 1n, totalMax: 1n, periodSeconds: 1, expiresAt: START + 1n };
-    await w.must([program.createGrant(w.grantInput(least, new Uint8Array(16).fill(0x43)))], [w.caller]);
+    await w.must([program.createGrant(w.grantInput(least, OTHER))], [w.caller]);
   });
 
   it('rejects: a limit of zero', async () => {
@@ -72,7 +62,7 @@ describe('create_grant', () => {
   it('accepts a gas limit of zero to 100,000 lamports, and no other', async () => {
     await w.rejects([create({ maxGasLamports: 100_001 })], [w.caller], 'GrantGasOutOfBounds');
     await w.must([create({ maxGasLamports: 100_000 })], [w.caller]);
-    const frugal = w.grantInput({ maxGasLamports: 0 }, new Uint8Array(16).fill(0x43));
+    const frugal = w.grantInput({ maxGasLamports: 0 }, OTHER);
     await w.must([program.createGrant(frugal)], [w.caller]);
     const update = (maxGasLamports: number) =>
       program.updateGrant({ wallet: w.caller.publicKey, keyId, limits: { ...frugal.limits, maxGasLamports } });
@@ -80,10 +70,17 @@ describe('create_grant', () => {
     await w.rejects([update(100_001)], [w.caller], 'GrantGasOutOfBounds');
   });
 
-  it('rejects: an expiry in the past, or more than a year ahead', async () => {
-    for (const expiresAt of [START, START - 1n, 0n, -1n, START + YEAR + 1n, 2n ** 63n - 1n, -(2n ** 63n)]) {
+  it('rejects: an expiry in the past, or more than a year ahead, also as a new limit', async () => {
+    await w.must([program.createGrant(w.grantInput({}, OTHER))], [w.caller]);
+    const update = (expiresAt: bigint) =>
+      program.updateGrant({ wallet: w.caller.publicKey, keyId: OTHER, limits: w.grantInput({ expiresAt }).limits });
+    await w.vm.setClock(START + 5n);
+    const now = START + 5n;
+    for (const expiresAt of [now, now - 1n, 0n, -1n, now + YEAR + 1n, 2n ** 63n - 1n, -(2n ** 63n)]) {
       await w.rejects([create({ expiresAt })], [w.caller], 'GrantExpiryOutOfBounds');
+      await w.rejects([update(expiresAt)], [w.caller], 'GrantExpiryOutOfBounds');
     }
+    await w.must([update(now + YEAR)], [w.caller]);
   });
 });
 
@@ -109,18 +106,49 @@ describe('update_grant', () => {
     }
   });
 
-  it('rejects: an expiry more than a year ahead, or in the past', async () => {
-    await w.vm.setClock(START + 5n);
-    for (const expiresAt of [START + 5n, START + 5n + YEAR + 1n, 2n ** 63n - 1n, -(2n ** 63n)]) {
-      await w.rejects([update({ expiresAt })], [w.caller], 'GrantExpiryOutOfBounds');
-    }
-    await w.must([update({ expiresAt: START + 5n + YEAR })], [w.caller]);
-  });
-
   it('rejects: new limits for a revoked grant', async () => {
     const authority = w.caller.publicKey;
     await w.must([program.revokeGrant({ authority, wallet: authority, keyId })], [w.caller]);
     await w.rejects([update({ periodMax: 100n * USDC })], [w.caller], 'GrantRevoked');
     await w.rejects([open()], [w.relay], 'GrantRevoked');
+  });
+});
+
+describe('revoke_grant', () => {
+  const w = useWorld();
+
+  const revoke = (authority: { publicKey: program.RevokeGrantInput['authority'] }) =>
+    program.revokeGrant({ authority: authority.publicKey, wallet: w.caller.publicKey, keyId: w.keyId });
+  const grant = () => w.read('KeyGrant', program.findGrant(w.caller.publicKey, w.keyId));
+
+  for (const who of ['caller', 'relay'] as const) {
+    it(`ends the key's right permanently when the ${who} signs`, async () => {
+      const before = await grant();
+      await w.moves([revoke(w[who])], [w[who]], {});
+      expect(plain(await grant())).to.deep.equal(plain({ ...before, revoked: true }));
+      await w.rejects([program.openExecutionWithGrant(w.openGrantInput())], [w.relay], 'GrantRevoked');
+    });
+  }
+
+  it('works on a grant that has expired', async () => {
+    await w.vm.setClock((await grant()).expiresAt);
+    await w.must([revoke(w.caller)], [w.caller]);
+    expect((await grant()).revoked).to.equal(true);
+  });
+
+  it('does not change other keys of the wallet', async () => {
+    const keyId = new Uint8Array(16).fill(0x77);
+    await w.must([program.createGrant(w.grantInput({}, keyId))], [w.caller]);
+    await w.must([revoke(w.caller)], [w.caller]);
+    await w.openWithGrant({ keyId });
+  });
+
+  it('rejects: anybody else', async () => {
+    for (const who of [w.stranger, w.admin, w.creator]) await w.rejects([revoke(who)], [who], 'NotGrantAuthority');
+  });
+
+  it('rejects: a second revocation', async () => {
+    await w.must([revoke(w.relay)], [w.relay]);
+    await w.rejects([revoke(w.caller)], [w.caller], 'GrantRevoked');
   });
 });

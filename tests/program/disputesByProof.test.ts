@@ -5,7 +5,7 @@ import { DISPUTE_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
 import { type Execution, NO_KEY, NO_LIMIT, PRICE, USDC, useWorld } from '../harness/vm/world.ts';
 import { type Leaf, leavesOf, proofsOf, ripe, TestArchive } from './archiving.ts';
-import { BOND, dispute, ENDED, LAPSE, reject, secondAgent, settled, swap, uphold } from './exploits/acts.ts';
+import { AWARDED, BOND, dispute, ENDED, LAPSE, reject, secondAgent, settled, swap, uphold } from './exploits/acts.ts';
 
 /** The dispute window of these executions: ten times the age at which they are archived. */
 const WINDOW = 2_592_000n;
@@ -55,10 +55,7 @@ describe('open_dispute_with_proof', () => {
     expect(outcome.events[0]).to.deep.include({ name: 'DisputeOpened' });
     expect(outcome.events[0]!.data).to.deep.include({ ...told, dispute: address, price });
     expect(await book()).to.include({ openDisputes: 1 });
-    await w.moves([uphold(w, run, 2n * PRICE)], [w.admin], {
-      caller: { usdc: PRICE, lamports: BOND },
-      vault: { usdc: -PRICE },
-    });
+    await w.moves([uphold(w, run, 2n * PRICE)], [w.admin], AWARDED);
     expect(await book()).to.include({ openDisputes: 0, slashed: 2n * PRICE, forfeited: PRICE });
     await w.vm.setClock(w.vm.now + LAPSE);
     const lamports = w.vm.rent(DISPUTE_BYTES);

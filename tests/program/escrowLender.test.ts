@@ -96,42 +96,24 @@ describe('a gas balance that pays a call and lends its escrow', () => {
     }
   });
 
-  it('gets the rent back at settle; the relay keeps fee and gas, and the sponsor gets the rest', async () => {
-    await open();
-    await w.moves(
-      [w.settleInstruction(run)],
-      [w.relay],
-      w.endingOf('settle', { relay: { lamports: GAS_LAMPORTS }, gasBalance: { lamports: escrowRent() } }),
-    );
-    expect(await w.vm.lamports(gasBalance)).to.equal(GAS_BALANCE - PAID - GAS_LAMPORTS);
-  });
-
-  it('gets the rent back at a refund by the relay, which keeps fee and gas', async () => {
-    await open();
-    await w.moves(
-      [refund(w.relay)],
-      [w.relay],
-      w.endingOf('refund', { relay: { lamports: GAS_LAMPORTS }, gasBalance: { lamports: escrowRent() } }),
-    );
-    await closeRecord();
-    expect(await w.vm.lamports(gasBalance)).to.equal(GAS_BALANCE - PAID - GAS_LAMPORTS);
-  });
-
-  for (const [who, grantIs] of [
-    ['stranger', 'live'],
-    ['caller', 'closed'],
+  for (const [kind, who] of [
+    ['settle', 'relay'],
+    ['refund', 'relay'],
+    ['refund', 'stranger'],
+    ['refund', 'caller'],
   ] as const) {
-    it(`gets rent and gas back at a refund by a ${who} with a ${grantIs} grant; the fee stays paid`, async () => {
+    const isRelay = who === 'relay';
+    const what = isRelay ? 'the rent; the relay keeps fee and gas' : 'rent and gas; the fee stays paid';
+    it(`gets back at a ${kind} by the ${who}: ${what}`, async () => {
       await open();
-      await w.vm.setClock(START + REFUND_AFTER);
-      if (grantIs === 'closed') await w.must([closeGrant(w)], [w.caller]);
-      await w.moves(
-        [refund(w[who])],
-        [w[who]],
-        w.endingOf('refund', { gasBalance: { lamports: escrowRent() + GAS_LAMPORTS } }),
-      );
-      await closeRecord();
-      expect(await w.vm.lamports(gasBalance)).to.equal(GAS_BALANCE - PAID);
+      if (!isRelay) await w.vm.setClock(START + REFUND_AFTER);
+      if (who === 'caller') await w.must([closeGrant(w)], [w.caller]);
+      const end = kind === 'settle' ? w.settleInstruction(run) : refund(w[who]);
+      const [gas, back] = isRelay ? [GAS_LAMPORTS, 0n] : [0n, GAS_LAMPORTS];
+      const relay = isRelay && { relay: { lamports: gas } };
+      await w.moves([end], [w[who]], w.endingOf(kind, { ...relay, gasBalance: { lamports: escrowRent() + back } }));
+      if (kind === 'refund') await closeRecord();
+      expect(await w.vm.lamports(gasBalance)).to.equal(GAS_BALANCE - PAID - gas);
     });
   }
 
@@ -229,13 +211,8 @@ describe('a gas balance that pays a call and lends its escrow', () => {
 
   it("rejects: a settle or refund that names another account than the lender's, and moves nothing", async () => {
     await open();
-    const others = [
-      sponsor.publicKey,
-      w.relay.publicKey,
-      w.caller.publicKey,
-      program.findSpender(w.stranger.publicKey),
-    ];
-    for (const spender of others) {
+    const [relay, caller] = [w.relay.publicKey, w.caller.publicKey];
+    for (const spender of [sponsor.publicKey, relay, caller, program.findSpender(w.stranger.publicKey)]) {
       await w.rejects([swap(w.settleInstruction(run), { spender })], [w.relay], 'WrongAddress');
       await w.rejects([swap(refund(w.relay), { spender })], [w.relay], 'WrongAddress');
     }

@@ -10,6 +10,9 @@ import { type Execution, FEE, GAS, GAS_LAMPORTS, PRICE, useWorld, type World } f
 import { ENDED, REFUND_AFTER } from './exploits/acts.ts';
 
 type Moved = Parameters<World['moves']>[2];
+type End = 'settle' | 'refund';
+/** `taken`: lamports of the gas that a relay authority takes. */
+type Ending = { end: End; by: Keypair; taken?: number };
 
 /** Checks that all gains and losses add up to zero, in lamports and in USDC. */
 function conserved(moved: Moved): Moved {
@@ -44,108 +47,115 @@ describe('the gas in a record', () => {
     run = w.track(await w.open({ rentSponsor: sponsor.publicKey }));
   };
   const rent = () => w.vm.rent(TOKEN_BYTES);
-  const settle = (by: Keypair) => w.settleInstruction(run, { relayAuthority: by.publicKey });
-  const refund = (by: Keypair) => w.refundInstruction(run, { authority: by.publicKey });
-  const paid = { creator: { usdc: PRICE - FEE }, treasury: { usdc: FEE } };
-  const back = { caller: { usdc: PRICE } };
-  const says = (data: Record<string, unknown> | undefined, gasTo: PublicKey, gasLamports = GAS, gasReturned = 0) =>
-    expect(plain(data)).to.deep.include(plain({ gasTo, gasLamports, gasReturned }) as object);
+  const money = {
+    settle: { creator: { usdc: PRICE - FEE }, treasury: { usdc: FEE } },
+    refund: { caller: { usdc: PRICE } },
+  };
+  const ending = (end: End, by: Keypair, gasLamports = GAS) =>
+    end === 'settle'
+      ? w.settleInstruction(run, { relayAuthority: by.publicKey, gasLamports })
+      : w.refundInstruction(run, { authority: by.publicKey, gasLamports });
 
-  it('goes to the relay authority that settles, whichever one opened', async () => {
-    const moved = { ...paid, ...w.emptied(), second: { lamports: GAS_LAMPORTS }, sponsor: { lamports: rent() } };
-    const { events } = await w.moves([settle(second)], [second], conserved(moved));
-    says(events[0]?.data, second.publicKey);
+  /** Ends `run`. Its gas and the escrow's rent go to these parties, and the event says who took how much. */
+  const ends = async ({ end, by, taken = GAS }: Ending, to: Record<string, bigint>, gasTo: PublicKey, gas = taken) => {
+    const moved: Moved = { ...money[end], ...w.emptied() };
+    for (const [party, lamports] of Object.entries(to)) {
+      if (lamports > 0n) moved[party] = { ...moved[party], lamports };
+    }
+    const { events } = await w.moves([ending(end, by, taken)], [by], conserved(moved));
+    expect(plain(events[0]?.data)).to.include(plain({ gasTo, gasLamports: gas, gasReturned: GAS - gas }) as object);
+  };
+  const gasBalance = program.findSpender(namedKeypair('caller').publicKey);
+  const both: End[] = ['settle', 'refund'];
+
+  it('goes to the relay authority that ends the execution, whichever one opened', async () => {
+    for (const [end, seconds] of [
+      ['settle', 0n],
+      ['refund', 0n],
+      ['refund', REFUND_AFTER],
+    ] as const) {
+      await opened();
+      await w.vm.setClock(START + seconds);
+      await ends({ end, by: second }, { second: GAS_LAMPORTS, sponsor: rent() }, second.publicKey);
+      await w.vm.setClock(START);
+    }
     expect(await w.vm.lamports(run.record)).to.equal(w.vm.rent(RECORD_BYTES));
     expect(await w.read('ExecutionRecord', run.record)).to.include({ gasLamports: GAS });
   });
 
-  it('goes to the relay authority that refunds, before and after anyone may', async () => {
-    for (const seconds of [0n, REFUND_AFTER]) {
-      await opened();
-      await w.vm.setClock(START + seconds);
-      const moved = { ...back, ...w.emptied(), second: { lamports: GAS_LAMPORTS }, sponsor: { lamports: rent() } };
-      const { events } = await w.moves([refund(second)], [second], conserved(moved));
-      says(events[0]?.data, second.publicKey);
-    }
-  });
-
-  /** The ends of a call by the second relay, which takes these lamports: what each pays out, and its instruction. */
-  const takings = (gasLamports: number) => [
-    { money: paid, instruction: w.settleInstruction(run, { relayAuthority: second.publicKey, gasLamports }) },
-    { money: back, instruction: w.refundInstruction(run, { authority: second.publicKey, gasLamports }) },
-  ];
-
   it('goes in part to the relay authority that takes part of it, and the rest back to the gas balance', async () => {
     for (const taken of [0, 1, 5_700, GAS - 1]) {
-      for (const end of [0, 1]) {
+      for (const end of both) {
         await opened();
-        const { money, instruction } = takings(taken)[end]!;
-        const rest = GAS_LAMPORTS - BigInt(taken);
-        const parts = { ...(taken > 0 && { second: { lamports: BigInt(taken) } }), gasBalance: { lamports: rest } };
-        const moved = { ...money, ...w.emptied(), ...parts, sponsor: { lamports: rent() } };
-        const { events } = await w.moves([instruction], [second], conserved(moved));
-        says(events[0]?.data, taken > 0 ? second.publicKey : PublicKey.default, taken, GAS - taken);
+        const to = { second: BigInt(taken), gasBalance: GAS_LAMPORTS - BigInt(taken), sponsor: rent() };
+        await ends({ end, by: second, taken }, to, taken > 0 ? second.publicKey : PublicKey.default);
       }
     }
   });
 
-  it('goes in part back to the gas balance that lent the escrow as well', async () => {
-    for (const end of [0, 1]) {
+  it('goes in part back to the gas balance that lent the escrow as well, or to the sponsor of a wallet', async () => {
+    for (const end of both) {
+      const part = { end, by: second, taken: 5_700 };
+      const rest = rent() + GAS_LAMPORTS - 5_700n;
       await opened({ spenderLendsEscrow: true });
-      const { money, instruction } = takings(5_700)[end]!;
-      const parts = { second: { lamports: 5_700n }, gasBalance: { lamports: rent() + GAS_LAMPORTS - 5_700n } };
-      const { events } = await w.moves([instruction], [second], conserved({ ...money, ...w.emptied(), ...parts }));
-      says(events[0]?.data, second.publicKey, 5_700, GAS - 5_700);
-    }
-  });
-
-  it('goes in part back to the rent sponsor when a wallet opened the call itself', async () => {
-    for (const end of [0, 1]) {
+      await ends(part, { second: 5_700n, gasBalance: rest }, second.publicKey);
       await openedByWallet();
-      const { money, instruction } = takings(5_700)[end]!;
-      const parts = { second: { lamports: 5_700n }, sponsor: { lamports: rent() + GAS_LAMPORTS - 5_700n } };
-      const { events } = await w.moves([instruction], [second], conserved({ ...money, ...w.emptied(), ...parts }));
-      says(events[0]?.data, second.publicKey, 5_700, GAS - 5_700);
+      await ends(part, { second: 5_700n, sponsor: rest }, second.publicKey);
     }
   });
 
   it('goes in full to the relay authority when the gas balance is empty and cannot take the rest', async () => {
-    for (const end of [0, 1]) {
+    for (const end of both) {
       await opened();
-      const gasBalance = program.findSpender(w.caller.publicKey);
       const full = (await w.vm.getAccount(gasBalance))!;
       w.vm.closeAccount(gasBalance);
-      const { money, instruction } = takings(5_700)[end]!;
-      const moved = { ...money, ...w.emptied(), second: { lamports: GAS_LAMPORTS }, sponsor: { lamports: rent() } };
-      const { events } = await w.moves([instruction], [second], conserved(moved));
-      says(events[0]?.data, second.publicKey);
+      const to = { second: GAS_LAMPORTS, sponsor: rent() };
+      await ends({ end, by: second, taken: 5_700 }, to, second.publicKey, GAS);
       w.vm.setAccount(gasBalance, full);
     }
   });
 
-  it('goes back to the gas balance beside the part that a relay authority without lamports leaves to others', async () => {
-    const settle = w.settleInstruction(run, { relayAuthority: poor.publicKey, gasLamports: 5_700 });
-    const parts = { sponsor: { lamports: rent() + 5_700n }, gasBalance: { lamports: GAS_LAMPORTS - 5_700n } };
-    const { events } = await w.moves([settle], [poor], conserved({ ...paid, ...w.emptied(), ...parts }));
-    says(events[0]?.data, sponsor.publicKey, 5_700, GAS - 5_700);
-    await opened();
-    const refund = w.refundInstruction(run, { authority: poor.publicKey, gasLamports: 5_700 });
-    const all = { sponsor: { lamports: rent() }, gasBalance: { lamports: GAS_LAMPORTS } };
-    const refunded = await w.moves([refund], [poor], conserved({ ...back, ...w.emptied(), ...all }));
-    says(refunded.events[0]?.data, program.findSpender(w.caller.publicKey), 5_700, GAS - 5_700);
+  it('goes to others where the relay authority has no lamports and would not be rent-exempt', async () => {
+    for (const taken of [5_700, GAS]) {
+      const part = BigInt(taken);
+      await opened();
+      const settled = { sponsor: rent() + part, gasBalance: GAS_LAMPORTS - part };
+      await ends({ end: 'settle', by: poor, taken }, settled, sponsor.publicKey);
+      await opened();
+      await ends({ end: 'refund', by: poor, taken }, { sponsor: rent(), gasBalance: GAS_LAMPORTS }, gasBalance);
+    }
   });
 
-  it('is not what a stranger asks for: all of it goes back', async () => {
+  it('goes back to the gas balance that paid it when a stranger or the caller refunds, whatever they ask for', async () => {
+    for (const [by, taken] of [
+      [w.stranger, GAS],
+      [w.stranger, 0xffff_ffff],
+      [w.caller, GAS],
+    ] as const) {
+      await opened();
+      await w.vm.setClock(START + REFUND_AFTER);
+      await ends({ end: 'refund', by, taken }, { sponsor: rent(), gasBalance: GAS_LAMPORTS }, gasBalance, GAS);
+      await w.vm.setClock(START);
+    }
+  });
+
+  it('goes to the caller when the gas balance is empty and cannot take so little', async () => {
+    w.vm.closeAccount(gasBalance);
     await w.vm.setClock(START + REFUND_AFTER);
-    const moved = { ...back, ...w.emptied(), sponsor: { lamports: rent() }, gasBalance: { lamports: GAS_LAMPORTS } };
-    const ask = w.refundInstruction(run, { authority: w.stranger.publicKey, gasLamports: 0xffff_ffff });
-    const { events } = await w.moves([ask], [w.stranger], conserved(moved));
-    says(events[0]?.data, program.findSpender(w.caller.publicKey));
+    const before = await w.vm.lamports(run.record);
+    await ends({ end: 'refund', by: w.caller }, { sponsor: rent(), caller: GAS_LAMPORTS }, w.caller.publicKey);
+    expect(await w.vm.lamports(run.record)).to.equal(before - GAS_LAMPORTS);
+  });
+
+  it('goes to the rent sponsor when anyone refunds what a wallet opened itself', async () => {
+    await openedByWallet();
+    await w.vm.setClock(START + REFUND_AFTER);
+    await ends({ end: 'refund', by: w.stranger }, { sponsor: rent() + GAS_LAMPORTS }, sponsor.publicKey);
   });
 
   it('rejects: a relay authority that takes more than it holds', async () => {
     for (const taken of [GAS + 1, 0xffff_ffff]) {
-      for (const { instruction } of takings(taken)) await w.rejects([instruction], [second], 'GasAboveRecord');
+      for (const end of both) await w.rejects([ending(end, second, taken)], [second], 'GasAboveRecord');
     }
   });
 
@@ -163,52 +173,12 @@ describe('the gas in a record', () => {
     await w.must([own], [second]);
   });
 
-  it('goes back to the gas balance that paid it when a stranger or the caller refunds', async () => {
-    for (const by of [w.stranger, w.caller]) {
-      await w.vm.setClock(START);
-      await opened();
-      await w.vm.setClock(START + REFUND_AFTER);
-      const moved = { ...back, ...w.emptied(), sponsor: { lamports: rent() }, gasBalance: { lamports: GAS_LAMPORTS } };
-      const { events } = await w.moves([refund(by)], [by], conserved(moved));
-      says(events[0]?.data, program.findSpender(w.caller.publicKey));
-    }
-  });
-
-  it('goes to the caller, else to the rent sponsor, when the gas balance is empty and cannot take so little', async () => {
-    const gasBalance = program.findSpender(w.caller.publicKey);
-    w.vm.closeAccount(gasBalance);
-    await w.vm.setClock(START + REFUND_AFTER);
-    const before = await w.vm.lamports(run.record);
-    const own = { ...back, ...w.emptied(), sponsor: { lamports: rent() } };
-    const moved = { ...own, caller: { usdc: PRICE, lamports: GAS_LAMPORTS } };
-    const { events } = await w.moves([refund(w.caller)], [w.caller], conserved(moved));
-    says(events[0]?.data, w.caller.publicKey);
-    expect(await w.vm.lamports(run.record)).to.equal(before - GAS_LAMPORTS);
-  });
-
-  it('goes to the rent sponsor when anyone refunds what a wallet opened itself', async () => {
-    await openedByWallet();
-    await w.vm.setClock(START + REFUND_AFTER);
-    const moved = { ...back, ...w.emptied(), sponsor: { lamports: rent() + GAS_LAMPORTS } };
-    const { events } = await w.moves([refund(w.stranger)], [w.stranger], conserved(moved));
-    says(events[0]?.data, sponsor.publicKey);
-  });
-
-  it('goes to the rent sponsor when the relay authority has no lamports and would not be rent-exempt', async () => {
-    const moved = { ...paid, ...w.emptied(), sponsor: { lamports: rent() + GAS_LAMPORTS } };
-    const { events } = await w.moves([settle(poor)], [poor], conserved(moved));
-    says(events[0]?.data, sponsor.publicKey);
-    await opened();
-    const toGasBalance = { sponsor: { lamports: rent() }, gasBalance: { lamports: GAS_LAMPORTS } };
-    await w.moves([refund(poor)], [poor], conserved({ ...back, ...w.emptied(), ...toGasBalance }));
-  });
-
   it('stays in the record when nobody can receive it, blocks nothing, and is returned with the close', async () => {
-    w.vm.closeAccount(program.findSpender(w.caller.publicKey));
+    w.vm.closeAccount(gasBalance);
     const gone = (await w.vm.getAccount(sponsor.publicKey))!;
     w.vm.setAccount(sponsor.publicKey, (await w.vm.getAccount(program.PROGRAM_ID))!);
-    const moved = { ...back, record: { lamports: rent() }, escrow: { usdc: -PRICE, lamports: -rent() } };
-    const { events } = await w.moves([refund(poor)], [poor], conserved(moved));
+    const moved = { ...money.refund, record: { lamports: rent() }, escrow: { usdc: -PRICE, lamports: -rent() } };
+    const { events } = await w.moves([ending('refund', poor)], [poor], conserved(moved));
     expect(events[0]?.data).to.include({ gasLamports: 0, gasReturned: 0 });
     w.vm.setAccount(sponsor.publicKey, gone);
     await w.vm.setClock(START + ENDED);
@@ -219,20 +189,22 @@ describe('the gas in a record', () => {
 
   it('is zero when none was requested', async () => {
     await opened({ gasLamports: 0 });
-    const moved = { ...paid, sponsor: { lamports: rent() }, escrow: { usdc: -PRICE, lamports: -rent() } };
-    const { events } = await w.moves([settle(second)], [second], conserved(moved));
+    const moved = { ...money.settle, sponsor: { lamports: rent() }, escrow: { usdc: -PRICE, lamports: -rent() } };
+    const { events } = await w.moves([ending('settle', second, 0)], [second], conserved(moved));
     expect(events[0]?.data).to.include({ gasLamports: 0, gasReturned: 0 });
   });
 
   it('is the deposited amount, whatever else the record contains', async () => {
     await w.vm.airdrop(run.record, 5_000_000n);
-    const moved = { ...paid, ...w.emptied(), second: { lamports: GAS_LAMPORTS }, sponsor: { lamports: rent() } };
-    await w.moves([settle(second)], [second], conserved(moved));
+    const moved = {
+      ...money.settle,
+      ...w.emptied(),
+      second: { lamports: GAS_LAMPORTS },
+      sponsor: { lamports: rent() },
+    };
+    await w.moves([ending('settle', second)], [second], conserved(moved));
     await w.vm.setClock(START + 259_200n + 31_536_000n);
     const left = w.vm.rent(RECORD_BYTES) + 5_000_000n;
-    await w.moves([program.closeExecution(run)], [], {
-      sponsor: { lamports: left },
-      record: { lamports: -left },
-    });
+    await w.moves([program.closeExecution(run)], [], { sponsor: { lamports: left }, record: { lamports: -left } });
   });
 });

@@ -72,12 +72,7 @@ describe('initialize_config', () => {
     const treasury = AccountLayout.decode((await w.vm.getAccount(program.findTreasury()))!.data);
     expect(treasury.mint.toBase58()).to.equal(w.usdcMint.toBase58());
     expect(treasury.owner.toBase58()).to.equal(program.findTreasury().toBase58());
-    expect([treasury.amount, treasury.state, treasury.delegateOption, treasury.closeAuthorityOption]).to.deep.equal([
-      0n,
-      1,
-      0,
-      0,
-    ]);
+    expect(treasury).to.include({ amount: 0n, state: 1, delegateOption: 0, closeAuthorityOption: 0 });
   });
 
   it('works after a stranger sent lamports to all three addresses', async () => {
@@ -145,19 +140,13 @@ describe('initialize_config', () => {
     await w.rejects([instruction], [w.vm.upgradeAuthority, w.admin], 'WrongProgramData');
   });
 
-  it('rejects: a mint of nine decimals', async () => {
+  it('rejects: a mint of nine decimals or of the Token-2022 program, a token account and an empty address', async () => {
     w.vm.setMint(w.usdcMint, w.mintAuthority.publicKey, 9);
     await rejects({}, 'InvalidMint');
-  });
-
-  it('rejects: a mint of the Token-2022 program', async () => {
     w.vm.setMint(w.usdcMint, w.mintAuthority.publicKey, 6, TOKEN_2022_PROGRAM_ID);
-    await rejects({}, 'InvalidMint');
-  });
-
-  it('rejects: a token account and an empty address as mint', async () => {
-    await rejects({ usdcMint: w.wallet(w.caller) }, 'InvalidMint');
-    await rejects({ usdcMint: namedKeypair('nobody').publicKey }, 'InvalidMint');
+    for (const usdcMint of [w.usdcMint, w.wallet(w.caller), namedKeypair('nobody').publicKey]) {
+      await rejects({ usdcMint }, 'InvalidMint');
+    }
   });
 
   const OUT_OF_BOUNDS: [Partial<program.InitializeConfigInput>, string][] = [

@@ -72,31 +72,11 @@ describe('list_agent', () => {
       }),
     );
     const [key, keyBump] = find(Buffer.from('key'), w.signingKey.publicKey.toBytes());
-    expect(plain(await w.read('SigningKey', key))).to.deep.equal(
-      plain({ version: 1, bump: keyBump, key: w.signingKey.publicKey, listing }),
-    );
+    expect(await w.read('SigningKey', key)).to.include({ bump: keyBump });
     const [collateral, collateralBump] = find(Buffer.from('collateral'), listing.toBytes());
     const [vault, vaultBump] = find(Buffer.from('collateral_vault'), listing.toBytes());
-    expect(plain(await w.read('CreatorCollateral', collateral))).to.deep.equal(
-      plain({
-        version: 1,
-        returned: false,
-        bump: collateralBump,
-        vaultBump,
-        listing,
-        rentSponsor: w.relay.publicKey,
-        deposited: 10n * USDC,
-        slashed: 0n,
-        owed: 0n,
-        forfeited: 0n,
-        exposureOpened: 0n,
-        exposureWindowStart: 0n,
-        returnableAt: 0n,
-        sweepableAt: 0n,
-        openDisputes: 0,
-        reserved: new Uint8Array(24),
-      }),
-    );
+    const book = { bump: collateralBump, vaultBump, deposited: 10n * USDC, slashed: 0n };
+    expect(await w.read('CreatorCollateral', collateral)).to.include(book);
     expect(AccountLayout.decode((await w.vm.getAccount(vault))!.data).owner.toBase58()).to.equal(vault.toBase58());
     for (const [address, bytes] of [
       [listing, LISTING_BYTES],
@@ -191,18 +171,14 @@ describe('list_agent', () => {
     for (const [terms, error] of cases) await rejects(withTerms(terms), error);
   });
 
-  it('rejects: a payout account of another owner or token', async () => {
+  it("rejects: a payout or a deposit's account of another owner or token, and too little USDC", async () => {
     await rejects({ payout: w.wallet(w.otherCreator) }, 'InvalidPayout');
-    const otherMint = namedKeypair('other mint').publicKey;
-    w.vm.setMint(otherMint, w.mintAuthority.publicKey);
-    await rejects({ payout: w.vm.setWallet(w.creator.publicKey, otherMint, 0n) }, 'InvalidPayout');
-  });
-
-  it("rejects: a deposit from another owner's account, of another token, or too small", async () => {
     await rejects({ source: w.wallet(w.otherCreator) }, 'InvalidDepositSource');
     const otherMint = namedKeypair('other mint').publicKey;
     w.vm.setMint(otherMint, w.mintAuthority.publicKey);
-    await rejects({ source: w.vm.setWallet(w.creator.publicKey, otherMint, 500n * USDC) }, 'InvalidDepositSource');
+    const others = w.vm.setWallet(w.creator.publicKey, otherMint, 500n * USDC);
+    await rejects({ payout: others }, 'InvalidPayout');
+    await rejects({ source: others }, 'InvalidDepositSource');
     await rejects({ usdcMint: otherMint }, 'WrongMint');
     w.vm.setWallet(w.creator.publicKey, w.usdcMint, 10n * USDC - 1n);
     await rejects({}, 'InsufficientBalance');

@@ -117,7 +117,7 @@ describe('open_execution', () => {
     expect(await w.read('ExecutionRecord', record)).to.include({ deadline: START + 5n, refundAt: START + 605n });
   });
 
-  it('rejects: one step over each limit', async () => {
+  it('rejects: one step over each limit, and another version of the listing than the caller saw', async () => {
     await rejects({ maxPrice: PRICE - 1n }, 'PriceAboveMax');
     await rejects({ timeoutSeconds: TERMS.minTimeoutSeconds - 1 }, 'TimeoutOutOfRange');
     await rejects({ timeoutSeconds: TERMS.timeoutSeconds + 1 }, 'TimeoutOutOfRange');
@@ -125,9 +125,6 @@ describe('open_execution', () => {
     await rejects({ timeoutSeconds: 0xffff_ffff }, 'TimeoutOutOfRange');
     await rejects({ openBefore: START - 1n }, 'OpenTooLate');
     await rejects({ openBefore: -(2n ** 63n) }, 'OpenTooLate');
-  });
-
-  it('rejects: an older or newer version of the listing than the caller saw', async () => {
     await rejects({ listingVersion: 0 }, 'ListingVersionMismatch');
     await rejects({ listingVersion: 2 }, 'ListingVersionMismatch');
   });

@@ -38,10 +38,9 @@ describe('relay authorities', () => {
     await w.rejects(add(ninth.publicKey), [w.admin], 'InvalidRelayAuthorities');
     const { events } = await w.moves([remove(second)], [w.admin], {});
     const left = keysOf([first, ...eight.slice(2)]);
-    const told = { relayAuthority: second.publicKey, relayAuthorities: left, changesValidFrom: START };
-    expect(plain(events)).to.deep.equal([
-      { name: 'RelayAuthorityRemoved', data: plain({ config: program.findConfig(), ...told }) },
-    ]);
+    expect(plain(events[0]?.data)).to.deep.include(
+      plain({ relayAuthority: second.publicKey, relayAuthorities: left }) as object,
+    );
     await w.vm.setClock(START + 1n);
     await w.must(add(ninth.publicKey, first.publicKey), [w.admin]);
     expect(plain(await present())).to.deep.equal(plain([...left, ninth.publicKey]));
@@ -53,20 +52,15 @@ describe('relay authorities', () => {
       const next = (index + 1) % eight.length;
       const run = await openBy(opener);
       const by = eight[next]!;
-      if (index % 2 === 0) {
-        await w.moves([w.settleInstruction(run, { relayAuthority: by.publicKey })], [by], {
-          creator: { usdc: PRICE - FEE },
-          treasury: { usdc: FEE },
-          [`relay ${index}`]: { lamports: rent },
-          [`relay ${next}`]: { lamports: GAS_LAMPORTS },
-        });
-      } else {
-        await w.moves([w.refundInstruction(run, { authority: by.publicKey })], [by], {
-          caller: { usdc: PRICE },
-          [`relay ${index}`]: { lamports: rent },
-          [`relay ${next}`]: { lamports: GAS_LAMPORTS },
-        });
-      }
+      const settles = index % 2 === 0;
+      const end = settles
+        ? w.settleInstruction(run, { relayAuthority: by.publicKey })
+        : w.refundInstruction(run, { authority: by.publicKey });
+      await w.moves([end], [by], {
+        ...(settles ? { creator: { usdc: PRICE - FEE }, treasury: { usdc: FEE } } : { caller: { usdc: PRICE } }),
+        [`relay ${index}`]: { lamports: rent },
+        [`relay ${next}`]: { lamports: GAS_LAMPORTS },
+      });
     }
   });
 

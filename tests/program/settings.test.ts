@@ -1,6 +1,9 @@
-/** Changes by the admin and a key's wallet, closing of accounts by anybody, and refusals of all others. */
+/** Changes by the admin and a key's wallet, creators' badges, closing of accounts by anybody, and refusals of all others. */
+import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
+import { namedKeypair } from '../harness/vm/keys.ts';
+import { plain } from '../harness/vm/plain.ts';
 import { GRANT_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
 import { FEE, GAS_LAMPORTS, PRICE, useWorld } from '../harness/vm/world.ts';
@@ -61,7 +64,11 @@ describe('settings, grants and closing', () => {
       program.withdrawTreasury({ admin: w.admin.publicKey, destination, amount });
     await w.rejects([take(FEE + 1n)], [w.admin], 'InvalidAmount');
     await w.rejects([take(0n)], [w.admin], 'InvalidAmount');
-    await w.rejects([take(1n, program.findTreasury())], [w.admin], 'DestinationUnusable');
+    const falseMint = namedKeypair('counterfeit mint').publicKey;
+    w.vm.setMint(falseMint, w.stranger.publicKey);
+    for (const destination of [program.findTreasury(), w.vm.setWallet(w.admin.publicKey, falseMint, 0n)]) {
+      await w.rejects([take(1n, destination)], [w.admin], 'DestinationUnusable');
+    }
     await w.overwrite('Config', program.findConfig(), { guardianPaused: true });
     await w.rejects([take(FEE)], [w.admin], 'TreasuryPaused');
     await w.overwrite('Config', program.findConfig(), { guardianPaused: false, adminPaused: true });
@@ -84,5 +91,43 @@ describe('settings, grants and closing', () => {
     await w.rejects([close(w.stranger.publicKey)], [w.caller], 'WrongRentSponsor');
     await w.moves([close()], [w.caller], { caller: { lamports: w.vm.rent(GRANT_BYTES) } });
     expect(await w.vm.getAccount(program.findGrant(w.caller.publicKey, w.keyId))).to.equal(null);
+  });
+});
+
+const PROFILE_BYTES = 8 + 3 + 32 + 8;
+
+describe('set_creator_verified', () => {
+  const w = useWorld();
+
+  const instruction = (verified: boolean, change: Partial<program.SetCreatorVerifiedInput> = {}) => {
+    const { admin, creator } = w;
+    const input = { admin: admin.publicKey, payer: admin.publicKey, creator: creator.publicKey, verified };
+    return program.setCreatorVerified({ ...input, ...change });
+  };
+  const profile = async () => plain(await w.read('CreatorProfile', program.findCreator(w.creator.publicKey)));
+
+  it('grants the badge, paid by the payer', async () => {
+    const rent = w.vm.rent(PROFILE_BYTES);
+    const pays = { relay: { lamports: -rent } };
+    await w.moves([instruction(true, { payer: w.relay.publicKey })], [w.admin, w.relay], pays);
+    const seeds = [Buffer.from('creator'), w.creator.publicKey.toBytes()];
+    const [address, bump] = PublicKey.findProgramAddressSync(seeds, program.PROGRAM_ID);
+    expect((await w.vm.getAccount(address))!.data.length).to.equal(PROFILE_BYTES);
+    expect(await profile()).to.deep.equal({
+      version: 1,
+      bump,
+      verified: true,
+      creator: w.creator.publicKey.toBase58(),
+      verifiedAt: START,
+    });
+  });
+
+  it('removes the badge and grants it again, with the latest time', async () => {
+    await w.must([instruction(true)], [w.admin]);
+    await w.moves([instruction(false)], [w.admin], {});
+    expect(await profile()).to.include({ verified: false, verifiedAt: 0n });
+    await w.vm.setClock(START + 100n);
+    await w.must([instruction(true)], [w.admin]);
+    expect(await profile()).to.include({ verified: true, verifiedAt: START + 100n });
   });
 });

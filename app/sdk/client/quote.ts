@@ -2,15 +2,14 @@
  * Checks an x402 quote before it is paid. A quote names an address to pay. The address is a deposit of the program only
  * if it is derived from all terms of the call. Other x402 clients pay to any address that they get.
  */
-import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import bs58 from 'bs58';
 import * as v from 'valibot';
-import { u32, u64 } from '../program/borsh.ts';
 import { DEVNET_GENESIS, DEVNET_USDC, MAINNET_GENESIS, MAINNET_USDC } from '../program/clusters.ts';
 import { constantBytes, constants } from '../program/constants.ts';
+import { hashQuote, hashTerms } from '../program/depositHash.ts';
 import { idl } from '../program/idl/idl.ts';
 import { deriveAddress } from '../program/programAddress.ts';
-import { sha256 } from '../receipt/crypto.ts';
 import { requestHash } from '../receipt/receipt.ts';
 import { ADDRESS } from '../wire/choices.ts';
 import { parseUsdc } from '../wire/usdc.ts';
@@ -141,29 +140,16 @@ function atMost(field: string, got: bigint, most: bigint): void {
 }
 
 /** Derives the deposit's address from its terms, as the program does. */
-function depositOf({
-  listing,
-  listing_version,
-  request_hash,
-  timeout_seconds,
-  nonce,
-  ...rest
-}: Quote['extra']): string {
-  const terms = concatBytes(
-    constantBytes('DEPOSIT_TERMS_DOMAIN'),
-    bs58.decode(listing),
-    u32.write(listing_version),
-    hexToBytes(request_hash),
-    u32.write(timeout_seconds),
-    hexToBytes(nonce),
-  );
-  const { payer, price, service_fee } = rest;
-  const hash = concatBytes(
-    constantBytes('DEPOSIT_DOMAIN'),
-    sha256(terms),
-    payer === null ? new Uint8Array(32) : bs58.decode(payer),
-    u64.write(price),
-    u64.write(service_fee),
-  );
-  return bs58.encode(deriveAddress([constantBytes('DEPOSIT_SEED'), sha256(hash)], bs58.decode(idl.address))[0]);
+function depositOf(extra: Quote['extra']): string {
+  const { price, payer } = extra;
+  const termsHash = hashTerms({
+    listing: bs58.decode(extra.listing),
+    listingVersion: extra.listing_version,
+    requestHash: hexToBytes(extra.request_hash),
+    timeoutSeconds: extra.timeout_seconds,
+    nonce: hexToBytes(extra.nonce),
+  });
+  const named = payer === null ? null : bs58.decode(payer);
+  const hash = hashQuote({ termsHash, payer: named, price, serviceFee: extra.service_fee });
+  return bs58.encode(deriveAddress([constantBytes('DEPOSIT_SEED'), hash], bs58.decode(idl.address))[0]);
 }

@@ -102,14 +102,11 @@ const bytesOfVariants = <Variant extends string>(name: string) =>
 
 export const RECORD_OFFSETS = offsetsOf('ExecutionRecord');
 export const LISTING_OFFSETS = offsetsOf('AgentListing');
-export const GRANT_OFFSETS = offsetsOf('KeyGrant');
 /** Bytes of a record's account, for its refundable deposit. */
 export const RECORD_SIZE = layoutOf('ExecutionRecord').size;
 /** Bytes of a grant's account, for its refundable deposit. */
 export const GRANT_SIZE = layoutOf('KeyGrant').size;
 /** Bytes of a dispute's account, for its refundable deposit. */
 export const DISPUTE_SIZE = layoutOf('Dispute').size;
-export const DISPUTE_OFFSETS = offsetsOf('Dispute');
-export const DEPOSIT_OFFSETS = offsetsOf('Deposit');
 
 export const RECORD_STATUS_BYTE = bytesOfVariants<RecordStatus>('ExecutionStatus');

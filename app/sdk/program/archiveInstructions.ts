@@ -7,6 +7,22 @@ import { findArchive } from './addresses.ts';
 import { constants } from './constants.ts';
 import { buildInstruction } from './instruction.ts';
 
+/** The archive of a leaf; one with room for a new leaf. */
+export interface LeafPlace {
+  archiveIndex: number;
+  /** As stored in the archive. */
+  tree: PublicKey;
+}
+
+export interface ProvenPlace extends LeafPlace {
+  leafIndex: number;
+  /**
+   * The siblings on the leaf's path, from the bottom up. Only the first `constants.archiveProofNodes` are used, because
+   * the tree's account has the others.
+   */
+  proof: readonly Uint8Array[];
+}
+
 export interface CreateTreeAccountInput {
   payer: PublicKey;
   /** Address of a new keypair, which signs. */
@@ -31,10 +47,11 @@ export interface CreateArchiveInput {
 }
 
 /** Registers an archive and its tree. Signs: payer. */
-export function createArchive({ payer, tree, index }: CreateArchiveInput): TransactionInstruction {
+export function createArchive(input: CreateArchiveInput): TransactionInstruction {
+  const { index } = input;
   // Anchor takes the program's own address for an omitted account.
   const previous = index === 0 ? PROGRAM_ID : findArchive(index - 1);
-  return buildInstruction('create_archive', { payer, tree, archive: findArchive(index), previous }, { index });
+  return buildInstruction('create_archive', { ...input, archive: findArchive(index), previous });
 }
 
 const treeSeed = (index: number): string => `archive ${index}`;
@@ -83,7 +100,7 @@ export interface ArchiveExecutionsInput {
 
 /** Turns ended executions into leaves and returns their rent to their sponsors. Nobody signs. */
 export function archiveExecutions({ index, tree, executions }: ArchiveExecutionsInput): TransactionInstruction {
-  const instruction = buildInstruction('archive_executions', { archive: findArchive(index), tree }, {});
+  const instruction = buildInstruction('archive_executions', { archive: findArchive(index), tree });
   for (const pubkey of executions.flatMap(({ record, rentSponsor }) => [record, rentSponsor])) {
     instruction.keys.push({ pubkey, isSigner: false, isWritable: true });
   }

@@ -30,8 +30,7 @@ export interface InitializeConfigInput {
 
 /** Creates the marketplace. Signs: authority, payer. */
 export function initializeConfig(input: InitializeConfigInput): TransactionInstruction {
-  const { authority, payer, usdcMint, ...args } = input;
-  return buildInstruction('initialize_config', { authority, payer, usdc_mint: usdcMint }, args);
+  return buildInstruction('initialize_config', input);
 }
 
 /** New values of settings. Absent settings stay unchanged. */
@@ -78,7 +77,7 @@ function settingsArgs(input: SettingsChange) {
  * `Config.adminDelaySeconds` is not 0. Signs: admin.
  */
 export function updateConfig(input: UpdateConfigInput): TransactionInstruction {
-  return buildInstruction('update_config', { admin: input.admin }, settingsArgs(input));
+  return buildInstruction('update_config', input, settingsArgs(input));
 }
 
 export interface ProposeChangeInput {
@@ -99,14 +98,13 @@ export interface ProposeChangeInput {
  * there is a delay. Signs: admin, payer.
  */
 export function proposeChange(input: ProposeChangeInput): TransactionInstruction {
-  const { admin, payer, changeId } = input;
   const details = {
     settings: settingsArgs(input.settings ?? {}),
     addedRelayAuthorities: input.addedRelayAuthorities ?? [],
     guardian: input.guardian ?? null,
     admin: input.nextAdmin ?? null,
   };
-  return buildInstruction('propose_change', { admin, payer, change: findChange(changeId) }, { changeId, details });
+  return buildInstruction('propose_change', { ...input, change: findChange(input.changeId), details });
 }
 
 export interface ApplyChangeInput {
@@ -116,8 +114,8 @@ export interface ApplyChangeInput {
 }
 
 /** Applies a change of settings or guardian that is due. Signs: nobody. */
-export function applyChange({ changeId, rentSponsor }: ApplyChangeInput): TransactionInstruction {
-  return buildInstruction('apply_change', { change: findChange(changeId), rent_sponsor: rentSponsor }, {});
+export function applyChange(input: ApplyChangeInput): TransactionInstruction {
+  return buildInstruction('apply_change', { ...input, change: findChange(input.changeId) });
 }
 
 /**
@@ -125,13 +123,12 @@ export function applyChange({ changeId, rentSponsor }: ApplyChangeInput): Transa
  * admin, the admin for a guardian, and anyone for a change that can never be applied any more.
  */
 export function cancelChange(input: ApplyChangeInput & { authority: PublicKey }): TransactionInstruction {
-  const { authority, changeId, rentSponsor } = input;
-  return buildInstruction('cancel_change', { authority, change: findChange(changeId), rent_sponsor: rentSponsor }, {});
+  return buildInstruction('cancel_change', { ...input, change: findChange(input.changeId) });
 }
 
 /** Cancels all pending changes of settings. Signs: authority, which is the admin or the guardian. */
-export function cancelAllChanges({ authority }: { authority: PublicKey }): TransactionInstruction {
-  return buildInstruction('cancel_all_changes', { authority }, {});
+export function cancelAllChanges(input: { authority: PublicKey }): TransactionInstruction {
+  return buildInstruction('cancel_all_changes', input);
 }
 
 export interface SetPauseInput {
@@ -144,8 +141,8 @@ export interface SetPauseInput {
  * Sets or lifts the authority's own pause at once. Opens are refused while the admin's or the guardian's is set. Signs:
  * authority.
  */
-export function setPause({ authority, isPaused }: SetPauseInput): TransactionInstruction {
-  return buildInstruction('set_pause', { authority }, { isPaused });
+export function setPause(input: SetPauseInput): TransactionInstruction {
+  return buildInstruction('set_pause', input);
 }
 
 export interface RemoveRelayAuthorityInput {
@@ -155,14 +152,12 @@ export interface RemoveRelayAuthorityInput {
 
 /** Removes one relay authority at once, even the last. Signs: authority, which is the admin or the guardian. */
 export function removeRelayAuthority(input: RemoveRelayAuthorityInput): TransactionInstruction {
-  const { authority, relayAuthority } = input;
-  return buildInstruction('remove_relay_authority', { authority }, { relayAuthority });
+  return buildInstruction('remove_relay_authority', input);
 }
 
 /** Takes over as admin by a change that is due. Signs: next admin. */
-export function acceptAdmin({ nextAdmin, changeId, rentSponsor }: ApplyChangeInput & { nextAdmin: PublicKey }) {
-  const accounts = { next_admin: nextAdmin, change: findChange(changeId), rent_sponsor: rentSponsor };
-  return buildInstruction('accept_admin', accounts, {});
+export function acceptAdmin(input: ApplyChangeInput & { nextAdmin: PublicKey }): TransactionInstruction {
+  return buildInstruction('accept_admin', { ...input, change: findChange(input.changeId) });
 }
 
 export interface WithdrawTreasuryInput {
@@ -174,8 +169,8 @@ export interface WithdrawTreasuryInput {
 }
 
 /** Withdraws collected fees. Signs: admin. */
-export function withdrawTreasury({ admin, destination, amount }: WithdrawTreasuryInput): TransactionInstruction {
-  return buildInstruction('withdraw_treasury', { admin, destination }, { amount });
+export function withdrawTreasury(input: WithdrawTreasuryInput): TransactionInstruction {
+  return buildInstruction('withdraw_treasury', input);
 }
 
 export interface SetCreatorVerifiedInput {
@@ -187,10 +182,5 @@ export interface SetCreatorVerifiedInput {
 
 /** Grants or removes a creator's badge. Signs: admin, payer. */
 export function setCreatorVerified(input: SetCreatorVerifiedInput): TransactionInstruction {
-  const { admin, payer, creator, verified } = input;
-  return buildInstruction(
-    'set_creator_verified',
-    { admin, payer, profile: findCreator(creator) },
-    { creator, verified },
-  );
+  return buildInstruction('set_creator_verified', { ...input, profile: findCreator(input.creator) });
 }

@@ -2,19 +2,11 @@
  * Deposits: payments by plain transfer to an address that commits to the terms of a call. Terms, addresses and
  * instructions. Part of program.ts.
  */
-import { sha256 } from '@noble/hashes/sha2.js';
-import { concatBytes } from '@noble/hashes/utils.js';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { findDeposit, findTokenAccount } from './addresses.ts';
-import { bytesOf, u32, u64 } from './borsh.ts';
-import { constantBytes } from './constants.ts';
-import { type OpenPlace, type OpenTerms, openAccounts, openArgs } from './executionInstructions.ts';
+import { hashQuote, hashTerms } from './depositHash.ts';
+import { type OpenTerms, openAccounts } from './executionInstructions.ts';
 import { buildInstruction } from './instruction.ts';
-
-const TERMS_DOMAIN = constantBytes('DEPOSIT_TERMS_DOMAIN');
-const DEPOSIT_DOMAIN = constantBytes('DEPOSIT_DOMAIN');
-const hash32 = bytesOf(32);
-const nonce16 = bytesOf(16);
 
 /** The terms of the call that a deposit pays. */
 export interface DepositTerms {
@@ -27,24 +19,9 @@ export interface DepositTerms {
   nonce: Uint8Array;
 }
 
-/** SHA-256 of the terms. Throws RangeError if a field does not fit its type. */
-export function depositTermsHash(terms: DepositTerms): Uint8Array {
-  const { listing, listingVersion, requestHash, timeoutSeconds, nonce } = terms;
-  return sha256(
-    concatBytes(
-      TERMS_DOMAIN,
-      listing.toBytes(),
-      u32.write(listingVersion),
-      hash32.write(requestHash),
-      u32.write(timeoutSeconds),
-      nonce16.write(nonce),
-    ),
-  );
-}
-
 /** The values that a deposit's address commits to. */
 export interface DepositQuote {
-  /** The terms, or `depositTermsHash` of them. */
+  /** The terms, or their hash. */
   terms: DepositTerms | Uint8Array;
   /** The only wallet that may be its caller; null if the quote names none. */
   payer: PublicKey | null;
@@ -65,15 +42,7 @@ export interface DepositAddress {
 /** The address at which a quote is paid. */
 export function depositAddress(quote: DepositQuote): DepositAddress {
   const { terms, payer, price, serviceFee, usdcMint } = quote;
-  const hash = sha256(
-    concatBytes(
-      DEPOSIT_DOMAIN,
-      termsHashOf(terms),
-      quotedPayer(payer).toBytes(),
-      u64.write(price),
-      u64.write(serviceFee),
-    ),
-  );
+  const hash = hashQuote({ termsHash: termsHashOf(terms), payer: payer?.toBytes() ?? null, price, serviceFee });
   const address = findDeposit(hash);
   return { address, vault: findTokenAccount(address, usdcMint), hash };
 }
@@ -91,22 +60,17 @@ export interface PrepareDepositInput extends DepositQuote {
 
 /** Creates a deposit and its vault, to be paid within `constants.depositSeconds`. Signs: authority, rent payer. */
 export function prepareDeposit(input: PrepareDepositInput): TransactionInstruction {
-  const { authority, rentPayer, rentSponsor, caller, usdcMint, terms, payer, price, serviceFee } = input;
-  const { address, vault } = depositAddress(input);
-  const accounts = {
-    authority,
-    payer: rentPayer,
-    rent_sponsor: rentSponsor,
-    deposit: address,
-    vault,
-    usdc_mint: usdcMint,
-  };
-  const args = { termsHash: termsHashOf(terms), quotedPayer: quotedPayer(payer), price, serviceFee, caller };
-  return buildInstruction('prepare_deposit', accounts, args);
+  const { address: deposit, vault } = depositAddress(input);
+  const args = { ...input, termsHash: termsHashOf(input.terms), quotedPayer: quotedPayer(input.payer) };
+  return buildInstruction('prepare_deposit', { ...input, payer: input.rentPayer, deposit, vault }, args);
 }
 
-export interface OpenExecutionFromDepositInput extends OpenTerms, OpenPlace {
+export interface OpenExecutionFromDepositInput extends OpenTerms {
   relayAuthority: PublicKey;
+  payer: PublicKey;
+  rentSponsor: PublicKey;
+  listing: PublicKey;
+  usdcMint: PublicKey;
   /** From `depositAddress`. */
   deposit: PublicKey;
   /** The payer that the quote named, or null. */
@@ -120,16 +84,9 @@ export interface OpenExecutionFromDepositInput extends OpenTerms, OpenPlace {
  * the gas. Signs: relay authority, payer.
  */
 export function openExecutionFromDeposit(input: OpenExecutionFromDepositInput): TransactionInstruction {
-  const { relayAuthority, deposit, depositRentSponsor, usdcMint } = input;
-  const accounts = {
-    relay_authority: relayAuthority,
-    deposit,
-    vault: findTokenAccount(deposit, usdcMint),
-    deposit_rent_sponsor: depositRentSponsor,
-    ...openAccounts(input),
-  };
-  const args = { open: openArgs(input), quotedPayer: quotedPayer(input.quotedPayer) };
-  return buildInstruction('open_execution_from_deposit', accounts, args);
+  const vault = findTokenAccount(input.deposit, input.usdcMint);
+  const args = { open: input, quotedPayer: quotedPayer(input.quotedPayer) };
+  return buildInstruction('open_execution_from_deposit', { ...input, ...openAccounts(input), vault }, args);
 }
 
 export interface RefundDepositInput {
@@ -148,12 +105,10 @@ export interface RefundDepositInput {
  * Signs: authority.
  */
 export function refundDeposit(input: RefundDepositInput): TransactionInstruction {
-  const { authority, deposit, destination, rentSponsor, usdcMint } = input;
-  const vault = findTokenAccount(deposit, usdcMint);
-  return buildInstruction('refund_deposit', { authority, deposit, vault, destination, rent_sponsor: rentSponsor }, {});
+  return buildInstruction('refund_deposit', { ...input, vault: findTokenAccount(input.deposit, input.usdcMint) });
 }
 
 const termsHashOf = (terms: DepositTerms | Uint8Array): Uint8Array =>
-  terms instanceof Uint8Array ? hash32.write(terms) : depositTermsHash(terms);
+  terms instanceof Uint8Array ? terms : hashTerms({ ...terms, listing: terms.listing.toBytes() });
 
 const quotedPayer = (payer: PublicKey | null): PublicKey => payer ?? PublicKey.default;

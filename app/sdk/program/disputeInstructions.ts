@@ -1,17 +1,12 @@
 /** Instructions of a dispute over a settled execution. Part of program.ts. */
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import type { ExecutionRecord } from './accounts.ts';
-import {
-  findArchive,
-  findCollateral,
-  findCollateralVault,
-  findDispute,
-  findExecution,
-  findTokenAccount,
-} from './addresses.ts';
+import { findArchive, findCollateral, findDispute, findExecution, findTokenAccount } from './addresses.ts';
 import { archivedRestHash } from './archive.ts';
+import type { ProvenPlace } from './archiveInstructions.ts';
 import { constants } from './constants.ts';
 import { buildInstruction } from './instruction.ts';
+import { collateralOf } from './listingInstructions.ts';
 
 export interface DisputeClaim {
   /** Pays rent and bond, and gets the bond back unless the dispute is rejected. */
@@ -32,50 +27,32 @@ export interface OpenDisputeInput extends DisputeClaim {
 
 /** Disputes a result within its window, while its record exists. Signs: caller, payer. */
 export function openDispute(input: OpenDisputeInput): TransactionInstruction {
-  const { caller, payer, executionId, listing, evidenceHash, evidenceUri, maxBond } = input;
-  const record = findExecution(executionId);
-  const accounts = { caller, payer, record, collateral: findCollateral(listing), dispute: findDispute(record) };
-  return buildInstruction('open_dispute', accounts, { evidenceHash, maxBond, evidenceUri });
+  return buildInstruction('open_dispute', { ...input, ...claimAccounts(input.executionId, input.listing) });
 }
 
-export interface OpenDisputeWithProofInput extends DisputeClaim {
+export interface OpenDisputeWithProofInput extends DisputeClaim, ProvenPlace {
   /** The archived execution, whose caller signs. */
   execution: ExecutionRecord;
-  archiveIndex: number;
-  /** As stored in the archive. */
-  tree: PublicKey;
-  leafIndex: number;
-  /**
-   * The siblings on the leaf's path, from the bottom up. Only the first `constants.archiveProofNodes` are used, because
-   * the tree's account has the others.
-   */
-  proof: readonly Uint8Array[];
 }
 
 /** Disputes a result within its window, by the leaf of its archived record. Signs: the execution's caller, payer. */
 export function openDisputeWithProof(input: OpenDisputeWithProofInput): TransactionInstruction {
-  const { payer, execution, archiveIndex, tree, leafIndex, proof, evidenceHash, evidenceUri, maxBond } = input;
-  const { executionId, listing, caller, price, settledAt, disputeWindowSeconds } = execution;
-  const record = findExecution(executionId);
-  const accounts = {
-    caller,
-    payer,
-    record,
+  const { execution, archiveIndex, proof } = input;
+  return buildInstruction('open_dispute_with_proof', {
+    ...input,
+    ...execution,
+    ...claimAccounts(execution.executionId, execution.listing),
     archive: findArchive(archiveIndex),
-    tree,
-    collateral: findCollateral(listing),
-    dispute: findDispute(record),
-  };
-  return buildInstruction('open_dispute_with_proof', accounts, {
-    executionId,
-    price,
-    settledAt,
-    disputeWindowSeconds,
     restHash: archivedRestHash(execution),
-    leafIndex,
     proof: proof.slice(0, constants.archiveProofNodes),
-    claim: { evidenceHash, maxBond, evidenceUri },
+    claim: input,
   });
+}
+
+/** The accounts that a claim derives. */
+function claimAccounts(executionId: Uint8Array, listing: PublicKey) {
+  const record = findExecution(executionId);
+  return { record, collateral: findCollateral(listing), dispute: findDispute(record) };
 }
 
 export interface ResolveDisputeInput {
@@ -100,18 +77,9 @@ export interface ResolveDisputeInput {
 
 /** Resolves a dispute. Signs: admin. */
 export function resolveDispute(input: ResolveDisputeInput): TransactionInstruction {
-  const { admin, executionId, listing, caller, creator, rentSponsor, usdcMint, upheld, amount, reasonHash } = input;
-  const accounts = {
-    admin,
-    dispute: findDispute(findExecution(executionId)),
-    listing,
-    collateral: findCollateral(listing),
-    collateral_vault: findCollateralVault(listing),
-    destination: findTokenAccount(caller, usdcMint),
-    creator,
-    rent_sponsor: rentSponsor,
-  };
-  return buildInstruction('resolve_dispute', accounts, { upheld, amount, reasonHash });
+  const destination = findTokenAccount(input.caller, input.usdcMint);
+  const dispute = disputeOf(input.executionId);
+  return buildInstruction('resolve_dispute', { ...input, ...collateralOf(input.listing), dispute, destination });
 }
 
 export interface ClaimDisputeAwardInput {
@@ -127,16 +95,8 @@ export interface ClaimDisputeAwardInput {
 
 /** Pays an award that waited for the caller's account. Signs: authority. */
 export function claimDisputeAward(input: ClaimDisputeAwardInput): TransactionInstruction {
-  const { authority, executionId, listing, destination, rentSponsor } = input;
-  const accounts = {
-    authority,
-    dispute: findDispute(findExecution(executionId)),
-    collateral: findCollateral(listing),
-    collateral_vault: findCollateralVault(listing),
-    destination,
-    rent_sponsor: rentSponsor,
-  };
-  return buildInstruction('claim_dispute_award', accounts, {});
+  const dispute = disputeOf(input.executionId);
+  return buildInstruction('claim_dispute_award', { ...input, ...collateralOf(input.listing), dispute });
 }
 
 export interface LapseDisputeInput {
@@ -147,13 +107,9 @@ export interface LapseDisputeInput {
 }
 
 /** Ends a dispute that was not resolved for 30 days. Nobody signs. */
-export function lapseDispute({ executionId, listing, rentSponsor }: LapseDisputeInput): TransactionInstruction {
-  const accounts = {
-    dispute: findDispute(findExecution(executionId)),
-    collateral: findCollateral(listing),
-    rent_sponsor: rentSponsor,
-  };
-  return buildInstruction('lapse_dispute', accounts, {});
+export function lapseDispute(input: LapseDisputeInput): TransactionInstruction {
+  const collateral = findCollateral(input.listing);
+  return buildInstruction('lapse_dispute', { ...input, collateral, dispute: disputeOf(input.executionId) });
 }
 
 export interface CloseDisputeInput {
@@ -163,7 +119,8 @@ export interface CloseDisputeInput {
 }
 
 /** Returns the rent of an ended dispute that owes nothing, 30 days after its outcome. Nobody signs. */
-export function closeDispute({ executionId, rentSponsor }: CloseDisputeInput): TransactionInstruction {
-  const dispute = findDispute(findExecution(executionId));
-  return buildInstruction('close_dispute', { dispute, rent_sponsor: rentSponsor }, {});
+export function closeDispute(input: CloseDisputeInput): TransactionInstruction {
+  return buildInstruction('close_dispute', { ...input, dispute: disputeOf(input.executionId) });
 }
+
+const disputeOf = (executionId: Uint8Array): PublicKey => findDispute(findExecution(executionId));

@@ -11,7 +11,7 @@ import {
 } from './addresses.ts';
 import { variantsOf } from './idlCodecs.ts';
 import type { EnumOf } from './idlValues.ts';
-import { type AccountValues, buildInstruction } from './instruction.ts';
+import { buildInstruction } from './instruction.ts';
 
 export interface OpenTerms {
   /** `createNonce(nonceHalfHour(now))`, by the chain's clock: 16 bytes that begin with the half-hour. */
@@ -42,8 +42,7 @@ export interface OpenExecutionInput extends OpenTerms {
 
 /** Funds an execution from the caller's own account. Signs: caller, payer. */
 export function openExecution(input: OpenExecutionInput): TransactionInstruction {
-  const { caller, source } = input;
-  return buildInstruction('open_execution', { caller, source, ...openAccounts(input) }, openArgs(input));
+  return buildInstruction('open_execution', { ...input, ...openAccounts(input) });
 }
 
 export interface OpenExecutionWithGrantInput extends OpenTerms {
@@ -70,16 +69,15 @@ export interface OpenExecutionWithGrantInput extends OpenTerms {
  * gas. Signs: relay authority, payer.
  */
 export function openExecutionWithGrant(input: OpenExecutionWithGrantInput): TransactionInstruction {
-  const { relayAuthority, wallet, keyId, usdcMint, feeLamports, spenderLendsEscrow } = input;
-  const accounts = {
-    relay_authority: relayAuthority,
+  const { wallet, keyId, usdcMint } = input;
+  return buildInstruction('open_execution_with_grant', {
+    ...input,
+    ...openAccounts(input),
     grant: findGrant(wallet, keyId),
     spender: findSpender(wallet),
     source: findTokenAccount(wallet, usdcMint),
-    ...openAccounts(input),
-  };
-  const args = { open: openArgs(input), feeLamports, spenderLendsEscrow };
-  return buildInstruction('open_execution_with_grant', accounts, args);
+    open: input,
+  });
 }
 
 export interface SettleExecutionInput {
@@ -102,20 +100,9 @@ export interface SettleExecutionInput {
 
 /** Pays creator and marketplace, and divides the gas. Signs: relay authority. */
 export function settleExecution(input: SettleExecutionInput): TransactionInstruction {
-  const { relayAuthority, executionId, caller, listing, payout, rentSponsor } = input;
-  const { resultHash, signature, executionTimeMs, gasLamports } = input;
-  const record = findExecution(executionId);
-  const accounts = {
-    relay_authority: relayAuthority,
-    record,
-    listing,
-    escrow: findEscrow(record),
-    payout,
-    rent_sponsor: rentSponsor,
-    spender: findSpender(caller),
-  };
-  const args = { resultHash, signature, executionTimeMs, gasLamports, spenderBump: findSpenderBump(caller) };
-  return buildInstruction('settle_execution', accounts, args);
+  const record = findExecution(input.executionId);
+  const spender = { spender: findSpender(input.caller), spenderBump: findSpenderBump(input.caller) };
+  return buildInstruction('settle_execution', { ...input, ...spender, record, escrow: findEscrow(record) });
 }
 
 export type RefundReason = EnumOf<'RefundReason'>;
@@ -146,29 +133,15 @@ export interface RefundExecutionInput {
 
 /** Returns an escrow to its caller. Signs: authority. */
 export function refundExecution(input: RefundExecutionInput): TransactionInstruction {
-  return buildInstruction('refund_execution', refundAccounts(input), refundArgs(input));
+  return buildInstruction('refund_execution', { ...input, ...refundAccounts(input) });
 }
 
-/** The arguments that both refunds of an execution share. */
-export const refundArgs = ({ reason, gasLamports }: Pick<RefundExecutionInput, 'reason' | 'gasLamports'>) => ({
-  reason,
-  gasLamports,
-});
-
-/** The accounts that both share. */
-export function refundAccounts(input: Omit<RefundExecutionInput, 'reason' | 'gasLamports'>): AccountValues {
-  const { authority, executionId, listing, caller, keyId, destination, rentSponsor } = input;
+/** The derived accounts of both refunds. */
+export function refundAccounts(input: Pick<RefundExecutionInput, 'executionId' | 'listing' | 'caller' | 'keyId'>) {
+  const { executionId, listing, caller, keyId } = input;
   const record = findExecution(executionId);
-  return {
-    authority,
-    record,
-    collateral: findCollateral(listing),
-    escrow: findEscrow(record),
-    destination,
-    grant: findGrant(caller, keyId),
-    spender: findSpender(caller),
-    rent_sponsor: rentSponsor,
-  };
+  const grant = { grant: findGrant(caller, keyId), spender: findSpender(caller) };
+  return { record, escrow: findEscrow(record), collateral: findCollateral(listing), ...grant };
 }
 
 export interface CloseExecutionInput {
@@ -181,28 +154,12 @@ export interface CloseExecutionInput {
  * Returns the rent of an ended record. Allowed an hour after the open of a refunded one, and a year after the dispute
  * window of a paid one that nobody archived. Nobody signs.
  */
-export function closeExecution({ executionId, rentSponsor }: CloseExecutionInput): TransactionInstruction {
-  return buildInstruction('close_execution', { record: findExecution(executionId), rent_sponsor: rentSponsor }, {});
+export function closeExecution(input: CloseExecutionInput): TransactionInstruction {
+  return buildInstruction('close_execution', { ...input, record: findExecution(input.executionId) });
 }
 
-export type OpenPlace = { payer: PublicKey; rentSponsor: PublicKey; listing: PublicKey; usdcMint: PublicKey };
-
-/** The accounts that all opens share. */
-export function openAccounts(input: OpenTerms & OpenPlace): AccountValues {
-  const record = findExecution(input.executionId);
-  return {
-    payer: input.payer,
-    rent_sponsor: input.rentSponsor,
-    listing: input.listing,
-    collateral: findCollateral(input.listing),
-    record,
-    escrow: findEscrow(record),
-    usdc_mint: input.usdcMint,
-  };
-}
-
-/** The arguments that all opens share. */
-export function openArgs(input: OpenTerms): OpenTerms {
-  const { nonce, executionId, maxPrice, listingVersion, timeoutSeconds, requestHash, openBefore, gasLamports } = input;
-  return { nonce, executionId, maxPrice, listingVersion, timeoutSeconds, requestHash, openBefore, gasLamports };
+/** The derived accounts of all opens. */
+export function openAccounts({ executionId, listing }: { executionId: Uint8Array; listing: PublicKey }) {
+  const record = findExecution(executionId);
+  return { record, escrow: findEscrow(record), collateral: findCollateral(listing) };
 }

@@ -27,8 +27,7 @@ export interface CreateGrantInput {
 
 /** Gives an API key a capped right to spend; it also needs `approveSpender`. Signs: wallet, payer. */
 export function createGrant(input: CreateGrantInput): TransactionInstruction {
-  const { wallet, payer, keyId, limits } = input;
-  return buildInstruction('create_grant', { wallet, payer, grant: findGrant(wallet, keyId) }, { keyId, limits });
+  return buildInstruction('create_grant', withGrant(input));
 }
 
 export interface RevokeGrantInput {
@@ -40,8 +39,7 @@ export interface RevokeGrantInput {
 
 /** Permanently ends a key's right to spend. Signs: authority. */
 export function revokeGrant(input: RevokeGrantInput): TransactionInstruction {
-  const { authority, wallet, keyId } = input;
-  return buildInstruction('revoke_grant', { authority, grant: findGrant(wallet, keyId) }, {});
+  return buildInstruction('revoke_grant', withGrant(input));
 }
 
 export interface UpdateGrantInput {
@@ -52,8 +50,8 @@ export interface UpdateGrantInput {
 }
 
 /** Changes a key's limits. Signs: wallet. */
-export function updateGrant({ wallet, keyId, limits }: UpdateGrantInput): TransactionInstruction {
-  return buildInstruction('update_grant', { wallet, grant: findGrant(wallet, keyId) }, { limits });
+export function updateGrant(input: UpdateGrantInput): TransactionInstruction {
+  return buildInstruction('update_grant', withGrant(input));
 }
 
 export interface CloseGrantInput {
@@ -64,9 +62,14 @@ export interface CloseGrantInput {
 }
 
 /** Ends a key's right to spend and returns the account's rent. Signs: wallet. */
-export function closeGrant({ wallet, keyId, rentSponsor }: CloseGrantInput): TransactionInstruction {
-  return buildInstruction('close_grant', { wallet, grant: findGrant(wallet, keyId), rent_sponsor: rentSponsor }, {});
+export function closeGrant(input: CloseGrantInput): TransactionInstruction {
+  return buildInstruction('close_grant', withGrant(input));
 }
+
+const withGrant = <Input extends { wallet: PublicKey; keyId: Uint8Array }>(input: Input) => ({
+  ...input,
+  grant: findGrant(input.wallet, input.keyId),
+});
 
 /** Lets the wallet's spender address move up to `amount` base units; replaces any delegate. Signs: wallet. */
 export function approveSpender(input: {
@@ -91,6 +94,6 @@ export const ALL_GAS = 2n ** 64n - 1n;
  * Withdraws lamports from the signing wallet's gas balance; `ALL_GAS` takes everything. The rest must be zero, or
  * rent-exempt for an account without data. Signs: wallet.
  */
-export function withdrawGas({ wallet, lamports }: { wallet: PublicKey; lamports: bigint }): TransactionInstruction {
-  return buildInstruction('withdraw_gas', { wallet, spender: findSpender(wallet) }, { lamports });
+export function withdrawGas(input: { wallet: PublicKey; lamports: bigint }): TransactionInstruction {
+  return buildInstruction('withdraw_gas', { ...input, spender: findSpender(input.wallet) });
 }

@@ -45,20 +45,9 @@ export interface ListAgentInput {
 
 /** Lists an agent. Signs: creator, payer. */
 export function listAgent(input: ListAgentInput): TransactionInstruction {
-  const { creator, payer, listingId, signingKey, possession, source, payout, usdcMint, maxDeposit, terms } = input;
-  const listing = findListing(creator, listingId);
-  const accounts = {
-    creator,
-    payer,
-    listing,
-    signing_key: findSigningKey(signingKey),
-    collateral: findCollateral(listing),
-    collateral_vault: findCollateralVault(listing),
-    source,
-    payout,
-    usdc_mint: usdcMint,
-  };
-  return buildInstruction('list_agent', accounts, { listingId, signingKey, possession, maxDeposit, terms });
+  const listing = findListing(input.creator, input.listingId);
+  const accounts = { ...input, listing, ...collateralOf(listing), signingKey: findSigningKey(input.signingKey) };
+  return buildInstruction('list_agent', accounts, input);
 }
 
 export interface UpdateListingInput {
@@ -72,12 +61,7 @@ export interface UpdateListingInput {
 
 /** Replaces all terms and the payout account. Signs: creator. */
 export function updateListing(input: UpdateListingInput): TransactionInstruction {
-  const { creator, listing, payout, maxDeposit, terms } = input;
-  return buildInstruction(
-    'update_listing',
-    { creator, listing, collateral: findCollateral(listing), payout },
-    { maxDeposit, terms },
-  );
+  return buildInstruction('update_listing', { ...input, collateral: findCollateral(input.listing) });
 }
 
 export interface SetListingStatusInput {
@@ -88,9 +72,7 @@ export interface SetListingStatusInput {
 
 /** Pauses or resumes a listing. Signs: creator. */
 export function setListingStatus(input: SetListingStatusInput): TransactionInstruction {
-  const { creator, listing, status } = input;
-  const accounts = { creator, listing, collateral: findCollateral(listing) };
-  return buildInstruction('set_listing_status', accounts, { status });
+  return buildInstruction('set_listing_status', { ...input, collateral: findCollateral(input.listing) });
 }
 
 export interface RotateSigningKeyInput {
@@ -105,9 +87,8 @@ export interface RotateSigningKeyInput {
 
 /** Replaces the key that signs results of later executions. Signs: creator, payer. */
 export function rotateSigningKey(input: RotateSigningKeyInput): TransactionInstruction {
-  const { creator, payer, listing, signingKey, possession } = input;
-  const accounts = { creator, payer, listing, signing_key: findSigningKey(signingKey) };
-  return buildInstruction('rotate_signing_key', accounts, { signingKey, possession });
+  const accounts = { ...input, signingKey: findSigningKey(input.signingKey) };
+  return buildInstruction('rotate_signing_key', accounts, input);
 }
 
 export interface DelistAgentInput {
@@ -116,8 +97,8 @@ export interface DelistAgentInput {
 }
 
 /** Permanently ends a listing. Its collateral can be returned once nothing can be disputed any more. Signs: creator. */
-export function delistAgent({ creator, listing }: DelistAgentInput): TransactionInstruction {
-  return buildInstruction('delist_agent', { creator, listing, collateral: findCollateral(listing) }, {});
+export function delistAgent(input: DelistAgentInput): TransactionInstruction {
+  return buildInstruction('delist_agent', { ...input, collateral: findCollateral(input.listing) });
 }
 
 export interface TopUpCollateralInput {
@@ -131,15 +112,7 @@ export interface TopUpCollateralInput {
 
 /** Adds to a listing's collateral. Signs: creator. */
 export function topUpCollateral(input: TopUpCollateralInput): TransactionInstruction {
-  const { creator, listing, source, amount } = input;
-  const accounts = {
-    creator,
-    listing,
-    collateral: findCollateral(listing),
-    collateral_vault: findCollateralVault(listing),
-    source,
-  };
-  return buildInstruction('top_up_collateral', accounts, { amount });
+  return buildInstruction('top_up_collateral', { ...input, ...collateralOf(input.listing) });
 }
 
 export interface ReturnCollateralInput {
@@ -155,26 +128,17 @@ export interface ReturnCollateralInput {
  * treasury. Nobody signs.
  */
 export function returnCollateral(input: ReturnCollateralInput): TransactionInstruction {
-  const { creator, listing, usdcMint, rentSponsor } = input;
-  const accounts = {
-    listing,
-    collateral: findCollateral(listing),
-    collateral_vault: findCollateralVault(listing),
-    destination: findTokenAccount(creator, usdcMint),
-    rent_sponsor: rentSponsor,
-  };
-  return buildInstruction('return_collateral', accounts, {});
+  const destination = findTokenAccount(input.creator, input.usdcMint);
+  return buildInstruction('return_collateral', { ...input, ...collateralOf(input.listing), destination });
 }
 
 /** Moves the forfeited part of a listing's collateral to the treasury, when nobody can claim it any more. Nobody signs. */
-export function sweepForfeits({
-  listing,
-  rentSponsor,
-}: Pick<ReturnCollateralInput, 'listing' | 'rentSponsor'>): TransactionInstruction {
-  const accounts = {
-    collateral: findCollateral(listing),
-    collateral_vault: findCollateralVault(listing),
-    rent_sponsor: rentSponsor,
-  };
-  return buildInstruction('sweep_forfeits', accounts, {});
+export function sweepForfeits(input: Pick<ReturnCollateralInput, 'listing' | 'rentSponsor'>): TransactionInstruction {
+  return buildInstruction('sweep_forfeits', { ...input, ...collateralOf(input.listing) });
 }
+
+/** The accounts of a listing's collateral. */
+export const collateralOf = (listing: PublicKey) => ({
+  collateral: findCollateral(listing),
+  collateralVault: findCollateralVault(listing),
+});

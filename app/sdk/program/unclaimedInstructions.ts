@@ -5,17 +5,11 @@
 import type { PublicKey, TransactionInstruction } from '@solana/web3.js';
 import type { UnclaimedRefund } from './accounts.ts';
 import { findArchive, findRefundClaim, findTokenAccount } from './addresses.ts';
+import type { LeafPlace, ProvenPlace } from './archiveInstructions.ts';
 import { constants } from './constants.ts';
 import type { RefundDepositInput } from './depositInstructions.ts';
-import { type RefundExecutionInput, refundAccounts, refundArgs } from './executionInstructions.ts';
+import { type RefundExecutionInput, refundAccounts } from './executionInstructions.ts';
 import { buildInstruction } from './instruction.ts';
-
-/** An archive with room, which receives the leaf. */
-export interface LeafPlace {
-  archiveIndex: number;
-  /** As stored in the archive. */
-  tree: PublicKey;
-}
 
 export interface MoveUnclaimedRefundInput extends Omit<RefundExecutionInput, 'destination'>, LeafPlace {
   usdcMint: PublicKey;
@@ -26,10 +20,7 @@ export interface MoveUnclaimedRefundInput extends Omit<RefundExecutionInput, 'de
  * Allowed from `movableFrom(refundAt)`. Signs: authority, anyone.
  */
 export function moveUnclaimedRefund(input: MoveUnclaimedRefundInput): TransactionInstruction {
-  const { caller, usdcMint } = input;
-  const destination = findTokenAccount(caller, usdcMint);
-  const accounts = { ...refundAccounts({ ...input, destination }), ...placeAccounts(input) };
-  return buildInstruction('move_unclaimed_refund', accounts, refundArgs(input));
+  return buildInstruction('move_unclaimed_refund', { ...input, ...refundAccounts(input), ...unusable(input) });
 }
 
 export interface MoveUnclaimedDepositInput extends Omit<RefundDepositInput, 'destination'>, LeafPlace {
@@ -42,30 +33,22 @@ export interface MoveUnclaimedDepositInput extends Omit<RefundDepositInput, 'des
  * Allowed from `movableFrom` of the time from which anyone can refund it. Signs: authority, anyone.
  */
 export function moveUnclaimedDeposit(input: MoveUnclaimedDepositInput): TransactionInstruction {
-  const { authority, deposit, rentSponsor, usdcMint, caller } = input;
-  const accounts = {
-    authority,
-    deposit,
-    vault: findTokenAccount(deposit, usdcMint),
-    destination: findTokenAccount(caller, usdcMint),
-    rent_sponsor: rentSponsor,
-    ...placeAccounts(input),
-  };
-  return buildInstruction('move_unclaimed_deposit', accounts, {});
+  const vault = findTokenAccount(input.deposit, input.usdcMint);
+  return buildInstruction('move_unclaimed_deposit', { ...input, vault, ...unusable(input) });
 }
+
+/** The caller's account that cannot receive, and the archive. */
+const unusable = (input: { caller: PublicKey; usdcMint: PublicKey; archiveIndex: number }) => ({
+  destination: findTokenAccount(input.caller, input.usdcMint),
+  archive: findArchive(input.archiveIndex),
+});
 
 /** Unix seconds from which a refund can be moved, from the time at which anyone can make it. */
 export const movableFrom = (refundableAt: bigint): bigint => refundableAt + BigInt(constants.unclaimedSeconds);
 
-export interface ClaimRefundInput extends LeafPlace {
+export interface ClaimRefundInput extends ProvenPlace {
   /** The fields of the leaf. Its caller signs. */
   refund: UnclaimedRefund;
-  leafIndex: number;
-  /**
-   * The siblings on the leaf's path, from the bottom up. Only the first `constants.archiveProofNodes` are used, because
-   * the tree's account has the others.
-   */
-  proof: readonly Uint8Array[];
   /** Pays the rent of the account that forbids a second claim. */
   payer: PublicKey;
   /** Any USDC account of the caller. */
@@ -74,18 +57,12 @@ export interface ClaimRefundInput extends LeafPlace {
 
 /** Pays an unclaimed refund to its caller. Signs: the refund's caller, payer. */
 export function claimRefund(input: ClaimRefundInput): TransactionInstruction {
-  const { refund, leafIndex, proof, payer, destination, archiveIndex, tree } = input;
-  const { source, caller, amount, unclaimedAt } = refund;
-  const accounts = {
-    caller,
-    payer,
+  const { refund, leafIndex, archiveIndex, tree } = input;
+  return buildInstruction('claim_refund', {
+    ...input,
+    ...refund,
     archive: findArchive(archiveIndex),
-    tree,
     claim: findRefundClaim(tree, leafIndex),
-    destination,
-  };
-  const nodes = proof.slice(0, constants.archiveProofNodes);
-  return buildInstruction('claim_refund', accounts, { source, amount, unclaimedAt, leafIndex, proof: nodes });
+    proof: input.proof.slice(0, constants.archiveProofNodes),
+  });
 }
-
-const placeAccounts = ({ archiveIndex, tree }: LeafPlace) => ({ archive: findArchive(archiveIndex), tree });

@@ -25,7 +25,7 @@ import { type FindArchive, type ProvenLeaf, proveLeaf } from './archive.ts';
 import { readAccount, readClock, readTokens } from './connection.ts';
 import { formatBytes, formatTime, type Progress } from './format.ts';
 import { type Marketplace, type MarketplaceChain, readUsdcAccount } from './marketplace.ts';
-import { rebuildProofs, reportRebuilding } from './rebuiltProofs.ts';
+import { rebuildProofs, unlessRebuilt } from './rebuiltProofs.ts';
 import { Refusal } from './refusal.ts';
 import { sendTransaction, signText } from './send.ts';
 import { askOnce, clientOf, patienceOf } from './service.ts';
@@ -151,24 +151,11 @@ export async function readExecution(
   const record = findExecution(executionId);
   const execution = decodeOwn('ExecutionRecord', await connection.getAccountInfo(record));
   if (execution) return { source: 'record', execution };
-  const given = findArchive && (await findLeaf(connection, executionId, findArchive, onProgress));
+  const find =
+    findArchive && (async () => proveLeaf(connection, executionId, await findArchive(formatUuid(executionId))));
+  const given = find ? await unlessRebuilt(find, onProgress) : null;
   const leaf = given ?? (await rebuildLeaf(connection, executionId, onProgress));
   return { source: 'leaf', execution: leaf.execution, leaf };
-}
-
-/** Null if there is no valid proof, for whatever reason. */
-async function findLeaf(
-  connection: Connection,
-  executionId: Uint8Array,
-  findArchive: FindArchive,
-  onProgress?: Progress,
-): Promise<ProvenLeaf | null> {
-  try {
-    return await proveLeaf(connection, executionId, await findArchive(formatUuid(executionId)));
-  } catch (error) {
-    reportRebuilding(error, onProgress);
-    return null;
-  }
 }
 
 async function rebuildLeaf(

@@ -17,10 +17,15 @@ import { Refusal } from './refusal.ts';
 /** Leaves below a node of the canopy. */
 const BLOCK = 2 ** constants.archiveProofNodes;
 
-/** Says why the proofs of a service are not used. */
-export function reportRebuilding(reason: unknown, onProgress: Progress | undefined): void {
-  const text = (reason as Error).message.replace(/\.$/, '');
-  onProgress?.(`${text}. The proof is rebuilt from the chain's transactions ...`);
+/** What the proofs of a service give; null if it gives none that hold, for whatever reason, which is told. */
+export async function unlessRebuilt<T>(prove: () => Promise<T>, onProgress: Progress | undefined): Promise<T | null> {
+  try {
+    return await prove();
+  } catch (error) {
+    const text = (error as Error).message.replace(/\.$/, '');
+    onProgress?.(`${text}. The proof is rebuilt from the chain's transactions ...`);
+    return null;
+  }
 }
 
 /**

@@ -29,7 +29,7 @@ import { readDeposit, refundableAt } from './deposits.ts';
 import { readRecord } from './executions.ts';
 import { formatTime, type Progress } from './format.ts';
 import type { MarketplaceChain } from './marketplace.ts';
-import { rebuildProofs, reportRebuilding } from './rebuiltProofs.ts';
+import { rebuildProofs, unlessRebuilt } from './rebuiltProofs.ts';
 import { Refusal } from './refusal.ts';
 import { sendTransaction } from './send.ts';
 import { ask, clientOf, type Service } from './service.ts';
@@ -119,11 +119,7 @@ interface ProvenRefund extends ProvenPlace {
 }
 
 /** Proves an unclaimed refund against the chain. Throws Refusal if any step fails. */
-export async function proveUnclaimed(
-  connection: Connection,
-  source: PublicKey,
-  proof: ClaimedRefund,
-): Promise<ProvenRefund> {
+async function proveUnclaimed(connection: Connection, source: PublicKey, proof: ClaimedRefund): Promise<ProvenRefund> {
   const refund = readUnclaimedFields(proof.fields);
   if (!refund.source.equals(source)) {
     throw new Refusal(`The proof is for the refund of ${refund.source}, not of ${source}.`);
@@ -143,7 +139,7 @@ export async function showUnclaimed(
   findUnclaimed?: FindUnclaimed,
   onProgress?: Progress,
 ) {
-  const given = findUnclaimed ? await proveGiven(connection, source, findUnclaimed, onProgress) : [];
+  const given = await proveGiven(connection, source, findUnclaimed, onProgress);
   const proven = given.length > 0 ? given : await rebuildAll(connection, source, onProgress);
   return { source: source.toBase58(), refunds: proven.map(shown) };
 }
@@ -164,15 +160,12 @@ function shown({ refund, archive, leafIndex, isClaimed }: ProvenRefund) {
 async function proveGiven(
   connection: Connection,
   source: PublicKey,
-  findUnclaimed: FindUnclaimed,
+  findUnclaimed?: FindUnclaimed,
   onProgress?: Progress,
 ): Promise<ProvenRefund[]> {
-  try {
-    return await proveAll(connection, source, await findUnclaimed(source));
-  } catch (error) {
-    reportRebuilding(error, onProgress);
-    return [];
-  }
+  if (!findUnclaimed) return [];
+  const prove = async () => proveAll(connection, source, await findUnclaimed(source));
+  return (await unlessRebuilt(prove, onProgress)) ?? [];
 }
 
 /** Throws Refusal if the chain has none. */
@@ -206,7 +199,7 @@ export async function claimUnclaimed({ connection, config }: MarketplaceChain, o
   const { wallet, source, findUnclaimed, onProgress } = options;
   const caller = wallet.publicKey;
   const isOpen = ({ isClaimed }: ProvenRefund) => !isClaimed;
-  let open = findUnclaimed ? (await proveGiven(connection, source, findUnclaimed, onProgress)).filter(isOpen) : [];
+  let open = (await proveGiven(connection, source, findUnclaimed, onProgress)).filter(isOpen);
   // A service may also keep silent about a refund.
   if (open.length === 0) open = (await rebuildAll(connection, source, onProgress)).filter(isOpen);
   if (open.length === 0)

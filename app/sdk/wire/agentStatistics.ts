@@ -1,7 +1,6 @@
 /** Statistics of an agent by the UTC day on which its executions ended. */
 import * as z from 'zod';
-
-const Count = z.int().min(0);
+import { Count } from './fields.ts';
 
 /** Ended executions of one or more days. */
 const figures = {

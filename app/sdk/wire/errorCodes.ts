@@ -4,11 +4,10 @@
  */
 import * as z from 'zod';
 import { PAYMENT_REASONS, PRICE_LIMITS, RequestIssue } from './errorDetails.ts';
+import { Lamports, Usdc } from './fields.ts';
 import { KEY_SCOPES } from './keyScopes.ts';
 
 const Nothing = z.null();
-const Usdc = z.number().min(0);
-const Lamports = z.int().min(0);
 
 export interface ErrorEntry {
   status: number;

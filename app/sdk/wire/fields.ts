@@ -1,15 +1,13 @@
 /** Shared field schemas of the procedures: ids, hashes, times, amounts, pages. */
 import * as z from 'zod';
-import { ADDRESS } from './choices.ts';
+import { ADDRESS, EXECUTION_ID } from './choices.ts';
 
 export { ADDRESS };
 
 export const Address = z.string('must be a base58 address').regex(ADDRESS, 'must be a base58 address of 32 bytes');
 export const Hash = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 as 64 lower-case hex digits');
 export const Signature = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'must be a base58 signature of 64 bytes');
-export const ExecutionId = z
-  .string()
-  .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be an execution_id, a UUID in lower case');
+export const ExecutionId = z.string().regex(EXECUTION_ID, 'must be an execution_id, a UUID in lower case');
 /** ISO 8601 in UTC. */
 export const Time = z.iso.datetime();
 /** Decimal, at most 6 places. */

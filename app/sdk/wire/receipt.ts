@@ -3,7 +3,8 @@
  * `@agent-marketplace/sdk/receipt` checks it, by itself and against any Solana node.
  */
 import * as z from 'zod';
-import { ADDRESS } from './choices.ts';
+import { ADDRESS, EXECUTION_ID } from './choices.ts';
+import { Time } from './fields.ts';
 import { isUsdc } from './usdc.ts';
 import { ExecutionArchive } from './wire.ts';
 
@@ -12,8 +13,6 @@ const Address = matching(ADDRESS);
 const Hash = matching(/^[0-9a-f]{64}$/);
 const Signature = matching(/^ed25519:[1-9A-HJ-NP-Za-km-z]{64,88}$/);
 const TransactionId = matching(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/);
-/** The chain has whole seconds. */
-const Time = z.iso.datetime();
 const USDC_RULE = 'must be an amount of USDC, a number with at most 6 decimal places';
 
 /** GET /v1/executions/{execution_id}/receipt. Exists for settled executions only. */
@@ -21,7 +20,7 @@ export const Receipt = z.strictObject({
   version: z.literal(1),
   program_id: Address,
   genesis_hash: Address,
-  execution_id: matching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+  execution_id: matching(EXECUTION_ID),
   record: Address,
   agent_id: Address,
   caller: Address,

@@ -1,12 +1,9 @@
 /** Daily statements: amounts that a wallet paid as caller or earned as creator, by UTC day of an execution's end. */
 import * as z from 'zod';
 import { STATEMENT_DAYS, STATEMENT_ROLES, type StatementRole } from './choices.ts';
-import { ADDRESS } from './fields.ts';
+import { ADDRESS, Count, Usdc } from './fields.ts';
 
 export { STATEMENT_DAYS, type StatementRole };
-
-const Count = z.int().min(0);
-const Usdc = z.number().min(0);
 
 const figures = {
   executions: Count,

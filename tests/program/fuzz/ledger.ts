@@ -128,20 +128,16 @@ export class Ledger {
 
   /** Applies a rule completely or not at all. Returns the error of a refusal, or null. */
   attempt(rule: () => void): string | null {
-    this.pending = new Map();
     try {
-      rule();
-      for (const [address, entry] of this.pending) this.accounts.set(address, entry);
+      this.record(rule);
       return null;
     } catch (error) {
       if (error instanceof Refusal) return error.message;
       throw error;
-    } finally {
-      this.pending = null;
     }
   }
 
-  /** Applies something that cannot be refused. Returns the changed addresses. */
+  /** Applies all of something, or nothing if it throws. Returns the changed addresses. */
   record(happening: () => void): Set<Address> {
     this.pending = new Map();
     try {

@@ -13,13 +13,13 @@ import {
 } from '@solana/web3.js';
 import { expect } from 'chai';
 import idlJson from '../../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
-import { addressOf, NO_ACCOUNT, type RawAccount } from '../../harness/vm/backend.ts';
+import { NO_ACCOUNT, type RawAccount } from '../../harness/vm/backend.ts';
 import { namedKeypair } from '../../harness/vm/keys.ts';
 import { TEST_CALLER_ID } from '../../harness/vm/outcome.ts';
-import { emptyWorld, type World } from '../../harness/vm/world.ts';
+import type { World } from '../../harness/vm/world.ts';
 import { BUDGET } from '../archiving.ts';
-import { type Market, market, NOBODY, sides } from './parties.ts';
-import { EARLY, SCENARIOS } from './scenarios.ts';
+import { keyring, NOBODY, signersOf, stage } from './parties.ts';
+import { SCENARIOS } from './scenarios.ts';
 
 /** Address for misplaced accounts. */
 const ELSEWHERE = namedKeypair('elsewhere').publicKey;
@@ -48,11 +48,12 @@ describe('the constraints of the IDL', () => {
 
   for (const { name, accounts } of idlJson.instructions) {
     it(`of ${name} are kept: it refuses each account that breaks one, and succeeds with the right ones`, async () => {
-      const { w, mine, theirs } = await stage(name);
+      const market = await stage(name);
+      const { w, mine, theirs } = market;
       const scenario = SCENARIOS[name]!;
       const other = await scenario(w, theirs);
       const attacked = await scenario(w, mine);
-      const signers = keyring(w, { w, mine, theirs });
+      const signers = keyring(market);
       const faults: string[] = [];
       for (const [at, account] of (accounts as IdlAccount[]).entries()) {
         const own = attacked.keys[at]!;
@@ -97,12 +98,13 @@ describe('accounts that only the program can make', () => {
 
   for (const [name, account, state, error] of REFUSED) {
     it(`are refused by ${name} if ${account} is ${state}`, async () => {
-      const { w, mine, theirs } = await stage(name);
+      const market = await stage(name);
+      const { w, mine } = market;
       const instruction = await SCENARIOS[name]!(w, mine);
       const { accounts } = idlJson.instructions.find((known) => known.name === name)!;
       const { pubkey } = instruction.keys[accounts.findIndex((known) => known.name === account)]!;
       w.vm.setAccount(pubkey, STATES[state]!);
-      const outcome = await send(w, instruction, keyring(w, { w, mine, theirs }));
+      const outcome = await send(w, instruction, keyring(market));
       expect(outcome.error?.name, outcome.logs.join('\n')).to.equal(error);
     });
   }
@@ -130,23 +132,6 @@ function attacksOn(account: IdlAccount, own: AccountMeta, theirs: PublicKey, sta
 function isRefusal(error: { name: string; code: number | null } | null, attack: Attack): boolean {
   if (!error) return false;
   return attack.name === 'read-only' || (error.code !== null && /^[A-Z]\w+$/.test(error.name));
-}
-
-/** The world of an instruction, which may be one before the marketplace exists. */
-async function stage(name: string): Promise<Market> {
-  if (!EARLY.includes(name)) return market();
-  const w = await emptyWorld();
-  return { w, ...(await sides(w)) };
-}
-
-function keyring(w: World, { mine, theirs }: Market): Map<string, Keypair> {
-  const people = [w.vm.upgradeAuthority, w.admin, w.relay, NOBODY];
-  for (const { creator, caller, payer } of [mine, theirs]) people.push(creator, caller, payer);
-  return new Map(people.map((keypair) => [addressOf(keypair.publicKey), keypair]));
-}
-
-function signersOf({ keys }: TransactionInstruction, people: Map<string, Keypair>): Keypair[] {
-  return keys.flatMap(({ pubkey, isSigner }) => (isSigner ? (people.get(addressOf(pubkey)) ?? []) : []));
 }
 
 /** Sends with the keys of all accounts that sign. */

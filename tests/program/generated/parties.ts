@@ -2,10 +2,11 @@
  * Two sides: the demo creator, caller and payer with listing and grant, and a second creator, caller and payer with
  * theirs. An account of one side can then replace that of the other.
  */
-import type { Keypair } from '@solana/web3.js';
+import type { Keypair, TransactionInstruction } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
+import { addressOf } from '../../harness/vm/backend.ts';
 import { namedKeypair } from '../../harness/vm/keys.ts';
-import { GAS_BALANCE, USDC, type World, world } from '../../harness/vm/world.ts';
+import { emptyWorld, GAS_BALANCE, USDC, type World, world } from '../../harness/vm/world.ts';
 import { TestArchive } from '../archiving.ts';
 import type { Side } from './moments.ts';
 
@@ -14,6 +15,9 @@ export interface Market {
   mine: Side;
   theirs: Side;
 }
+
+/** Instructions that happen before the marketplace exists. */
+export const EARLY = ['initialize_config'];
 
 /** Can sign, has SOL and USDC, and has no role. */
 export const NOBODY = namedKeypair('nobody');
@@ -57,4 +61,23 @@ export async function market(): Promise<Market> {
 
   await new TestArchive(w).create();
   return { w, mine, theirs };
+}
+
+/** The world of an instruction, which may be one before the marketplace exists. */
+export async function stage(name: string): Promise<Market> {
+  if (!EARLY.includes(name)) return market();
+  const w = await emptyWorld();
+  return { w, ...(await sides(w)) };
+}
+
+/** The keys of all parties by address. */
+export function keyring({ w, mine, theirs }: Market): Map<string, Keypair> {
+  const people = [w.vm.upgradeAuthority, w.admin, w.relay, NOBODY];
+  for (const { creator, caller, payer } of [mine, theirs]) people.push(creator, caller, payer);
+  return new Map(people.map((keypair) => [addressOf(keypair.publicKey), keypair]));
+}
+
+/** The keys of the accounts that sign. */
+export function signersOf({ keys }: TransactionInstruction, people: Map<string, Keypair>): Keypair[] {
+  return keys.flatMap(({ pubkey, isSigner }) => (isSigner ? (people.get(addressOf(pubkey)) ?? []) : []));
 }

@@ -10,18 +10,27 @@ import { TestArchive } from '../archiving.ts';
 import type { Side } from './moments.ts';
 import * as moments from './moments.ts';
 
+/** A new value of every setting. */
+const SETTINGS = {
+  feeBps: 50,
+  minPrice: 20_000n,
+  disputeBondLamports: 1n,
+  disputeWindowSeconds: 300_000,
+  refundGraceSeconds: 900,
+  maxTimeoutSeconds: 7_200,
+  recordSeconds: 7_201,
+  exposureMultiple: 3,
+};
+
 /** Prepares the world, and returns the instruction that then succeeds for this side. */
 export type Scenario = (w: World, side: Side) => Promise<TransactionInstruction>;
 
 const bytes16 = (text: string) => namedKeypair(text).publicKey.toBytes().slice(0, 16);
 
-/** Instructions that happen before the marketplace exists. */
-export const EARLY = ['initialize_config'];
-
 export const SCENARIOS: Record<string, Scenario> = {
   initialize_config: async (w, { payer }) => program.initializeConfig(w.configInput({ payer: payer.publicKey })),
   set_creator_verified: async (w, side) => program.setCreatorVerified(badge(w, side)),
-  update_config: async (w) => program.updateConfig({ admin: w.admin.publicKey, feeBps: 50 }),
+  update_config: async (w) => program.updateConfig({ admin: w.admin.publicKey, ...SETTINGS }),
   propose_change: async (w, side) => program.proposeChange(change(w, side)),
   apply_change: async (w, side) => {
     const { changeId, payer } = await proposed(w, side);
@@ -49,8 +58,9 @@ export const SCENARIOS: Record<string, Scenario> = {
     const change = { creator: creator.publicKey, payer: payer.publicKey, payout: savings };
     return w.listInstruction({ ...change, listingId: bytes16(`${label} second listing`) }, signingKey);
   },
-  update_listing: async (w, { creator, listing, savings }) => {
-    const terms = { ...w.listInput().terms, tagMask: 0b10 };
+  update_listing: async (_, { creator, listing, savings }) => {
+    const metadata = { metadataUri: 'x', metadataHash: new Uint8Array(32).fill(8) };
+    const terms = { price: USDC, timeoutSeconds: 50, minTimeoutSeconds: 6, tagMask: 0b10, ...metadata };
     const accounts = { creator: creator.publicKey, listing, payout: savings };
     return program.updateListing({ ...accounts, maxDeposit: NO_LIMIT, terms });
   },
@@ -71,7 +81,8 @@ export const SCENARIOS: Record<string, Scenario> = {
     return program.revokeGrant({ authority: wallet, wallet, keyId: w.keyId });
   },
   update_grant: async (w, { caller }) => {
-    const { limits } = w.grantInput({ totalMax: 30n * USDC });
+    const amounts = { perExecutionMax: 3n * USDC, periodMax: 15n * USDC, totalMax: 30n * USDC };
+    const { limits } = w.grantInput({ ...amounts, periodSeconds: 77, maxGasLamports: 3 });
     return program.updateGrant({ wallet: caller.publicKey, keyId: w.keyId, limits });
   },
   close_grant: async (w, { caller, payer, label }) => {
@@ -151,18 +162,24 @@ function rotation({ creator, payer, listing }: Side, key: Keypair): TransactionI
 }
 
 /** A proposed change. Each side's payer pays for its own. */
-function change(w: World, { payer, label }: Side): program.ProposeChangeInput {
+function change(w: World, { payer, creator, label }: Side): program.ProposeChangeInput {
   const changeId = BigInt(label.length);
-  return { admin: w.admin.publicKey, payer: payer.publicKey, changeId, settings: { feeBps: 50 } };
+  return {
+    admin: w.admin.publicKey,
+    payer: payer.publicKey,
+    changeId,
+    settings: SETTINGS,
+    addedRelayAuthorities: [creator.publicKey],
+  };
 }
 
-async function proposed(
+export async function proposed(
   w: World,
   side: Side,
-  subject?: Pick<program.ProposeChangeInput, 'nextAdmin'>,
+  subject?: Pick<program.ProposeChangeInput, 'nextAdmin' | 'guardian'>,
 ): Promise<program.ProposeChangeInput> {
-  const { settings, ...named } = change(w, side);
-  const input = { ...named, ...(subject ?? { settings }) };
+  const { settings, addedRelayAuthorities, ...named } = change(w, side);
+  const input = { ...named, ...(subject ?? { settings, addedRelayAuthorities }) };
   await w.must([program.proposeChange(input)], [w.admin, side.payer]);
   return input;
 }

@@ -244,18 +244,36 @@ export function settleExecution(ledger: Ledger, input: program.SettleExecutionIn
 }
 
 export function refundExecution(ledger: Ledger, input: program.RefundExecutionInput): void {
-  const settings = config(ledger);
+  const [authority, destination] = [text(input.authority), text(input.destination)];
+  refund(ledger, input, (record, byRelay) => {
+    demand(byRelay || ledger.now >= record.refundAt, 'RefundTooEarly');
+    const associated = text(program.findTokenAccount(key(record.caller), key(config(ledger).usdcMint)));
+    demand(authority === record.caller || destination === associated, 'WrongRefundDestination');
+    demand(receivesFor(ledger, destination, record.caller), 'RefundDestinationUnusable');
+    return destination;
+  });
+}
+
+export function moveUnclaimedRefund(ledger: Ledger, input: program.MoveUnclaimedRefundInput): void {
+  refund(ledger, input, (record) => {
+    demand(ledger.now >= movableAt(record), 'MoveTooEarly');
+    demandUndeliverable(ledger, record.caller, text(input.caller));
+    return UNCLAIMED;
+  });
+  addLeaves(ledger, 1);
+}
+
+type Refund = Omit<program.RefundExecutionInput, 'destination' | 'reason'>;
+
+/** Both refunds. `allow` has the checks of time and destination, and returns the account that gets the money. */
+function refund(ledger: Ledger, input: Refund, allow: (record: ExecutionRecord, byRelay: boolean) => Address): void {
+  const byRelay = relaysOf(config(ledger)).includes(text(input.authority));
   const address = recordOf(input.executionId);
   const record = ledger.state('ExecutionRecord', address);
   ledger.state('CreatorCollateral', collateralOf(text(input.listing)));
-  const [authority, destination] = [text(input.authority), text(input.destination)];
   demand(record.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
   demand(record.listing === text(input.listing), 'ConstraintSeeds');
-  const byRelay = relaysOf(settings).includes(authority);
-  demand(byRelay || ledger.now >= record.refundAt, 'RefundTooEarly');
-  const associated = text(program.findTokenAccount(key(record.caller), key(settings.usdcMint)));
-  demand(authority === record.caller || destination === associated, 'WrongRefundDestination');
-  demand(receivesFor(ledger, destination, record.caller), 'RefundDestinationUnusable');
+  const destination = allow(record, byRelay);
   demand(!byRelay || input.gasLamports <= record.gasLamports, 'GasAboveRecord');
   demand(record.keyId === NO_KEY || record.keyId === hex(input.keyId), 'WrongGrant');
   demand(record.status === 'open', 'ExecutionNotOpen');
@@ -265,32 +283,11 @@ export function refundExecution(ledger: Ledger, input: program.RefundExecutionIn
   endRefunded(ledger, input);
 }
 
-/** Differs from a refund in the checks of time and destination. */
-export function moveUnclaimedRefund(ledger: Ledger, input: program.MoveUnclaimedRefundInput): void {
-  config(ledger);
-  const address = recordOf(input.executionId);
-  const record = ledger.state('ExecutionRecord', address);
-  ledger.state('CreatorCollateral', collateralOf(text(input.listing)));
-  demand(record.rentSponsor === text(input.rentSponsor), 'WrongRentSponsor');
-  demand(record.listing === text(input.listing), 'ConstraintSeeds');
-  demand(ledger.now >= movableAt(record), 'MoveTooEarly');
-  demandUndeliverable(ledger, record.caller, text(input.caller));
-  const byRelay = relaysOf(config(ledger)).includes(text(input.authority));
-  demand(!byRelay || input.gasLamports <= record.gasLamports, 'GasAboveRecord');
-  demand(record.keyId === NO_KEY || record.keyId === hex(input.keyId), 'WrongGrant');
-  demand(record.status === 'open', 'ExecutionNotOpen');
-  const escrow = escrowOf(input.executionId);
-  ledger.transfer(escrow, UNCLAIMED, ledger.token(escrow).amount, address);
-  ledger.closeOurs(escrow, escrowLenderOf(record), address);
-  addLeaves(ledger, 1);
-  endRefunded(ledger, input);
-}
-
 /** The time from which a refund can be moved: an hour after `refund_at`. */
 export const movableAt = ({ refundAt }: ExecutionRecord): bigint => refundAt + 3_600n;
 
 /** Ends the record, subtracts its price from grant and listing, and pays the gas. */
-function endRefunded(ledger: Ledger, input: Omit<program.RefundExecutionInput, 'destination' | 'reason'>): void {
+function endRefunded(ledger: Ledger, input: Refund): void {
   const address = recordOf(input.executionId);
   const record = ledger.state('ExecutionRecord', address);
   const book = collateralOf(text(input.listing));

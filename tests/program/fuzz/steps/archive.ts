@@ -10,9 +10,7 @@ const MOST = program.constants.maxArchivedRecords;
 
 export const createArchive: Planner = () => {
   const input = { payer: SPONSOR, tree: TREE, index: 0 };
-  return plan('create_archive', 'ArchiveCreated', program.createArchive(input), (target) =>
-    rules.createArchive(target, input),
-  );
+  return plan('ArchiveCreated', program.createArchive, input, rules.createArchive);
 };
 
 export const archiveExecutions: Planner = ({ ledger }, draw) => {
@@ -32,7 +30,5 @@ export const archiveExecutions: Planner = ({ ledger }, draw) => {
     rentSponsor: draw.maybe(5) ? STRANGER : key(record.rentSponsor),
   });
   const input = { index: 0, tree: TREE, executions: named.slice(0, MOST).map(pair) };
-  return plan('archive_executions', 'ExecutionsArchived', program.archiveExecutions(input), (target) =>
-    rules.archiveExecutions(target, input),
-  );
+  return plan('ExecutionsArchived', program.archiveExecutions, input, rules.archiveExecutions);
 };

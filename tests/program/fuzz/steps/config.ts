@@ -64,8 +64,13 @@ export const initializeConfig: Planner = ({ ledger }, draw) => {
     adminDelaySeconds: 0,
     ...(chosen as Pick<program.InitializeConfigInput, Setting>),
   };
-  const rule = (target: Ledger) => rules.initializeConfig(target, input, text(UPGRADE_AUTHORITY.publicKey));
-  return plan('initialize_config', 'ConfigInitialized', program.initializeConfig(input), rule);
+  return plan(
+    'ConfigInitialized',
+    program.initializeConfig,
+    input,
+    rules.initializeConfig,
+    text(UPGRADE_AUTHORITY.publicKey),
+  );
 };
 
 /** The present admin, sometimes somebody else. */
@@ -80,9 +85,7 @@ export const updateConfig: Planner = ({ ledger }, draw) => {
     const name = draw.of(SETTINGS);
     Object.assign(input, { [name]: draw.of(CHOICES[name] as readonly unknown[]) });
   }
-  return plan('update_config', 'ConfigUpdated', program.updateConfig(input), (target) =>
-    rules.updateConfig(target, input),
-  );
+  return plan('ConfigUpdated', program.updateConfig, input, rules.updateConfig);
 };
 
 /** The guardian or the admin, sometimes somebody else. */
@@ -98,7 +101,7 @@ export const setPause: Planner = ({ ledger }, draw) => {
   const canLift = guardianPaused && guardian !== rules.NOBODY ? key(guardian) : key(admin);
   const isPaused = adminPaused || guardianPaused ? draw.maybe(10) : draw.maybe(30);
   const input = { authority: draw.maybe(70) ? canLift : someGuardian(ledger, draw), isPaused };
-  return plan('set_pause', 'ConfigUpdated', program.setPause(input), (target) => rules.setPause(target, input));
+  return plan('ConfigUpdated', program.setPause, input, rules.setPause);
 };
 
 export const withdrawTreasury: Planner = ({ ledger }, draw): Plan => {
@@ -107,7 +110,5 @@ export const withdrawTreasury: Planner = ({ ledger }, draw): Plan => {
   const places = [...ADMINS.map(wallet), spareAccount(CREATORS[0]!)];
   const destination = draw.fault('itself') === 'none' ? draw.of(places) : draw.of([rules.TREASURY, text(STRANGER)]);
   const input = { admin: someAdmin(ledger, draw), destination: key(destination), amount };
-  return plan('withdraw_treasury', 'TreasuryWithdrawn', program.withdrawTreasury(input), (target) =>
-    rules.withdrawTreasury(target, input),
-  );
+  return plan('TreasuryWithdrawn', program.withdrawTreasury, input, rules.withdrawTreasury);
 };

@@ -7,7 +7,7 @@ import { type Address, key, type Ledger, text } from '../ledger.ts';
 import { config, relaysOf } from '../rules/config.ts';
 import * as rules from '../rules/deposits.ts';
 import { receivesFor } from '../rules/token.ts';
-import { openListing, reviveListings, someRelay, someSponsor, someTerms } from './executions.ts';
+import { openListing, reviveListings, someRelay, someSponsor, someTerms, stick } from './executions.ts';
 import { type Planner, plan, type Scene, until } from './plan.ts';
 
 /** The quote that a sequence has made for an address. */
@@ -62,9 +62,7 @@ export const prepareDeposit: Planner = (scene, draw) => {
     rentSponsor: draw.maybe(6) ? draw.of([address, vault]) : draw.of([rentPayer, COLD, CREATORS[0]!]),
     caller: draw.maybe(4) ? STRANGER : offered.caller,
   };
-  return plan('prepare_deposit', 'DepositPrepared', program.prepareDeposit(input), (target) =>
-    rules.prepareDeposit(target, input),
-  );
+  return plan('DepositPrepared', program.prepareDeposit, input, rules.prepareDeposit);
 };
 
 /** The caller or another payer pays a deposit, usually in full, or pays a quote that was not prepared. */
@@ -124,10 +122,7 @@ export const openExecutionFromDeposit: Planner = (scene, draw) => {
     ...{ deposit: key(found.address), quotedPayer: quote.payer, depositRentSponsor: key(found.deposit.rentSponsor) },
     ...(draw.maybe(8) ? draw.of(faults) : {}),
   };
-  const instruction = program.openExecutionFromDeposit(input);
-  return plan('open_execution_from_deposit', 'ExecutionOpened', instruction, (target) =>
-    rules.openExecutionFromDeposit(target, input),
-  );
+  return plan('ExecutionOpened', program.openExecutionFromDeposit, input, rules.openExecutionFromDeposit);
 };
 
 export const refundDeposit: Planner = (scene, draw) => {
@@ -149,9 +144,7 @@ export const refundDeposit: Planner = (scene, draw) => {
     destination: key(draw.maybe(5) ? draw.of([spareAccount(caller), wallet(STRANGER)]) : draw.of(own)),
     rentSponsor: draw.maybe(4) ? STRANGER : key(deposit.rentSponsor),
   };
-  return plan('refund_deposit', 'DepositRefunded', program.refundDeposit(input), (target) =>
-    rules.refundDeposit(target, input),
-  );
+  return plan('DepositRefunded', program.refundDeposit, input, rules.refundDeposit);
 };
 
 export const moveUnclaimedDeposit: Planner = (scene, draw) => {
@@ -163,22 +156,14 @@ export const moveUnclaimedDeposit: Planner = (scene, draw) => {
   const account = wallet(caller);
   const isStuck = !receivesFor(ledger, account, deposit.caller);
   const due = rules.movableAt(ledger, address, deposit);
-  if (!(isStuck && ledger.now >= due) && !draw.maybe(8)) {
-    const happen = (target: Ledger) => {
-      if (!isStuck) target.changeToken(account, { frozen: true });
-      if (target.now < due) target.now = due;
-    };
-    return { name: 'an account stays frozen', happen };
-  }
+  if (!(isStuck && ledger.now >= due) && !draw.maybe(8)) return stick(account, isStuck, due);
   const input = {
     authority: draw.of([STRANGER, caller, ...relaysOf(config(ledger)).map(key)]),
     ...{ deposit: key(address), caller: draw.maybe(4) ? draw.of(CALLERS) : caller },
     rentSponsor: draw.maybe(4) ? STRANGER : key(deposit.rentSponsor),
     ...{ archiveIndex: 0, tree: TREE, usdcMint: MINT },
   };
-  return plan('move_unclaimed_deposit', 'DepositRefunded', program.moveUnclaimedDeposit(input), (target) =>
-    rules.moveUnclaimedDeposit(target, input),
-  );
+  return plan('DepositRefunded', program.moveUnclaimedDeposit, input, rules.moveUnclaimedDeposit);
 };
 
 /** All times at which something becomes possible or impossible for a deposit. */

@@ -13,6 +13,7 @@ import { receivesFor } from '../rules/token.ts';
 import { archiveExecutions } from './archive.ts';
 import { settleExecution, someRecord } from './executions.ts';
 import { thaw } from './happenings.ts';
+import { mostly } from './listings.ts';
 import { fromHex, type Planner, plan, somePayer, until } from './plan.ts';
 
 const EVIDENCE = new Uint8Array(32).fill(0xee);
@@ -35,18 +36,15 @@ export const openDispute: Planner = (scene, draw) => {
   const record = someRecord(ledger, draw, disputable);
   if (!record) return settleExecution(scene, draw);
   const caller = draw.maybe(5) ? draw.of([STRANGER, ...CALLERS]) : key(record.caller);
-  const listings = [...ledger.all('AgentListing')].map(([address]) => address);
   const input = {
     ...{ caller, payer: somePayer(ledger, draw, caller) },
     executionId: fromHex(record.executionId),
-    listing: key(draw.maybe(4) ? draw.of(listings) : record.listing),
+    listing: mostly(ledger, draw, record.listing),
     maxBond: someBond(ledger, draw),
     evidenceHash: EVIDENCE,
     evidenceUri: draw.maybe(4) ? 'e'.repeat(201) : draw.of(['https://example.com/evidence', '', 'e'.repeat(200)]),
   };
-  return plan('open_dispute', 'DisputeOpened', program.openDispute(input), (target) =>
-    rules.openDispute(target, input),
-  );
+  return plan('DisputeOpened', program.openDispute, input, rules.openDispute);
 };
 
 /** By the leaf of an archived record: the true one, or one with a changed field. */
@@ -76,9 +74,7 @@ export const openDisputeWithProof: Planner = (scene, draw) => {
     evidenceUri: draw.of(['https://example.com/evidence', '', 'e'.repeat(200)]),
   };
   const isTrue = Object.keys(lie).length === 0 || (lie.caller?.equals(execution.caller) ?? false);
-  return plan('open_dispute_with_proof', 'DisputeOpened', program.openDisputeWithProof(input), (target) =>
-    rules.openDisputeWithProof(target, input, isTrue),
-  );
+  return plan('DisputeOpened', program.openDisputeWithProof, input, rules.openDisputeWithProof, isTrue);
 };
 
 /** A dispute with its execution's id, usually one that is wanted. */
@@ -107,20 +103,17 @@ export const resolveDispute: Planner = (scene, draw) => {
   const { dispute, executionId } = found;
   const upheld = !draw.maybe(30);
   const { creator } = ledger.find('AgentListing', dispute.listing)!;
-  const listings = [...ledger.all('AgentListing')].map(([address]) => address);
   const input = {
     admin: draw.maybe(4) ? draw.of([STRANGER, ...ADMINS]) : key(config(ledger).admin),
     executionId,
-    listing: key(draw.maybe(4) ? draw.of(listings) : dispute.listing),
+    listing: mostly(ledger, draw, dispute.listing),
     caller: draw.maybe(4) ? draw.of(CALLERS) : key(dispute.caller),
     creator: draw.maybe(4) ? draw.of(CREATORS) : key(creator),
     rentSponsor: draw.maybe(4) ? STRANGER : key(dispute.rentSponsor),
     ...{ usdcMint: MINT, upheld, reasonHash: REASON },
     amount: upheld ? someAmount(ledger, draw, dispute) : draw.maybe(5) ? 1n : 0n,
   };
-  return plan('resolve_dispute', 'DisputeResolved', program.resolveDispute(input), (target) =>
-    rules.resolveDispute(target, input),
-  );
+  return plan('DisputeResolved', program.resolveDispute, input, rules.resolveDispute);
 };
 
 export const lapseDispute: Planner = ({ ledger }, draw) => {
@@ -133,15 +126,12 @@ export const lapseDispute: Planner = ({ ledger }, draw) => {
       open.map(([, { openedAt }]) => openedAt + LAPSE),
     );
   const { dispute, executionId } = found;
-  const listings = [...ledger.all('AgentListing')].map(([address]) => address);
   const input = {
     executionId,
-    listing: key(draw.maybe(4) ? draw.of(listings) : dispute.listing),
+    listing: mostly(ledger, draw, dispute.listing),
     rentSponsor: draw.maybe(6) ? STRANGER : key(dispute.rentSponsor),
   };
-  return plan('lapse_dispute', 'DisputeLapsed', program.lapseDispute(input), (target) =>
-    rules.lapseDispute(target, input),
-  );
+  return plan('DisputeLapsed', program.lapseDispute, input, rules.lapseDispute);
 };
 
 export const claimDisputeAward: Planner = (scene, draw) => {
@@ -159,16 +149,13 @@ export const claimDisputeAward: Planner = (scene, draw) => {
   if (ledger.get(place).token?.frozen && draw.maybe(50)) return thaw(place);
   // Only the caller may choose another destination than its associated account.
   const authority = place === wallet(caller) ? draw.of([STRANGER, caller]) : caller;
-  const listings = [...ledger.all('AgentListing')].map(([address]) => address);
   const input = {
     ...{ authority, executionId },
-    listing: key(draw.maybe(4) ? draw.of(listings) : dispute.listing),
+    listing: mostly(ledger, draw, dispute.listing),
     destination: key(draw.maybe(6) ? draw.of([spareAccount(caller), wallet(STRANGER)]) : place),
     rentSponsor: draw.maybe(6) ? STRANGER : key(rentSponsor),
   };
-  return plan('claim_dispute_award', 'DisputeAwardClaimed', program.claimDisputeAward(input), (target) =>
-    rules.claimDisputeAward(target, input),
-  );
+  return plan('DisputeAwardClaimed', program.claimDisputeAward, input, rules.claimDisputeAward);
 };
 
 export const closeDispute: Planner = ({ ledger }, draw) => {
@@ -184,7 +171,5 @@ export const closeDispute: Planner = ({ ledger }, draw) => {
   }
   const { dispute, executionId } = found;
   const input = { executionId, rentSponsor: draw.maybe(8) ? STRANGER : key(dispute.rentSponsor) };
-  return plan('close_dispute', 'DisputeClosed', program.closeDispute(input), (target) =>
-    rules.closeDispute(target, input),
-  );
+  return plan('DisputeClosed', program.closeDispute, input, rules.closeDispute);
 };

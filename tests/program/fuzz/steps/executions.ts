@@ -25,8 +25,18 @@ import { available, collateralOf, type Listing } from '../rules/listings.ts';
 import { type Proof, result, signatureOf } from '../rules/proof.ts';
 import { receivesFor } from '../rules/token.ts';
 import { someGrant } from './grants.ts';
-import { listAgent, setListingStatus, signerOf, someListing } from './listings.ts';
-import { bytesOf, fromHex, newNonce, type Planner, plan, type Scene, somePayer, until } from './plan.ts';
+import { listAgent, mostly, setListingStatus, signerOf, someListing } from './listings.ts';
+import {
+  bytesOf,
+  fromHex,
+  type Happening,
+  newNonce,
+  type Planner,
+  plan,
+  type Scene,
+  somePayer,
+  until,
+} from './plan.ts';
 
 const RESULTS = [0xab, 0xcd].map((byte) => new Uint8Array(32).fill(byte));
 const REQUEST = new Uint8Array(32).fill(5);
@@ -135,9 +145,7 @@ export const openExecution: Planner = (scene, draw) => {
     ...{ ...terms, caller, payer, rentSponsor: someSponsor(draw, payer, caller, terms.executionId) },
     ...{ listing: key(address), source: key(draw.maybe(4) ? spareAccount(STRANGER) : source), usdcMint: MINT },
   };
-  return plan('open_execution', 'ExecutionOpened', program.openExecution(input), (target) =>
-    rules.openExecution(target, input),
-  );
+  return plan('ExecutionOpened', program.openExecution, input, rules.openExecution);
 };
 
 export const openExecutionWithGrant: Planner = (scene, draw) => {
@@ -170,9 +178,7 @@ export const openExecutionWithGrant: Planner = (scene, draw) => {
     ...{ relayAuthority, payer, listing: key(address), wallet: owner, usdcMint: MINT },
     ...{ keyId: fromHex(grant.keyId), rentSponsor: someSponsor(draw, payer, owner, terms.executionId) },
   };
-  return plan('open_execution_with_grant', 'ExecutionOpened', program.openExecutionWithGrant(input), (target) =>
-    rules.openExecutionWithGrant(target, input),
-  );
+  return plan('ExecutionOpened', program.openExecutionWithGrant, input, rules.openExecutionWithGrant);
 };
 
 /** The gas that a relay takes: usually a part or all of it, sometimes too much. */
@@ -202,16 +208,15 @@ export const settleExecution: Planner = (scene, draw) => {
   const record = someRecord(ledger, draw, due);
   if (!record) return openExecutionWithGrant(scene, draw);
   const resultHash = draw.of(RESULTS);
-  const listings = [...ledger.all('AgentListing')].map(([address]) => address);
-  const listing = draw.maybe(4) ? draw.of(listings) : record.listing;
-  const found = ledger.find('AgentListing', listing)!;
+  const listing = mostly(ledger, draw, record.listing);
+  const found = ledger.find('AgentListing', text(listing))!;
   const proof = someProof(draw, record, resultHash, found.signingKey);
   const payouts = draw.maybe(4) ? [wallet(STRANGER), ...places(found)] : usable(found);
   const input = {
     relayAuthority: someRelay(config(ledger), draw),
     executionId: fromHex(record.executionId),
     caller: draw.maybe(4) ? STRANGER : key(record.caller),
-    listing: key(listing),
+    listing,
     payout: key(payouts.length > 0 ? draw.of(payouts) : found.payout),
     rentSponsor: draw.maybe(4) ? STRANGER : key(record.rentSponsor),
     resultHash,
@@ -219,8 +224,7 @@ export const settleExecution: Planner = (scene, draw) => {
     executionTimeMs: draw.of([1_250, 0, 0xffff_ffff]),
     gasLamports: someGas(draw, record),
   };
-  const rule = (target: Ledger) => rules.settleExecution(target, input, proof);
-  return plan('settle_execution', 'ExecutionSettled', program.settleExecution(input), rule);
+  return plan('ExecutionSettled', program.settleExecution, input, rules.settleExecution, proof);
 };
 
 export const refundExecution: Planner = (scene, draw) => {
@@ -237,15 +241,13 @@ export const refundExecution: Planner = (scene, draw) => {
   const destination = key(draw.maybe(5) ? draw.of([spareAccount(caller), wallet(STRANGER)]) : draw.of(own));
   const input = {
     ...{ authority, executionId: fromHex(record.executionId), caller, destination },
-    listing: key(draw.maybe(4) ? draw.of([...ledger.all('AgentListing')].map(([address]) => address)) : record.listing),
+    listing: mostly(ledger, draw, record.listing),
     keyId: draw.maybe(4) ? bytesOf(2, 16) : fromHex(record.keyId),
     rentSponsor: draw.maybe(4) ? STRANGER : key(record.rentSponsor),
     reason: draw.of(program.REFUND_REASONS),
     gasLamports: someGas(draw, record),
   };
-  return plan('refund_execution', 'ExecutionRefunded', program.refundExecution(input), (target) =>
-    rules.refundExecution(target, input),
-  );
+  return plan('ExecutionRefunded', program.refundExecution, input, rules.refundExecution);
 };
 
 export const moveUnclaimedRefund: Planner = (scene, draw) => {
@@ -257,13 +259,7 @@ export const moveUnclaimedRefund: Planner = (scene, draw) => {
   const isStuck = !receivesFor(ledger, account, record.caller);
   const isOdd = draw.maybe(8);
   const due = rules.movableAt(record);
-  if (record.status === 'open' && !(isStuck && ledger.now >= due) && !isOdd) {
-    const happen = (target: Ledger) => {
-      if (!isStuck) target.changeToken(account, { frozen: true });
-      if (target.now < due) target.now = due;
-    };
-    return { name: 'an account stays frozen', happen };
-  }
+  if (record.status === 'open' && !(isStuck && ledger.now >= due) && !isOdd) return stick(account, isStuck, due);
   const named = draw.maybe(4) ? draw.of(CALLERS) : caller;
   const input = {
     authority: key(draw.of([text(STRANGER), text(caller), ...relaysOf(config(ledger))])),
@@ -273,10 +269,17 @@ export const moveUnclaimedRefund: Planner = (scene, draw) => {
     ...{ archiveIndex: 0, tree: TREE, usdcMint: MINT, reason: draw.of(program.REFUND_REASONS) },
     gasLamports: someGas(draw, record),
   };
-  return plan('move_unclaimed_refund', 'ExecutionRefunded', program.moveUnclaimedRefund(input), (target) =>
-    rules.moveUnclaimedRefund(target, input),
-  );
+  return plan('ExecutionRefunded', program.moveUnclaimedRefund, input, rules.moveUnclaimedRefund);
 };
+
+/** The account stays frozen until this time. */
+export const stick = (account: Address, isStuck: boolean, due: bigint): Happening => ({
+  name: 'an account stays frozen',
+  happen: (target) => {
+    if (!isStuck) target.changeToken(account, { frozen: true });
+    if (target.now < due) target.now = due;
+  },
+});
 
 export const closeExecution: Planner = ({ ledger }, draw) => {
   const due = (record: rules.ExecutionRecord) => {
@@ -288,16 +291,12 @@ export const closeExecution: Planner = ({ ledger }, draw) => {
     // Waiting a year for completed records ends everything else, so it is rare.
     const patient = draw.maybe(10);
     const ended = [...ledger.all('ExecutionRecord')].filter(([, { status }]) => patient || status === 'refunded');
-    return until(
-      ledger,
-      ended.flatMap(([, candidate]) => rules.closableAt(candidate) ?? []),
-    );
+    const moments = ended.flatMap(([, candidate]) => rules.closableAt(candidate) ?? []);
+    return until(ledger, moments);
   }
   const rentSponsor = draw.maybe(8) ? STRANGER : key(record.rentSponsor);
   const input = { executionId: fromHex(record.executionId), rentSponsor };
-  return plan('close_execution', 'ExecutionClosed', program.closeExecution(input), (target) =>
-    rules.closeExecution(target, input),
-  );
+  return plan('ExecutionClosed', program.closeExecution, input, rules.closeExecution);
 };
 
 /** The smaller of two amounts. Math.min does not accept bigint. */

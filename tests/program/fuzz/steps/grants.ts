@@ -2,12 +2,13 @@
 import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
 import { USDC } from '../../../harness/vm/world.ts';
+import { swap } from '../../exploits/acts.ts';
 import { CALLERS, gasBalance, STRANGER, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { demand, key, type Ledger, text } from '../ledger.ts';
 import { config, relaysOf } from '../rules/config.ts';
 import * as rules from '../rules/grants.ts';
-import { bytesOf, fromHex, type Happening, type Planner, plan, somePayer } from './plan.ts';
+import { bytesOf, fromHex, type Happening, type Planner, plan, planOf, somePayer } from './plan.ts';
 
 const YEAR = 31_536_000n;
 const KEY_IDS = [1, 2].map((index) => bytesOf(index, 16));
@@ -45,7 +46,7 @@ export const createGrant: Planner = ({ ledger }, draw) => {
   const keyId = draw.maybe(4) ? new Uint8Array(16) : (free ?? KEY_IDS[0]!);
   const payer = somePayer(ledger, draw, owner);
   const input = { wallet: owner, payer, keyId, limits: someLimits(draw, ledger.now) };
-  return plan('create_grant', 'GrantCreated', program.createGrant(input), (target) => rules.createGrant(target, input));
+  return plan('GrantCreated', program.createGrant, input, rules.createGrant);
 };
 
 /** A grant, usually one that is live. */
@@ -59,7 +60,7 @@ export const revokeGrant: Planner = ({ ledger }, draw) => {
   if (!grant) return null;
   const authority = key(draw.maybe(10) ? text(STRANGER) : draw.of([grant.wallet, ...relaysOf(config(ledger))]));
   const input = { authority, wallet: key(grant.wallet), keyId: fromHex(grant.keyId) };
-  return plan('revoke_grant', 'GrantRevoked', program.revokeGrant(input), (target) => rules.revokeGrant(target, input));
+  return plan('GrantRevoked', program.revokeGrant, input, rules.revokeGrant);
 };
 
 /** The signing wallet; sometimes another one, which does not match the grant's address. */
@@ -73,9 +74,8 @@ export const updateGrant: Planner = ({ ledger }, draw) => {
   const limits = someLimits(draw, ledger.now);
   const input = { wallet: key(grant.wallet), keyId: fromHex(grant.keyId), limits };
   const signer = someSigner(draw, grant.wallet);
-  const instruction = program.updateGrant(input);
-  instruction.keys[0]!.pubkey = signer;
-  return plan('update_grant', 'GrantUpdated', instruction, (target) => rules.updateGrant(target, input, text(signer)));
+  const instruction = swap(program.updateGrant(input), { wallet: signer });
+  return planOf('updateGrant', 'GrantUpdated', instruction, (target) => rules.updateGrant(target, input, text(signer)));
 };
 
 export const closeGrant: Planner = ({ ledger }, draw) => {
@@ -85,9 +85,8 @@ export const closeGrant: Planner = ({ ledger }, draw) => {
   const rentSponsor = draw.maybe(8) ? STRANGER : key(grant.rentSponsor);
   const input = { wallet: key(grant.wallet), keyId: fromHex(grant.keyId), rentSponsor };
   const signer = someSigner(draw, grant.wallet);
-  const instruction = program.closeGrant(input);
-  instruction.keys[0]!.pubkey = signer;
-  return plan('close_grant', 'GrantClosed', instruction, (target) => rules.closeGrant(target, input, text(signer)));
+  const instruction = swap(program.closeGrant(input), { wallet: signer });
+  return planOf('closeGrant', 'GrantClosed', instruction, (target) => rules.closeGrant(target, input, text(signer)));
 };
 
 /** A wallet withdraws lamports from its gas balance: values on both sides of every limit. */
@@ -104,7 +103,7 @@ export const withdrawGas: Planner = ({ ledger }, draw) => {
   const other = CALLERS.find((candidate) => candidate !== owner)!;
   const stolen = draw.maybe(5);
   if (stolen) instruction.keys[1]!.pubkey = key(gasBalance(other));
-  return plan('withdraw_gas', 'GasWithdrawn', instruction, (target) => {
+  return planOf('withdrawGas', 'GasWithdrawn', instruction, (target) => {
     demand(!stolen, 'ConstraintSeeds');
     rules.withdrawGas(target, input);
   });

@@ -21,6 +21,11 @@ export function someListing(ledger: Ledger, draw: Draw, wanted: (listing: rules.
   return draw.prefer(ledger.all('AgentListing'), ([address, listing]) => wanted(listing, address));
 }
 
+/** This listing, rarely any. */
+export function mostly(ledger: Ledger, draw: Draw, listing: Address): PublicKey {
+  return key(draw.maybe(4) ? draw.of([...ledger.all('AgentListing')])[0] : listing);
+}
+
 function someTerms(ledger: Ledger, draw: Draw, fits: (price: bigint) => boolean): program.ListingTerms {
   const settings = config(ledger);
   const price = draw.lean(PRICES, (amount) => amount >= settings.minPrice && fits(amount));
@@ -103,8 +108,7 @@ export const listAgent: Planner = ({ ledger }, draw) => {
     payout: key(fault === 'payout' ? spareAccount(STRANGER) : draw.of([wallet(creator), spareAccount(creator)])),
     ...{ maxDeposit: someDeposit(ledger, draw, terms.price), terms },
   };
-  const rule = (target: Ledger) => rules.listAgent(target, input, proof, weak);
-  return plan('list_agent', 'AgentListed', program.listAgent(input), rule);
+  return plan('AgentListed', program.listAgent, input, rules.listAgent, proof, weak);
 };
 
 /** The listing's creator, sometimes somebody else. */
@@ -133,9 +137,7 @@ export const updateListing: Planner = ({ ledger }, draw) => {
     payout: key(draw.maybe(8) ? wallet(STRANGER) : draw.of([wallet(creator), spareAccount(creator)])),
     terms,
   };
-  return plan('update_listing', 'ListingUpdated', program.updateListing(input), (target) =>
-    rules.updateListing(target, input),
-  );
+  return plan('ListingUpdated', program.updateListing, input, rules.updateListing);
 };
 
 export const setListingStatus: Planner = ({ ledger }, draw) => {
@@ -147,9 +149,7 @@ export const setListingStatus: Planner = ({ ledger }, draw) => {
   const turned = listing.status === 'active' ? 'paused' : 'active';
   const status = draw.maybe(10) ? draw.of(['active', 'paused', 'delisted'] as const) : turned;
   const input = { creator: someSigner(draw, listing.creator), listing: key(address), status };
-  return plan('set_listing_status', 'ListingStatusChanged', program.setListingStatus(input), (target) =>
-    rules.setListingStatus(target, input),
-  );
+  return plan('ListingStatusChanged', program.setListingStatus, input, rules.setListingStatus);
 };
 
 export const rotateSigningKey: Planner = ({ ledger }, draw) => {
@@ -160,8 +160,7 @@ export const rotateSigningKey: Planner = ({ ledger }, draw) => {
   const creator = someSigner(draw, listing.creator);
   const payer = somePayer(ledger, draw, creator);
   const input = { creator, payer, listing: key(address), signingKey, possession: signatureOf(proof) };
-  const rule = (target: Ledger) => rules.rotateSigningKey(target, input, proof, weak);
-  return plan('rotate_signing_key', 'SigningKeyRotated', program.rotateSigningKey(input), rule);
+  return plan('SigningKeyRotated', program.rotateSigningKey, input, rules.rotateSigningKey, proof, weak);
 };
 
 export const delistAgent: Planner = ({ ledger }, draw) => {
@@ -170,9 +169,7 @@ export const delistAgent: Planner = ({ ledger }, draw) => {
   if (!found) return null;
   const [address, listing] = found;
   const input = { creator: someSigner(draw, listing.creator), listing: key(address) };
-  return plan('delist_agent', 'AgentDelisted', program.delistAgent(input), (target) =>
-    rules.delistAgent(target, input),
-  );
+  return plan('AgentDelisted', program.delistAgent, input, rules.delistAgent);
 };
 
 export const topUpCollateral: Planner = ({ ledger }, draw) => {
@@ -190,9 +187,7 @@ export const topUpCollateral: Planner = ({ ledger }, draw) => {
   const amounts = { none: draw.of([slashed || 1n, 1n, 10_000_000n]), zero: 0n, above: held + 1n };
   const amount = amounts[draw.fault('zero', 'above')];
   const input = { creator: someSigner(draw, listing.creator), listing: key(address), source: key(account), amount };
-  return plan('top_up_collateral', 'CollateralToppedUp', program.topUpCollateral(input), (target) =>
-    rules.topUpCollateral(target, input),
-  );
+  return plan('CollateralToppedUp', program.topUpCollateral, input, rules.topUpCollateral);
 };
 
 export const returnCollateral: Planner = ({ ledger }, draw) => {
@@ -215,9 +210,7 @@ export const returnCollateral: Planner = ({ ledger }, draw) => {
     usdcMint: MINT,
     rentSponsor: draw.maybe(5) ? STRANGER : key(rentSponsor),
   };
-  return plan('return_collateral', 'CollateralReturned', program.returnCollateral(input), (target) =>
-    rules.returnCollateral(target, input),
-  );
+  return plan('CollateralReturned', program.returnCollateral, input, rules.returnCollateral);
 };
 
 export const sweepForfeits: Planner = ({ ledger }, draw) => {
@@ -227,9 +220,7 @@ export const sweepForfeits: Planner = ({ ledger }, draw) => {
   if (!found) return null;
   if (!due(found) && draw.maybe(60)) return until(ledger, [found.sweepableAt]);
   const input = { listing: key(found.listing), rentSponsor: draw.maybe(5) ? STRANGER : key(found.rentSponsor) };
-  return plan('sweep_forfeits', 'ForfeitsSwept', program.sweepForfeits(input), (target) =>
-    rules.sweepForfeits(target, input),
-  );
+  return plan('ForfeitsSwept', program.sweepForfeits, input, rules.sweepForfeits);
 };
 
 /** The keypair of a signing key in the pool. */

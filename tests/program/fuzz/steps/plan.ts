@@ -9,7 +9,7 @@ import { type Ledger, text } from '../ledger.ts';
 
 /** A transaction with one instruction of the program. */
 export interface Plan {
-  /** The instruction's name. */
+  /** The instruction's name in camelCase. */
   name: string;
   instructions: TransactionInstruction[];
   /** Changes the ledger as the program must change the chain, or throws the program's error. */
@@ -36,7 +36,18 @@ export interface Scene {
 /** Turns a step's numbers into an action; null if there is nothing of this kind to do. */
 export type Planner = (scene: Scene, draw: Draw) => Plan | Happening | null;
 
-export function plan(
+/** The plan of an instruction by its builder. */
+export function plan<Input, Rest extends unknown[]>(
+  event: string,
+  build: (input: Input) => TransactionInstruction,
+  input: Input,
+  rule: (ledger: Ledger, input: Input, ...rest: Rest) => void,
+  ...rest: Rest
+): Plan {
+  return planOf(build.name, event, build(input), (ledger) => rule(ledger, input, ...rest));
+}
+
+export function planOf(
   name: string,
   event: string,
   instruction: TransactionInstruction,

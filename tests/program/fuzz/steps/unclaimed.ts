@@ -33,7 +33,5 @@ export const claimRefund: Planner = (scene, draw) => {
     destination: key(draw.maybe(8) ? draw.of([...own, wallet(STRANGER)]) : draw.of(usable.length > 0 ? usable : own)),
   };
   const isTrue = Object.keys(lie).length === 0;
-  return plan('claim_refund', 'RefundClaimed', program.claimRefund(input), (target) =>
-    rules.claimRefund(target, input, isTrue),
-  );
+  return plan('RefundClaimed', program.claimRefund, input, rules.claimRefund, isTrue);
 };
