@@ -94,25 +94,28 @@ describe('restrictions of keys', () => {
     expect(await execute(key)).to.equal('403 insufficient_scope');
   });
 
-  it('remain when the holder registers the key again, also before its first use and among a flood of hashes', async () => {
-    const key = grantedKey();
-    const input = { wallet: key.wallet, key_hash: key.keyHash, name: 'x', scopes: ['read' as const] };
-    await (await signIn(wallet)).call('keys.register', input);
-    const open = { wallet: key.wallet, key_hash: key.keyHash, name: 'free' };
-    const flood = async (first: number) => {
-      for (let n = first; n < first + 20; n += 1) {
+  it('remain when the holder registers the key again, and a key in use remains, among a flood of hashes', async () => {
+    const register = (key: TestKey, key_hash = key.keyHash) =>
+      anonymous().call('keys.register', { wallet: key.wallet, key_hash, name: 'free' });
+    const flood = async (key: TestKey) => {
+      for (let n = 0; n < 20; n += 1) {
         world.state.nowMs += 1;
-        const key_hash = key.keyId + n.toString(16).padStart(32, '0');
-        await anonymous().call('keys.register', { ...open, key_hash });
+        await register(key, key.keyId + n.toString(16).padStart(32, '0'));
       }
     };
-    await flood(0);
-    await anonymous().call('keys.register', open);
-    expect([await execute(key), await read(key)]).to.deep.equal(['403 insufficient_scope', '200']);
-    await flood(20);
-    const rows = await world.ledger.selectFrom('api_keys').select('key_hash').where('key_id', '=', key.keyId).execute();
-    expect(rows.map(({ key_hash }) => key_hash)).to.include(key.keyHash);
-    expect(rows).to.have.length(9);
+    const [restricted, used] = [grantedKey(), grantedKey()];
+    const input = { wallet: restricted.wallet, key_hash: restricted.keyHash, name: 'x', scopes: ['read' as const] };
+    await (await signIn(wallet)).call('keys.register', input);
+    await flood(restricted);
+    await register(restricted);
+    expect([await execute(restricted), await read(restricted)]).to.deep.equal(['403 insufficient_scope', '200']);
+    await register(used);
+    expect(await read(used)).to.equal('200');
+    await flood(used);
+    const rows = world.ledger.selectFrom('api_keys').select('key_hash').where('key_id', '=', used.keyId);
+    const kept = (await rows.execute()).map(({ key_hash }) => key_hash);
+    expect(kept).to.include(used.keyHash);
+    expect(kept).to.have.length(9);
   });
 
   const WRONG: Record<string, unknown>[] = [
