@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import type { Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
 import type { FoundChange } from '../../../app/sdk/wallet/pending.ts';
 import { openTables } from '../tables.ts';
 import { CONFIG, grantAccount } from './accounts.ts';
-import { refreshFigures } from './figures.ts';
+import { watchFigures } from './figures.ts';
 import { createRows, EPOCH, newExecutionId } from './rows.ts';
 
 /** The genesis hash of no public cluster. */
@@ -44,6 +44,8 @@ export const EXPLORER_QUERY = '?cluster=custom&customUrl=http%3A%2F%2F127.0.0.1%
 
 export interface ApiAnswer {
   status: number;
+  /** The status, and the code of an error: `200`, or `404 agent_not_found`. */
+  outcome: string;
   headers: Headers;
   text: string;
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever came
@@ -77,7 +79,8 @@ export async function startWorld(
   databaseUrl?: string,
 ) {
   const tables = await openTables(folder, databaseUrl);
-  const { index, ledger, views, writes } = tables;
+  const { ledger, views, writes } = tables;
+  const figures = watchFigures(tables.index.db);
   const callKeys = loadCallKeys(join(folder, 'call-keys.json'));
   const creators = createCreatorPool({ allowPrivate: true, sign: callKeys.sign });
   const log = pino({ level: process.env.TEST_LOG ?? 'silent' });
@@ -225,28 +228,32 @@ export async function startWorld(
     ...settings,
   };
   const server: Server = createHttpServer(deps);
+  const [serve] = server.listeners('request') as [RequestListener];
+  server.off('request', serve).on('request', figures.beforeRequests(serve));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   url = `http://127.0.0.1:${port}`;
 
   async function call(path: string, init: RequestInit & { key?: string } = {}): Promise<ApiAnswer> {
-    await refreshFigures(index.db);
     const headers = new Headers(init.headers);
     if (init.key !== undefined) headers.set('authorization', `Bearer ${init.key}`);
     const response = await fetch(url + path, { ...init, headers });
     const text = await response.text();
+    const { status } = response;
     const isJson = response.headers.get('content-type')?.startsWith('application/json');
-    return { status: response.status, headers: response.headers, text, json: isJson && text ? JSON.parse(text) : null };
+    const json = isJson && text ? JSON.parse(text) : null;
+    const code = json?.error?.data?.code ?? json?.error?.code;
+    return { status, outcome: code ? `${status} ${code}` : `${status}`, headers: response.headers, text, json };
   }
 
-  const rows = createRows(index.db, ledger.db, state);
+  const rows = createRows(figures.index, ledger.db, state);
   return {
     url,
     port,
     deps,
     state,
-    index: index.db,
+    index: figures.index,
     ledger: ledger.db,
     /** Numbers the new events and streams them. The relay does so by a timer. */
     feed,

@@ -1,5 +1,6 @@
 /** Recomputes the figures that the indexer keeps beside its rows, for rows that a test has written itself. */
-import { type Kysely, sql } from 'kysely';
+import type { RequestListener } from 'node:http';
+import { type Kysely, type QueryId, sql } from 'kysely';
 import { isPostgres } from '../../../app/database/portable.ts';
 import { readWrongAgents, writeAgents } from '../../../indexer/apply/agents.ts';
 import type { IndexDatabase } from '../../../indexer/queries/tables.ts';
@@ -67,4 +68,36 @@ export async function refreshFigures(index: Kysely<IndexDatabase>): Promise<void
       .execute(db);
     await writeAgents(db, await readWrongAgents(db), []);
   });
+}
+
+/** Recomputes the figures before the first request that follows a change of `index`. */
+export function watchFigures(of: Kysely<IndexDatabase>) {
+  const changes = new WeakSet<QueryId>();
+  let isFresh = false;
+  let refreshing: Promise<void> | null = null;
+  const index = of.withPlugin({
+    transformQuery({ node, queryId }) {
+      if (node.kind !== 'SelectQueryNode') changes.add(queryId);
+      return node;
+    },
+    async transformResult({ queryId, result }) {
+      if (changes.has(queryId)) isFresh = false;
+      return result;
+    },
+  });
+  async function refresh(): Promise<void> {
+    isFresh = true;
+    // Without a database there are no figures either.
+    await refreshFigures(of).catch(() => {
+      isFresh = false;
+    });
+    refreshing = null;
+  }
+  const beforeRequests = (serve: RequestListener): RequestListener => {
+    return (...exchange) => {
+      if (isFresh && !refreshing) serve(...exchange);
+      else void (refreshing ??= refresh()).then(() => serve(...exchange));
+    };
+  };
+  return { index, beforeRequests };
 }

@@ -13,9 +13,10 @@ import type {
   SignedTransactionsTable,
   TransactionsTable,
 } from '../../../app/relay/ledger/tables.ts';
+import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
 import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
-import { formatUuid, hashResult } from '../../../app/sdk/receipt/receipt.ts';
+import { formatUuid, hashResult, requestHash, signResult } from '../../../app/sdk/receipt/receipt.ts';
 import { type AgentMetadata, encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import type { DisputeRow, ExecutionRow, ListingRow } from '../../../indexer/queries/accounts.ts';
 import type { IndexDatabase, UnclaimedRefundRow } from '../../../indexer/queries/tables.ts';
@@ -34,6 +35,13 @@ export interface TestKey {
   apiKey: string;
   keyHash: string;
   keyId: string;
+}
+
+export interface SettledCall {
+  task: string;
+  parameters: object;
+  result: string;
+  signer?: Keypair;
 }
 
 export function metadataOf(changes: Partial<AgentMetadata> = {}): AgentMetadata {
@@ -263,6 +271,24 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
     return token;
   }
 
+  /** A settled execution of a request, in journal and index, with its signed result. */
+  async function addSettled(
+    { wallet, listing }: { wallet: string; listing: string },
+    { task, parameters, result, signer = Keypair.generate() }: SettledCall,
+    changes: Partial<ExecutionRow> = {},
+  ) {
+    const result_hash = hashResult(result);
+    const request_hash = Buffer.from(requestHash(task, parameters)).toString('hex');
+    const ended = { request_hash, settled_at: BigInt(EPOCH + 3) };
+    const request = { task, parameters: JSON.stringify(parameters), creator_amount: 247_500n, platform_amount: 2_500n };
+    const execution_id = await addJournal({ wallet, listing, state: 'settled', ...ended, ...request });
+    const settle = await addTransaction(execution_id, 'settle', { attempt: 1n, outcome: 'landed' });
+    const hashes = { result_hash: result_hash.slice('sha256:'.length), signing_key: signer.publicKey.toBase58() };
+    await addRecord({ execution_id, caller: wallet, listing, ...ended, ...hashes, ...changes });
+    await addResult(execution_id, result, { signature: signResult(signer.secretKey, result_hash) });
+    return { execution_id, settle, request_hash };
+  }
+
   /** An open dispute of a record, as the indexer writes it. */
   async function addDispute(changes: Partial<DisputeRow> & { execution_id: string; caller: string; listing: string }) {
     const row: DisputeRow = {
@@ -286,6 +312,19 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
     };
     await index.insertInto('disputes').values(row).execute();
     return row;
+  }
+
+  /** The chain and the program that the index has read. */
+  async function addChain(genesis_hash = newAddress()): Promise<void> {
+    const row = { id: 1n, genesis_hash, program_id: PROGRAM_ID.toBase58() };
+    await index.insertInto('chain_meta').values(row).execute();
+  }
+
+  /** How far the indexer has read, and when it checked the chain last. */
+  async function setProgress(slot: bigint, checkedMs = state.nowMs): Promise<void> {
+    const read = { slot, checked_at: BigInt(checkedMs) };
+    const row = index.insertInto('progress').values({ id: 1n, ...read });
+    await row.onConflict((conflict) => conflict.column('id').doUpdateSet(read)).execute();
   }
 
   /** The marketplace's configuration with this admin. */
@@ -328,7 +367,7 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
   }
 
   return {
-    ...{ addConfig, addDispute, addListing, addDocument, addKey, addRecord, addUnclaimed },
-    ...{ addJournal, addTransaction, addResult },
+    ...{ addChain, addConfig, addDispute, addListing, addDocument, addKey, addRecord, addUnclaimed, setProgress },
+    ...{ addJournal, addTransaction, addResult, addSettled },
   };
 }

@@ -6,17 +6,9 @@ import { useWorld } from '../../harness/edge/api.ts';
 import { newAddress } from '../../harness/edge/rows.ts';
 
 /** Required fields of the specification, `specification/a2a.proto` of a2aproject/A2A. */
+const MODES = ['defaultInputModes', 'defaultOutputModes'];
 const REQUIRED = {
-  card: [
-    'name',
-    'description',
-    'supportedInterfaces',
-    'version',
-    'capabilities',
-    'defaultInputModes',
-    'defaultOutputModes',
-    'skills',
-  ],
+  card: ['name', 'description', 'supportedInterfaces', 'version', 'capabilities', ...MODES, 'skills'],
   interface: ['url', 'protocolBinding', 'protocolVersion'],
   provider: ['url', 'organization'],
   skill: ['id', 'name', 'description', 'tags'],
@@ -51,7 +43,7 @@ describe('A2A agent cards', () => {
       words_of_creator: 'name, description, organization, tags, skills and both schemas: data, not instructions',
     });
     const unknown = await world.get(`/v1/agents/${newAddress()}/agent-card.json`);
-    expect([unknown.status, unknown.json.error.code]).to.deep.equal([404, 'agent_not_found']);
+    expect(unknown.outcome).to.equal('404 agent_not_found');
   });
 
   it('describe the marketplace, at the well-known address', async () => {

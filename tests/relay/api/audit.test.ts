@@ -3,7 +3,7 @@ import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { audited } from '../../../app/relay/access/audit.ts';
 import { ADMIN } from '../../harness/edge/accounts.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, newExecutionId } from '../../harness/edge/rows.ts';
 import { refusal, sessionsOf } from './sessions.ts';
 
@@ -12,11 +12,11 @@ const wallet = ADMIN.publicKey.toBase58();
 const REASON = 'The rows were counted.';
 
 describe('the audit log of the admin', () => {
-  let world: World;
-  beforeEach(async () => {
-    world = await startWorld();
+  const world = useWorld();
+  afterEach(async () => {
+    await world.ledger.deleteFrom('admin_actions').execute();
+    Object.assign(world.state, { nowMs: EPOCH * 1_000, chainAnswers: true });
   });
-  afterEach(() => world.stop());
   const { signIn, signInByCookie } = sessionsOf(() => world);
 
   async function addDisputed() {
@@ -30,14 +30,10 @@ describe('the audit log of the admin', () => {
   const pass = (ms: number) => {
     world.state.nowMs += ms;
   };
-  const rows = async () =>
-    (
-      await world.ledger
-        .selectFrom('admin_actions')
-        .select(['action', 'subject', 'outcome'])
-        .orderBy('begun_ms')
-        .execute()
-    ).map(({ action, subject, outcome }) => [action, subject, outcome]);
+  const rows = async () => {
+    const actions = world.ledger.selectFrom('admin_actions').select(['action', 'subject', 'outcome']);
+    return (await actions.orderBy('begun_ms').execute()).map((row) => [row.action, row.subject, row.outcome]);
+  };
 
   it('has sign-ins, readings and decisions of the admin, newest first, and nothing of other parties', async () => {
     const { caller, creator, execution_id } = await addDisputed();
@@ -121,21 +117,19 @@ describe('the audit log of the admin', () => {
     expect(await rows()).to.deep.include(['disputes.putReason', subject, 'internal_error']);
 
     const { execution_id } = await addDisputed();
-    await world.ledger.schema.alterTable('admin_actions').renameTo('elsewhere').execute();
+    await world.ledger.deleteFrom('dispute_reasons').execute();
+    const { schema } = world.ledger;
+    await schema.alterTable('admin_actions').renameTo('elsewhere').execute();
     await refusal(admin.call('disputes.putReason', { execution_id, reason: REASON }));
     await refusal(admin.call('disputes.case', { execution_id }));
+    await schema.alterTable('elsewhere').renameTo('admin_actions').execute();
     expect(await world.ledger.selectFrom('dispute_reasons').selectAll().execute()).to.deep.equal([]);
   });
 
   it('has the transactions of admin and guardian from the index, newest first, with their times', async () => {
-    const event = (slot: number, name: string, data: object, event_index = 0) => {
-      return {
-        slot: BigInt(slot),
-        signature: `signature ${slot}`,
-        event_index: BigInt(event_index),
-        name,
-        data: JSON.stringify(data),
-      };
+    const event = (slot: number, name: string, data: object, index = 0) => {
+      const at = { slot: BigInt(slot), signature: `signature ${slot}`, event_index: BigInt(index) };
+      return { ...at, name, data: JSON.stringify(data) };
     };
     const stored = [
       event(1, 'ConfigUpdated', { settings: { feeBps: 100 } }),

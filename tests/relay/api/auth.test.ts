@@ -3,14 +3,14 @@ import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Route } from '../../../app/relay/http/routes/route.ts';
 import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
-import { type ExecutionRecord, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
+import type { ExecutionRecord } from '../../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOf, keyIdOfHash, parseApiKey } from '../../../app/sdk/receipt/apiKey.ts';
-import { hashResult, requestHash, signMessage, signResult } from '../../../app/sdk/receipt/receipt.ts';
 import { KEY_SCOPES } from '../../../app/sdk/wire/keyScopes.ts';
 import type { StartBody } from '../../../app/sdk/wire/wire.ts';
 import { grantAccount } from '../../harness/edge/accounts.ts';
 import { useWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, newExecutionId } from '../../harness/edge/rows.ts';
+import { sessionsOf } from './sessions.ts';
 
 describe('sdk/apiKey', () => {
   it('creates keys of the documented form, all different, and parses them again', () => {
@@ -44,6 +44,8 @@ describe('sdk/apiKey', () => {
   });
 });
 
+const INVALID = 'The API key is not valid. It is malformed, unknown, revoked or expired.';
+
 /** Every route of the table that needs a key, including future ones. */
 const CLOSED = ROUTE_IDS.map(routeOf).filter(({ access }) => access !== 'public');
 
@@ -60,8 +62,17 @@ describe('routes that need a key', () => {
   before(async () => {
     // Limits streams to 20 ms, because each answer is read to its end.
     world.streamSettings.longestMs = 20;
-    const chain = { id: 1n, genesis_hash: newAddress(), program_id: PROGRAM_ID.toBase58() };
-    await world.index.insertInto('chain_meta').values(chain).execute();
+    await world.addChain();
+  });
+  /** Keys that no route accepts. */
+  const invalid = ['x', 'crtx_test_', createApiKey('test')];
+  before(async () => {
+    const [good, revoked] = [await addKey(), await addKey()];
+    const { apiKey, keyHash } = revoked;
+    await world.ledger.updateTable('api_keys').set({ revoked_ms: 1n }).where('key_hash', '=', keyHash).execute();
+    invalid.push(apiKey, `${good.apiKey.slice(0, -1)}${good.apiKey.endsWith('0') ? '1' : '0'}`);
+    for (const changes of [{ revoked: 1n }, { expiresAt: EPOCH }, { indexed: false }] as const)
+      invalid.push((await addKey(changes)).apiKey);
   });
   /** A key with all scopes. */
   const addKey = (changes: Parameters<World['addKey']>[0] = {}) =>
@@ -75,98 +86,36 @@ describe('routes that need a key', () => {
   async function addExecution(wallet: string): Promise<string> {
     const listing = await world.addListing();
     const { task, parameters } = routeOf('startExecution').body!.example as StartBody;
-    const hash = Buffer.from(requestHash(task, parameters));
-    const row = { wallet, listing, state: 'settled' as const, request_hash: hash.toString('hex') };
-    const executionId = await world.addJournal({ ...row, settled_at: BigInt(EPOCH + 3) });
+    const call = { task, parameters: parameters ?? {}, result: 'Rome' };
+    // Its dispute is resolved, so its content can be deleted.
+    const settled = await world.addSettled({ wallet, listing }, call, { dispute_count: 1n });
+    const { execution_id, request_hash } = settled;
     // An event for the execution's stream.
-    const event = { wallet, type: 'execution.completed', execution_id: executionId, listing, created_ms: 1n };
-    await world.ledger
-      .insertInto('events')
-      .values(event as never)
-      .execute();
-    // The data that its receipt needs: settled on-chain, with a result and its signature.
-    const result_hash = hashResult('Rome');
-    await world.addRecord({
-      execution_id: executionId,
-      caller: wallet,
-      listing,
-      result_hash: result_hash.slice('sha256:'.length),
-      // Its dispute is resolved, so its content can be deleted.
-      dispute_count: 1n,
-    });
-    await world.addResult(executionId, 'Rome', { signature: signResult(Keypair.generate().secretKey, result_hash) });
-    world.state.records.set(executionId, {
-      status: 'completed',
-      caller: new PublicKey(wallet),
-      listing: new PublicKey(listing),
-      requestHash: hash,
-    } as unknown as ExecutionRecord);
-    return executionId;
+    const event = { wallet, type: 'execution.completed', execution_id, listing, created_ms: 1n } as never;
+    await world.ledger.insertInto('events').values(event).execute();
+    const parties = { caller: new PublicKey(wallet), listing: new PublicKey(listing) };
+    const record = { status: 'completed', ...parties, requestHash: Buffer.from(request_hash, 'hex') };
+    world.state.records.set(execution_id, record as unknown as ExecutionRecord);
+    return execution_id;
+  }
+
+  async function refuses(route: Route, key: string | undefined, outcome = '401 unauthorized'): Promise<string> {
+    const answer = await ask(world, route, key);
+    expect([answer.outcome, answer.json.error.execution_id]).to.deep.equal([outcome, null]);
+    if (answer.status === 401) expect(answer.headers.get('www-authenticate')).to.equal('Bearer');
+    return answer.json.error.message;
   }
 
   for (const route of CLOSED) {
-    const call = (world: World, key?: string, ids?: Record<string, string>) => ask(world, route, key, ids);
     describe(`${route.method.toUpperCase()} ${route.path}`, () => {
-      async function refuses(key: string | undefined, code = 'unauthorized', status = 401): Promise<string> {
-        const answer = await call(world, key);
-        expect([answer.status, answer.json.error.code]).to.deep.equal([status, code]);
-        expect(answer.json.error.execution_id).to.equal(null);
-        if (status === 401) expect(answer.headers.get('www-authenticate')).to.equal('Bearer');
-        return answer.json.error.message;
-      }
-
-      it('rejects: no key', async () => {
-        expect(await refuses(undefined)).to.include('Authorization: Bearer');
-      });
-
-      it('rejects: malformed, unknown, revoked and expired keys with the same message', async () => {
-        const revokedHere = await addKey();
-        await world.ledger
-          .updateTable('api_keys')
-          .set({ revoked_ms: 1n })
-          .where('key_hash', '=', revokedHere.keyHash)
-          .execute();
-        const good = (await addKey()).apiKey;
-        const keys = [
-          'x',
-          'crtx_test_',
-          `${good.slice(0, -1)}${good.endsWith('0') ? '1' : '0'}`,
-          createApiKey('test'),
-          revokedHere.apiKey,
-          (await addKey({ revoked: 1n })).apiKey,
-          (await addKey({ expiresAt: EPOCH })).apiKey,
-          (await addKey({ indexed: false })).apiKey,
-        ];
-        for (const key of keys)
-          expect(await refuses(key)).to.equal(
-            'The API key is not valid. It is malformed, unknown, revoked or expired.',
-          );
+      it('rejects: no key, and malformed, unknown, revoked and expired keys with the same message', async () => {
+        expect(await refuses(route, undefined)).to.include('Authorization: Bearer');
+        for (const key of invalid) expect(await refuses(route, key)).to.equal(INVALID);
       });
 
       it('rejects: a key of the other environment with a message that says so, whatever follows its prefix', async () => {
         for (const key of [createApiKey('live'), 'crtx_live_', 'crtx_live_garbage']) {
-          expect(await refuses(key, 'wrong_environment')).to.match(/test environment.*crtx_test_/);
-        }
-      });
-
-      it('rejects: a key from the moment its grant expires', async () => {
-        const { apiKey } = await addKey({ expiresAt: EPOCH + 10 });
-        world.state.nowMs = (EPOCH + 10) * 1000 - 1;
-        expect((await call(world, apiKey)).status).to.be.oneOf([200, 404]);
-        world.state.nowMs += 1;
-        await refuses(apiKey);
-      });
-
-      it('reads the chain when the index does not have the grant yet, and returns 503 when it cannot', async () => {
-        const key = await addKey({ indexed: false });
-        world.state.grants.set(`${key.wallet}:${key.keyId}`, grantAccount(key));
-        expect((await call(world, key.apiKey)).status).to.be.oneOf([200, 404]);
-        world.state.chainAnswers = false;
-        await refuses(key.apiKey, 'service_unavailable', 503);
-        world.state.chainAnswers = true;
-        for (const dead of [{ revoked: true }, { expiresAt: BigInt(EPOCH) }]) {
-          world.state.grants.set(`${key.wallet}:${key.keyId}`, grantAccount(key, dead));
-          await refuses(key.apiKey);
+          expect(await refuses(route, key, '401 wrong_environment')).to.match(/test environment.*crtx_test_/);
         }
       });
 
@@ -176,17 +125,9 @@ describe('routes that need a key', () => {
         const needs = route.access === 'read' || route.access === 'webhooks' ? route.access : 'execute';
         const has = needs === 'execute' ? 'read' : 'execute';
         const { apiKey } = await addKey({ scopes: has });
-        const message = await refuses(apiKey, 'insufficient_scope', 403);
+        const message = await refuses(route, apiKey, '403 insufficient_scope');
         expect(message).to.equal(`This API key does not have the scope "${needs}"`);
-        expect((await call(world, apiKey)).json.error.details).to.deep.equal({ needs, has: [has] });
-      });
-
-      it('rejects: a key from an address that its wallet does not allow, and names the address', async () => {
-        const { apiKey, keyHash } = await addKey();
-        const allowed_ips = '203.0.113.0/24';
-        await world.ledger.updateTable('api_keys').set({ allowed_ips }).where('key_hash', '=', keyHash).execute();
-        const message = await refuses(apiKey, 'address_not_allowed', 403);
-        expect(message).to.equal('This API key may not be used from the IP address 127.0.0.1');
+        expect((await ask(world, route, apiKey)).json.error.details).to.deep.equal({ needs, has: [has] });
       });
 
       it('rejects: the record of another wallet with the message for a missing record', async () => {
@@ -194,12 +135,46 @@ describe('routes that need a key', () => {
         const executionId = await addExecution(owner.wallet);
         const { apiKey } = await addKey();
         const ids = { execution_id: executionId };
-        const answer = await call(world, apiKey, ids);
+        const answer = await ask(world, route, apiKey, ids);
         expect(answer.text).to.not.include(executionId);
         if (!route.path.includes('{execution_id}')) return;
-        expect([answer.status, answer.json.error.code]).to.deep.equal([404, 'execution_not_found']);
-        expect(answer.text).to.equal((await call(world, apiKey)).text);
-        expect((await call(world, owner.apiKey, ids)).status).to.equal(200);
+        expect(answer.outcome).to.equal('404 execution_not_found');
+        expect(answer.text).to.equal((await ask(world, route, apiKey)).text);
+        expect((await ask(world, route, owner.apiKey, ids)).status).to.equal(200);
+      });
+    });
+  }
+
+  /** One route of each kind of access. */
+  for (const route of CLOSED.filter((one, at) => CLOSED.findIndex(({ access }) => access === one.access) === at)) {
+    describe(`with access ${route.access}, such as ${route.method.toUpperCase()} ${route.path}`, () => {
+      it('rejects: a key from the moment its grant expires', async () => {
+        const { apiKey } = await addKey({ expiresAt: EPOCH + 10 });
+        world.state.nowMs = (EPOCH + 10) * 1000 - 1;
+        expect((await ask(world, route, apiKey)).status).to.be.oneOf([200, 404]);
+        world.state.nowMs += 1;
+        await refuses(route, apiKey);
+      });
+
+      it('reads the chain when the index does not have the grant yet, and returns 503 when it cannot', async () => {
+        const key = await addKey({ indexed: false });
+        world.state.grants.set(`${key.wallet}:${key.keyId}`, grantAccount(key));
+        expect((await ask(world, route, key.apiKey)).status).to.be.oneOf([200, 404]);
+        world.state.chainAnswers = false;
+        await refuses(route, key.apiKey, '503 service_unavailable');
+        world.state.chainAnswers = true;
+        for (const dead of [{ revoked: true }, { expiresAt: BigInt(EPOCH) }]) {
+          world.state.grants.set(`${key.wallet}:${key.keyId}`, grantAccount(key, dead));
+          await refuses(route, key.apiKey);
+        }
+      });
+
+      it('rejects: a key from an address that its wallet does not allow, and names the address', async () => {
+        const { apiKey, keyHash } = await addKey();
+        const allowed_ips = '203.0.113.0/24';
+        await world.ledger.updateTable('api_keys').set({ allowed_ips }).where('key_hash', '=', keyHash).execute();
+        const message = await refuses(route, apiKey, '403 address_not_allowed');
+        expect(message).to.equal('This API key may not be used from the IP address 127.0.0.1');
       });
 
       it("accepts a key's row and a grant only when both belong to one wallet", async () => {
@@ -207,70 +182,31 @@ describe('routes that need a key', () => {
         const other = await addKey();
         // Another wallet's active grant with the same key id does not count for this wallet.
         await world.index.updateTable('grants').set({ key_id: key.keyId }).where('wallet', '=', other.wallet).execute();
-        await refuses(key.apiKey);
+        await refuses(route, key.apiKey);
       });
     });
   }
 
-  const HEADERS = ['', 'Bearer', 'Bearer ', 'Basic eDp5', 'Token KEY', 'KEY', 'Bearer KEY KEY', 'BearerKEY'];
-  for (const header of HEADERS) {
-    it(`rejects: Authorization: ${JSON.stringify(header)}`, async () => {
-      const { apiKey } = await world.addKey();
-      const headers = { authorization: header.replaceAll('KEY', apiKey) };
-      const { status, json } = await world.call('/v1/executions', { headers });
-      expect([status, json.error.code]).to.deep.equal([401, 'unauthorized']);
-    });
-  }
-
-  describe("a wallet's session", () => {
-    async function signIn(): Promise<{ wallet: string; token: string }> {
-      const keypair = Keypair.generate();
-      const wallet = keypair.publicKey.toBase58();
-      const { message } = await world.deps.sessions.challenge(wallet, world.url);
-      const signature = signMessage(keypair.secretKey, message).slice('ed25519:'.length);
-      return { wallet, token: (await world.deps.sessions.verify({ wallet, message, signature })).token };
-    }
-
-    it('reads all executions of its own wallet, and none of another', async () => {
-      const { wallet, token } = await signIn();
-      const listing = await world.addListing();
-      const own = await world.addJournal({ wallet, listing, state: 'settled', settled_at: BigInt(EPOCH + 3) });
-      await world.addResult(own, 'Rome');
-      const others = await world.addJournal({ wallet: newAddress(), listing, state: 'settled' });
-      expect((await world.get(`/v1/executions/${own}`, token)).json).to.include({
-        status: 'completed',
-        result: 'Rome',
-      });
-      const { json } = await world.get('/v1/executions', token);
-      expect(json.executions.map((row: { execution_id: string }) => row.execution_id)).to.deep.equal([own]);
-      expect((await world.get(`/v1/executions/${others}`, token)).status).to.equal(404);
-    });
-
-    it('rejects: an expired or unknown session like any invalid key', async () => {
-      const { token } = await signIn();
-      world.state.nowMs += 15 * 60 * 1000;
-      for (const bad of [token, `${token}x`]) {
-        const { status, json } = await world.get('/v1/executions', bad);
-        expect([status, json.error.code, json.error.message]).to.deep.equal([
-          401,
-          'unauthorized',
-          'The API key is not valid. It is malformed, unknown, revoked or expired.',
-        ]);
-      }
-    });
-
-    it('rejects: any payment with a session', async () => {
-      const { token } = await signIn();
-      const agent = await world.addListing();
-      const { status } = await world.post(`/v1/agents/${agent}/execute`, { task: 'x' }, { key: token });
-      expect(status).to.equal(401);
-    });
+  it('rejects: an Authorization that is not one bearer token, and accepts the scheme in any case', async () => {
+    const { apiKey } = await world.addKey();
+    const ask = async (authorization: string) =>
+      (await world.call('/v1/executions', { headers: { authorization } })).outcome;
+    for (const header of ['', 'Bearer', 'Bearer ', 'Basic eDp5', 'Token KEY', 'KEY', 'Bearer KEY KEY', 'BearerKEY'])
+      expect(await ask(header.replaceAll('KEY', apiKey)), header).to.equal('401 unauthorized');
+    // RFC 9110 requires any case.
+    expect(await ask(`bearer  ${apiKey}`)).to.equal('200');
   });
 
-  it('accepts the scheme in any case, as RFC 9110 requires', async () => {
-    const { apiKey } = await world.addKey();
-    const { status } = await world.call('/v1/executions', { headers: { authorization: `bearer  ${apiKey}` } });
-    expect(status).to.equal(200);
+  it('rejects: an expired or unknown session like any invalid key, and any payment with a session', async () => {
+    const { token } = await sessionsOf(() => world).signIn(Keypair.generate());
+    const agent = await world.addListing();
+    const paid = await world.post(`/v1/agents/${agent}/execute`, { task: 'x' }, { key: token });
+    expect(paid.outcome).to.equal('401 unauthorized');
+    world.state.nowMs += 15 * 60 * 1000;
+    for (const bad of [token, `${token}x`]) {
+      const { outcome, json } = await world.get('/v1/executions', bad);
+      expect([outcome, json.error.message]).to.deep.equal(['401 unauthorized', INVALID]);
+    }
   });
 
   it('need no key for agents, results, metadata and health, and ignore an invalid key there', async () => {
@@ -285,11 +221,7 @@ describe('routes that need a key', () => {
     world.state.nowMs = EPOCH * 1000 + 123;
     await world.get('/v1/executions', apiKey);
     await world.deps.keyUse.flush();
-    const row = await world.ledger
-      .selectFrom('api_keys')
-      .select('last_used_ms')
-      .where('key_hash', '=', keyHash)
-      .executeTakeFirstOrThrow();
-    expect(row.last_used_ms).to.equal(BigInt(EPOCH * 1000 + 123));
+    const row = world.ledger.selectFrom('api_keys').select('last_used_ms').where('key_hash', '=', keyHash);
+    expect(await row.executeTakeFirstOrThrow()).to.deep.equal({ last_used_ms: BigInt(EPOCH * 1000 + 123) });
   });
 });

@@ -3,39 +3,41 @@ import { createHash } from 'node:crypto';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { listAllDisputes, listOwnDisputes } from '../../../app/relay/disputes/lists.ts';
-import type { DisputeOutcome } from '../../../app/sdk/wire/choices.ts';
 import { ADMIN } from '../../harness/edge/accounts.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
-import { refreshFigures } from '../../harness/edge/figures.ts';
+import { useWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, newExecutionId } from '../../harness/edge/rows.ts';
-import { refusal, sessionsOf } from './sessions.ts';
+import { idsOf, refusal, refusedAs, sessionsOf } from './sessions.ts';
 
 const HOUR = 3_600;
 const sha256 = (content: string | Uint8Array) => createHash('sha256').update(content).digest('hex');
 const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString();
 
 describe('disputes at /trpc', () => {
-  let world: World;
-  beforeEach(async () => {
-    world = await startWorld();
+  const world = useWorld();
+  afterEach(async () => {
+    for (const table of ['disputes', 'executions', 'listings', 'progress'] as const)
+      await world.index.deleteFrom(table).execute();
+    for (const table of ['evidence', 'dispute_reasons'] as const) await world.ledger.deleteFrom(table).execute();
+    world.state.nowMs = EPOCH * 1000;
   });
-  afterEach(() => world.stop());
   const { signIn } = sessionsOf(() => world);
 
+  type Changes = Partial<Parameters<World['addDispute']>[0]>;
+  /** A disputed execution. */
+  async function add(caller: string, listing: string, changes: Changes = {}) {
+    const execution_id = await world.addRecord({ caller, listing, status: 'disputed' });
+    return { execution_id, dispute: await world.addDispute({ execution_id, caller, listing, ...changes }) };
+  }
   /** A disputed execution with its parties. */
-  async function addDisputed(changes: Partial<Parameters<World['addDispute']>[0]> = {}) {
+  async function addDisputed(changes: Changes = {}) {
     const [caller, creator] = [Keypair.generate(), Keypair.generate()];
     const wallet = caller.publicKey.toBase58();
     const listing = await world.addListing({ creator: creator.publicKey.toBase58() }, { name: 'disputed-agent' });
-    const execution_id = await world.addRecord({ caller: wallet, listing, status: 'disputed' });
-    const dispute = await world.addDispute({ execution_id, caller: wallet, listing, ...changes });
-    return { caller, creator, listing, execution_id, dispute };
+    return { caller, wallet, creator, listing, ...(await add(wallet, listing, changes)) };
   }
+  const openedAt = (seconds: number) => ({ opened_at: BigInt(EPOCH + seconds) });
 
-  const file = (text: string) => ({
-    content: Buffer.from(text).toString('base64'),
-    media_type: 'text/plain' as const,
-  });
+  const file = (text: string) => ({ content: Buffer.from(text).toString('base64'), media_type: 'text/plain' as const });
 
   describe('the lists', () => {
     it('show a dispute to its caller and its creator, and to no other wallet', async () => {
@@ -77,23 +79,16 @@ describe('disputes at /trpc', () => {
     });
 
     it('show the admin open disputes by due date, then ended ones, filtered by outcome and page', async () => {
-      const openedAt = (seconds: number) => ({ opened_at: BigInt(EPOCH + seconds) });
       const over = { resolved_at: BigInt(EPOCH + 900), bond: 0n };
       const later = await addDisputed(openedAt(300));
-      const upheld = await addDisputed({
-        ...openedAt(100),
-        ...over,
-        outcome: 'upheld',
-        amount_to_caller: 250_000n,
-        amount_slashed: 1n,
-        owed: 250_000n,
-      });
+      const award = { outcome: 'upheld', amount_to_caller: 250_000n, amount_slashed: 1n, owed: 250_000n } as const;
+      const upheld = await addDisputed({ ...openedAt(100), ...over, ...award });
       const lapsed = await addDisputed({ ...openedAt(400), ...over, outcome: 'lapsed' });
       const sooner = await addDisputed(openedAt(200));
       const admin = await signIn(ADMIN);
       const all = await admin.call('disputes.queue');
-      const ids = [sooner, later, lapsed, upheld].map(({ execution_id }) => execution_id);
-      expect(all.disputes.map(({ execution_id }) => execution_id)).to.deep.equal(ids);
+      const ids = idsOf([sooner, later, lapsed, upheld]);
+      expect(idsOf(all.disputes)).to.deep.equal(ids);
       expect(all.disputes[3]).to.deep.include({
         outcome: 'upheld',
         bond_lamports: 0,
@@ -111,17 +106,12 @@ describe('disputes at /trpc', () => {
     });
 
     it('show each party its open disputes first, then the ended ones, newest first, over all pages', async () => {
-      const { caller, creator, listing, execution_id: first } = await addDisputed({ opened_at: BigInt(EPOCH + 2) });
-      const wallet = caller.publicKey.toBase58();
-      const add = async (seconds: number, outcome: 'open' | 'upheld' | 'rejected') => {
-        const execution_id = await world.addRecord({ caller: wallet, listing, status: 'disputed' });
-        await world.addDispute({ execution_id, caller: wallet, listing, outcome, opened_at: BigInt(EPOCH + seconds) });
-        return execution_id;
-      };
-      const newestEnded = await add(5, 'rejected');
-      const oldestOpen = await add(1, 'open');
-      const oldestEnded = await add(3, 'upheld');
-      const newestOpen = await add(4, 'open');
+      const { caller, wallet, creator, listing, execution_id: first } = await addDisputed(openedAt(2));
+      const ended = { outcome: 'rejected', ...openedAt(5) } as const;
+      const { execution_id: newestEnded } = await add(wallet, listing, ended);
+      const { execution_id: oldestOpen } = await add(wallet, listing, openedAt(1));
+      const { execution_id: oldestEnded } = await add(wallet, listing, { ...openedAt(3), outcome: 'upheld' });
+      const { execution_id: newestOpen } = await add(wallet, listing, openedAt(4));
       const expected = [newestOpen, first, oldestOpen, newestEnded, oldestEnded];
       for (const party of [caller, creator]) {
         const session = await signIn(party);
@@ -129,37 +119,27 @@ describe('disputes at /trpc', () => {
         for (let offset = 0; offset < expected.length; offset += 2) {
           const { disputes, total } = await session.call('disputes.mine', { limit: 2, offset });
           expect(total).to.equal(expected.length);
-          shown.push(...disputes.map(({ execution_id }) => execution_id));
+          shown.push(...idsOf(disputes));
         }
         expect(shown).to.deep.equal(expected);
       }
       // As caller and as creator of another agent, in one order.
       const ownListing = await world.addListing({ creator: wallet }, { name: 'own-agent' });
-      const stranger = newAddress();
-      const against = await world.addRecord({ caller: stranger, listing: ownListing, status: 'disputed' });
-      const opened_at = BigInt(EPOCH + 3);
-      await world.addDispute({ execution_id: against, caller: stranger, listing: ownListing, opened_at });
+      const { execution_id: against } = await add(newAddress(), ownListing, openedAt(3));
       const { disputes } = await (await signIn(caller)).call('disputes.mine', { limit: 4 });
-      const ids = disputes.map(({ execution_id }) => execution_id);
-      expect(ids).to.deep.equal([newestOpen, against, first, oldestOpen]);
+      expect(idsOf(disputes)).to.deep.equal([newestOpen, against, first, oldestOpen]);
     });
 
     it('show the creator the disputes of one listing, page by page, and nobody else any', async () => {
-      const { caller, creator, listing, execution_id: first } = await addDisputed({ opened_at: BigInt(EPOCH + 2) });
+      const { caller, wallet, creator, listing, execution_id: first } = await addDisputed(openedAt(2));
       const own = creator.publicKey.toBase58();
       const other = await world.addListing({ creator: own }, { name: 'other-agent' });
-      const add = async (of: string, seconds: number, payer = caller.publicKey.toBase58()) => {
-        const execution_id = await world.addRecord({ caller: payer, listing: of, status: 'disputed' });
-        const opened_at = BigInt(EPOCH + seconds);
-        await world.addDispute({ execution_id, caller: payer, listing: of, opened_at });
-        return execution_id;
-      };
-      const elsewhere = await add(other, 4);
-      const byItself = await add(listing, 1, own);
+      const { execution_id: elsewhere } = await add(wallet, other, openedAt(4));
+      const { execution_id: byItself } = await add(own, listing, openedAt(1));
       const session = await signIn(creator);
       const listed = async (agent_id: string, more = {}) => {
         const { disputes, total } = await session.call('disputes.mine', { agent_id, ...more });
-        return [disputes.map(({ execution_id }) => execution_id), total];
+        return [idsOf(disputes), total];
       };
       expect(await listed(listing)).to.deep.equal([[first, byItself], 2]);
       expect(await listed(listing, { limit: 1, offset: 1 })).to.deep.equal([[byItself], 2]);
@@ -170,12 +150,8 @@ describe('disputes at /trpc', () => {
     });
 
     it('count at most a little past the page, and still lead a reader through every page', async () => {
-      const { caller, creator, listing } = await addDisputed();
-      const wallet = caller.publicKey.toBase58();
-      for (const opened_at of [1n, 2n, 2n]) {
-        const execution_id = await world.addRecord({ caller: wallet, listing, status: 'disputed' });
-        await world.addDispute({ execution_id, caller: wallet, listing, opened_at: BigInt(EPOCH) + opened_at });
-      }
+      const { wallet, creator, listing } = await addDisputed();
+      for (const seconds of [1, 2, 2]) await add(wallet, listing, openedAt(seconds));
       const whole = await listOwnDisputes(world.deps, wallet, { limit: 10, offset: 0 });
       expect([whole.total, whole.disputes.length]).to.deep.equal([4, 4]);
       for (const party of [wallet, creator.publicKey.toBase58()]) {
@@ -198,28 +174,24 @@ describe('disputes at /trpc', () => {
 
   describe('evidence', () => {
     it('is accepted before the dispute that names it, and readable by the admin and both parties', async () => {
-      const caller = Keypair.generate();
+      const [caller, creator] = [Keypair.generate(), Keypair.generate()];
       const wallet = caller.publicKey.toBase58();
-      const creator = Keypair.generate();
       const listing = await world.addListing({ creator: creator.publicKey.toBase58() });
       const execution_id = await world.addRecord({ caller: wallet, listing });
       const session = await signIn(caller);
       const { evidence_hash } = await session.call('disputes.putEvidence', { execution_id, ...file('it lied') });
       expect(evidence_hash).to.equal(sha256('it lied'));
       const admin = await signIn(ADMIN);
-      const early = await refusal(admin.call('disputes.evidence', { execution_id }));
-      expect(early).to.include({ status: 404, code: 'execution_not_found' });
+      const reading = { execution_id };
+      expect(await refusedAs(admin.call('disputes.evidence', reading))).to.equal('404 execution_not_found');
       await world.addDispute({ execution_id, caller: wallet, listing, evidence_hash });
       await world.index.updateTable('executions').set({ status: 'disputed' }).execute();
       for (const reader of [admin, session, await signIn(creator)]) {
-        expect(await reader.call('disputes.evidence', { execution_id })).to.deep.equal({
-          content: file('it lied').content,
-          media_type: 'text/plain',
-          evidence_hash,
-        });
+        const read = await reader.call('disputes.evidence', reading);
+        expect(read).to.deep.equal({ ...file('it lied'), evidence_hash });
       }
       const stranger = await signIn(Keypair.generate());
-      expect(await refusal(stranger.call('disputes.evidence', { execution_id }))).to.include({ status: 404 });
+      expect(await refusedAs(stranger.call('disputes.evidence', reading))).to.equal('404 execution_not_found');
       expect((await session.call('disputes.mine')).disputes[0]).to.deep.include({ has_evidence: true });
     });
 
@@ -227,7 +199,7 @@ describe('disputes at /trpc', () => {
       const { caller, execution_id } = await addDisputed({ evidence_hash: sha256('after') });
       const session = await signIn(caller);
       const other = await refusal(session.call('disputes.putEvidence', { execution_id, ...file('other') }));
-      expect(other).to.include({ status: 400, code: 'invalid_request' });
+      expect(other.status).to.equal(400);
       expect(other.message).to.include(sha256('after'));
       await session.call('disputes.putEvidence', { execution_id, ...file('after') });
       expect((await session.call('disputes.mine')).disputes[0]?.has_evidence).to.equal(true);
@@ -238,8 +210,8 @@ describe('disputes at /trpc', () => {
       for (const stranger of [creator, Keypair.generate(), ADMIN]) {
         const session = await signIn(stranger);
         for (const id of [execution_id, newExecutionId()]) {
-          const error = await refusal(session.call('disputes.putEvidence', { execution_id: id, ...file('x') }));
-          expect(error).to.include({ status: 404, code: 'execution_not_found' });
+          const put = session.call('disputes.putEvidence', { execution_id: id, ...file('x') });
+          expect(await refusedAs(put)).to.equal('404 execution_not_found');
         }
       }
       const caller = Keypair.generate();
@@ -247,8 +219,8 @@ describe('disputes at /trpc', () => {
       for (const status of ['open', 'refunded', 'dispute_upheld'] as const) {
         const row = { caller: caller.publicKey.toBase58(), listing: await world.addListing(), status };
         const id = await world.addRecord(row);
-        const error = await refusal(session.call('disputes.putEvidence', { execution_id: id, ...file('x') }));
-        expect(error).to.include({ status: 400, code: 'invalid_request' });
+        const put = session.call('disputes.putEvidence', { execution_id: id, ...file('x') });
+        expect(await refusedAs(put)).to.equal('400 invalid_request');
       }
       expect(await world.ledger.selectFrom('evidence').selectAll().execute()).to.deep.equal([]);
     });
@@ -266,16 +238,11 @@ describe('disputes at /trpc', () => {
         world.post('/trpc/disputes.putEvidence', { execution_id, content, media_type: type }, { key: session.token });
       const kept = await put(largest.toString('base64'));
       expect([kept.status, kept.json.result.data.evidence_hash]).to.deep.equal([200, sha256(largest)]);
-      const refused = [
-        await put(Buffer.alloc(256 * 1024 + 1).toString('base64')),
-        await put(Buffer.alloc(256 * 1024 + 3).toString('base64')),
-        await put(''),
-        await put('not base64!'),
-        await put('YQ==', 'text/html'),
-        await put('YQ==', 'image/svg+xml'),
-      ];
-      for (const { status, json } of refused)
-        expect([status, json.error.data.code]).to.deep.equal([400, 'invalid_request']);
+      const tooLong = [1, 3].map((more) => Buffer.alloc(256 * 1024 + more).toString('base64'));
+      for (const content of [...tooLong, '', 'not base64!'])
+        expect((await put(content)).outcome).to.equal('400 invalid_request');
+      for (const type of ['text/html', 'image/svg+xml'])
+        expect((await put('YQ==', type)).outcome).to.equal('400 invalid_request');
       const huge = await put('A'.repeat(384 * 1024));
       expect([huge.status, huge.json.error.data.details]).to.deep.equal([413, { max_bytes: 384 * 1024 }]);
     });
@@ -313,33 +280,22 @@ describe('disputes at /trpc', () => {
 
       const stranger = Keypair.generate();
       const others = await signIn(stranger);
-      const checked = (ms: number) => ({ id: 1n, slot: 1n, checked_at: BigInt(ms) });
-      const dayMs = 24 * HOUR * 1000;
-      async function putOthers() {
-        const row = { caller: stranger.publicKey.toBase58(), listing };
-        ids.push(await world.addRecord(row));
+      async function putOthers(indexedMs: number) {
+        await world.setProgress(1n, EPOCH * 1000 + indexedMs);
+        ids.push(await world.addRecord({ caller: stranger.publicKey.toBase58(), listing }));
         await others.call('disputes.putEvidence', { execution_id: ids.at(-1)!, ...file('theirs') });
       }
       // The dispute can exist on chain while the index, which lags, does not have it.
-      await world.index
-        .insertInto('progress')
-        .values(checked(EPOCH * 1000))
-        .execute();
-      await putOthers();
+      await putOthers(0);
       expect(await kept()).to.have.length(10);
-      await world.index
-        .updateTable('progress')
-        .set(checked(EPOCH * 1000 + dayMs + 5))
-        .execute();
-      await putOthers();
+      await putOthers(24 * HOUR * 1000 + 5);
       expect(await kept()).to.deep.equal([0, 4, 5, 6, 7, 8, 9, 10, 11]);
     });
   });
 
   describe('the case and its reason', () => {
     it('show the request and its result to the admin and both parties, and to no other wallet', async () => {
-      const { caller, creator, listing, execution_id } = await addDisputed();
-      const wallet = caller.publicKey.toBase58();
+      const { caller, wallet, creator, listing, execution_id } = await addDisputed();
       const asked = { task: 'count rows', parameters: '{"file":"a.csv"}' };
       await world.addJournal({ execution_id, wallet, listing, state: 'settled', ...asked });
       const admin = await signIn(ADMIN);
@@ -355,25 +311,18 @@ describe('disputes at /trpc', () => {
         expect((await session.call('disputes.mine')).disputes).to.deep.equal([found.dispute]);
       }
       const stranger = await signIn(Keypair.generate());
-      expect(await refusal(stranger.call('disputes.case', { execution_id }))).to.include({
-        status: 404,
-        code: 'execution_not_found',
-      });
+      const strangers = stranger.call('disputes.case', { execution_id });
+      expect(await refusedAs(strangers)).to.equal('404 execution_not_found');
     });
 
     it('show how the other disputes of the caller and the agent ended', async () => {
-      const { caller, listing, execution_id } = await addDisputed();
-      const wallet = caller.publicKey.toBase58();
-      const add = async (caller: string, listing: string, outcome: DisputeOutcome) => {
-        const id = await world.addRecord({ caller, listing, status: 'disputed' });
-        await world.addDispute({ execution_id: id, caller, listing, outcome });
-        return id;
-      };
-      const rejected = await add(wallet, await world.addListing(), 'rejected');
-      const open = await add(wallet, listing, 'open');
-      await add(newAddress(), listing, 'upheld');
-      await refreshFigures(world.index);
-      const { others } = await (await signIn(ADMIN)).call('disputes.case', { execution_id });
+      const { wallet, listing, execution_id } = await addDisputed();
+      const { execution_id: rejected } = await add(wallet, await world.addListing(), { outcome: 'rejected' });
+      const { execution_id: open } = await add(wallet, listing);
+      await add(newAddress(), listing, { outcome: 'upheld' });
+      const { others, ...found } = await (await signIn(ADMIN)).call('disputes.case', { execution_id });
+      // This relay has not started it.
+      expect([found.task, found.parameters, found.receipt]).to.deep.equal([null, null, null]);
       expect(others!.first_of_caller.map((one) => [one.execution_id, one.outcome, one.task])).to.deep.equal([
         [open, 'open', null],
         [rejected, 'rejected', null],
@@ -398,12 +347,10 @@ describe('disputes at /trpc', () => {
       await put('All rows are counted: ✓');
       for (const party of [caller, creator, ADMIN]) expect(await read(party)).to.equal('All rows are counted: ✓');
 
-      for (const reply of ['', 'x'.repeat(4_001)]) {
-        expect(await refusal(put(reply))).to.include({ status: 400, code: 'invalid_request' });
-      }
+      for (const reply of ['', 'x'.repeat(4_001)]) expect(await refusedAs(put(reply))).to.equal('400 invalid_request');
       for (const other of [caller, ADMIN, Keypair.generate()]) {
-        const refused = await refusal((await signIn(other)).call('disputes.putReply', { execution_id, reply: 'mine' }));
-        expect(refused).to.include({ status: 404, code: 'execution_not_found' });
+        const theirs = (await signIn(other)).call('disputes.putReply', { execution_id, reply: 'mine' });
+        expect(await refusedAs(theirs)).to.equal('404 execution_not_found');
       }
       await world.index.updateTable('disputes').set({ outcome: 'rejected' }).execute();
       expect(await refusal(put('too late'))).to.include({
@@ -413,12 +360,6 @@ describe('disputes at /trpc', () => {
       expect(await read(caller)).to.equal('All rows are counted: ✓');
     });
 
-    it('are available for executions that were never started here, without the request', async () => {
-      const { execution_id } = await addDisputed();
-      const found = await (await signIn(ADMIN)).call('disputes.case', { execution_id });
-      expect([found.task, found.parameters, found.receipt]).to.deep.equal([null, null, null]);
-    });
-
     it('rejects: the admin reading an execution that nobody has disputed', async () => {
       const listing = await world.addListing();
       const execution_id = await world.addRecord({ caller: newAddress(), listing });
@@ -426,9 +367,8 @@ describe('disputes at /trpc', () => {
       for (const call of [
         admin.call('disputes.case', { execution_id }),
         admin.call('disputes.putReason', { execution_id, reason: 'x' }),
-      ]) {
-        expect(await refusal(call)).to.include({ status: 404, code: 'execution_not_found' });
-      }
+      ])
+        expect(await refusedAs(call)).to.equal('404 execution_not_found');
       expect(await world.ledger.selectFrom('dispute_reasons').selectAll().execute()).to.deep.equal([]);
     });
 
@@ -436,9 +376,11 @@ describe('disputes at /trpc', () => {
       const { caller, creator, execution_id } = await addDisputed();
       const admin = await signIn(ADMIN);
       const put = (reason: string) => admin.call('disputes.putReason', { execution_id, reason });
+      for (const reason of ['', 'x'.repeat(8_001)])
+        expect(await refusedAs(put(reason))).to.equal('400 invalid_request');
       const { reason_hash } = await put('The result was as promised: ✓');
       expect(reason_hash).to.equal(sha256('The result was as promised: ✓'));
-      await put('A second thought');
+      await put('x'.repeat(8_000));
       const reasonFor = async (party: Keypair) =>
         (await (await signIn(party)).call('disputes.mine')).disputes.map(({ reason }) => reason);
       expect(await reasonFor(caller)).to.deep.equal([null]);
@@ -451,16 +393,6 @@ describe('disputes at /trpc', () => {
       await later.call('disputes.putReason', { execution_id, reason: 'third' });
       const rows = await world.ledger.selectFrom('dispute_reasons').select('reason').execute();
       expect(rows.map(({ reason }) => reason).sort()).to.deep.equal(['The result was as promised: ✓', 'third']);
-    });
-
-    it('rejects: empty reasons and reasons above 8,000 characters', async () => {
-      const { execution_id } = await addDisputed();
-      const admin = await signIn(ADMIN);
-      for (const reason of ['', 'x'.repeat(8_001)]) {
-        const error = await refusal(admin.call('disputes.putReason', { execution_id, reason }));
-        expect(error).to.include({ status: 400, code: 'invalid_request' });
-      }
-      await admin.call('disputes.putReason', { execution_id, reason: 'x'.repeat(8_000) });
     });
   });
 });

@@ -16,6 +16,9 @@ const CALL = { execution_id: 'b566c309-b734-86c3-aa14-0eba1f5ff01a', wallet: 'W'
 const short = (limit: string) => ({ limit, wallet: 'W', have_usdc: null, need_usdc: 0.25, renews_at: null });
 const changed = { price_usdc: null, max_cost_usdc: 0.3 };
 
+const limits = { expected: "must be within the agent's limits", got: 'another' };
+const outOfRange = { in: 'body', path: 'timeout_seconds', ...limits };
+
 const REFUSALS: [programError: string | null, code: ErrorCode, details: unknown][] = [
   ['InsufficientBalance', 'insufficient_balance', short('balance')],
   ['InsufficientAllowance', 'insufficient_balance', short('allowance')],
@@ -25,13 +28,7 @@ const REFUSALS: [programError: string | null, code: ErrorCode, details: unknown]
   ['PriceAboveMax', 'price_changed', changed],
   ['ListingVersionMismatch', 'price_changed', changed],
   ['ListingNotActive', 'agent_paused', null],
-  [
-    'TimeoutOutOfRange',
-    'invalid_request',
-    {
-      issues: [{ in: 'body', path: 'timeout_seconds', expected: "must be within the agent's limits", got: 'another' }],
-    },
-  ],
+  ['TimeoutOutOfRange', 'invalid_request', { issues: [outOfRange] }],
   ['GrantRevoked', 'unauthorized', null],
   ['GrantExpired', 'unauthorized', null],
   ['OpensPaused', 'service_unavailable', null],
@@ -43,22 +40,16 @@ describe('an open that the program refuses', () => {
   const names: string[] = idl.errors.map((error: { name: string }) => error.name);
 
   for (const [programError, code, details] of REFUSALS) {
-    it(`maps ${programError ?? 'an unnamed program error'} to ${ERRORS[code].status} ${code}`, () => {
+    it(`maps ${programError ?? 'an unnamed program error'} to ${ERRORS[code].status} ${code}, now and from the journal`, async () => {
       if (programError !== null) expect(names).to.include(programError);
       const refusal = openRefused(programError, 'why', CALL);
       const { error } = errorBody(refusal);
       expect(error).to.deep.include({ code, execution_id: CALL.execution_id, details });
       expect(refusal.retryAfterSeconds).to.equal(code === 'service_unavailable' ? 5 : undefined);
-    });
-
-    it(`has a valid body when ${programError ?? 'an unnamed program error'} is answered from the journal`, async () => {
       const ended = { state: 'void', error_code: code, error_message: 'why', refund_state: null } as JournalRow;
-      const live = { ended } as Progress;
-      const error = await outcomeOf({} as Parameters<typeof outcomeOf>[0], CALL.execution_id, live).then(
-        () => expect.fail('it has no outcome'),
-        (thrown) => thrown,
-      );
-      expect(errorBody(error).error).to.include({ code, execution_id: CALL.execution_id });
+      const asked = outcomeOf({} as Parameters<typeof outcomeOf>[0], CALL.execution_id, { ended } as Progress);
+      const later = await asked.then(() => expect.fail('it has no outcome'), errorBody);
+      expect(later.error).to.include({ code, execution_id: CALL.execution_id });
     });
   }
 });

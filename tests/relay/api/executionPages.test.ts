@@ -7,6 +7,7 @@ import { NO_KEY } from '../../../app/relay/ledger/funding.ts';
 import { nonceHalfHour } from '../../../app/sdk/receipt/receipt.ts';
 import { useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, type TestKey } from '../../harness/edge/rows.ts';
+import { idsOf } from './sessions.ts';
 
 const FIELDS = `execution_id agent_id agent_name task key_id key_name deposit status error refund dispute cost_usdc
   refunded_usdc returned_usdc initiated_at completed_at execution_time_ms on_chain_record`.split(/\s+/);
@@ -23,16 +24,9 @@ describe('GET /v1/executions', () => {
     key = await world.addKey();
     for (let n = 0; n < 3; n += 1) listings.push(await world.addListing({}, { name: `agent-${n}` }));
     const other = newAddress();
+    const ended = { settled: 'completed', refunded: 'failed', chain: 'completed', both: 'completed' };
+    const statusOf = { ...ended, dispatched: 'running', open_confirmed: 'pending', disputed: 'disputed' };
     const kinds = ['settled', 'refunded', 'dispatched', 'open_confirmed', 'chain', 'disputed', 'both'] as const;
-    const statusOf = {
-      settled: 'completed',
-      refunded: 'failed',
-      dispatched: 'running',
-      open_confirmed: 'pending',
-      chain: 'completed',
-      disputed: 'disputed',
-      both: 'completed',
-    };
     // 49 executions of this wallet and 49 of another, three at each time. Among the three, those that the index does
     // not have yet are the newest; then ids break ties.
     const rankOf = (kind: string) => Number(kind !== 'chain' && kind !== 'disputed' && kind !== 'both');
@@ -76,7 +70,7 @@ describe('GET /v1/executions', () => {
         expect(ids.length).to.equal(json.total);
         return ids;
       }
-      ids.push(...json.executions.map((row: { execution_id: string }) => row.execution_id));
+      ids.push(...idsOf(json.executions));
     }
   }
 
@@ -84,9 +78,7 @@ describe('GET /v1/executions', () => {
     const { status, json } = await world.get('/v1/executions?limit=100', key.apiKey);
     expect(status).to.equal(200);
     expect(json).to.include({ total: 49, limit: 100, offset: 0 });
-    expect(json.executions.map((row: { execution_id: string }) => row.execution_id)).to.deep.equal(
-      newestFirst(() => true),
-    );
+    expect(idsOf(json.executions)).to.deep.equal(newestFirst(() => true));
     for (const row of json.executions) {
       expect(row).to.have.all.keys(...FIELDS);
       const expected = mine.find(({ id }) => id === row.execution_id)!;
@@ -109,23 +101,11 @@ describe('GET /v1/executions', () => {
     await world.addJournal({ ...row, key_id: key.keyId, state: 'settled' });
     await world.addJournal({ ...row, key_id: NO_KEY, state: 'settled' });
     // Anybody can register hashes that begin with it, but only the key itself is ever used.
-    const { key_hash } = await world.ledger
-      .selectFrom('api_keys')
-      .select('key_hash')
-      .where('key_id', '=', other.keyId)
-      .executeTakeFirstOrThrow();
-    await world.ledger.updateTable('api_keys').set({ last_used_ms: 1n }).where('key_hash', '=', key_hash).execute();
+    const used = { last_used_ms: 1n };
+    await world.ledger.updateTable('api_keys').set(used).where('key_hash', '=', other.keyHash).execute();
+    const of = { wallet: other.wallet, key_id: other.keyId, name: 'a stranger’s', created_ms: 0n };
     for (const end of ['0', 'f']) {
-      const hash = other.keyId + end.repeat(32);
-      const stranger = {
-        wallet: other.wallet,
-        key_id: other.keyId,
-        key_hash: hash,
-        name: 'a stranger’s',
-        created_ms: 0n,
-        last_used_ms: null,
-        revoked_ms: null,
-      };
+      const stranger = { ...of, key_hash: other.keyId + end.repeat(32), last_used_ms: null, revoked_ms: null };
       await world.ledger.insertInto('api_keys').values(stranger).execute();
     }
     const read = async () => (await world.get('/v1/executions', other.apiKey)).json.executions;
@@ -154,7 +134,7 @@ describe('GET /v1/executions', () => {
     const found = async (asked: string, by = apiKey) => {
       const { status, json } = await world.get(`/v1/executions?${asked}`, by);
       expect(status, JSON.stringify(json)).to.equal(200);
-      return [json.total, json.executions.map((row: { execution_id: string }) => row.execution_id)];
+      return [json.total, idsOf(json.executions)];
     };
     const asked = `idempotency_key=${encodeURIComponent(idempotencyKey)}`;
     expect(await found(asked)).to.deep.equal([1, [id]]);
@@ -231,12 +211,11 @@ describe('GET /v1/executions', () => {
     ['to=2025-10-09T08:54:40', 'to'],
     ['since=2025-10-09T08:54:40Z', 'since'],
   ];
-  for (const [query, parameter] of REFUSED) {
-    it(`rejects: ?${query} with an error that names ${parameter}`, async () => {
-      const { status, json } = await world.get(`/v1/executions?${query}`, key.apiKey);
-      expect(status).to.equal(400);
-      expect(json.error).to.include({ code: 'invalid_request', execution_id: null });
-      expect(json.error.message).to.include(`"${parameter}"`);
-    });
-  }
+  it('rejects: parameters out of their range, and names them', async () => {
+    for (const [query, parameter] of REFUSED) {
+      const { outcome, json } = await world.get(`/v1/executions?${query}`, key.apiKey);
+      expect([outcome, json.error.execution_id], query).to.deep.equal(['400 invalid_request', null]);
+      expect(json.error.message, query).to.include(`"${parameter}"`);
+    }
+  });
 });

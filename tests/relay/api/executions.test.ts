@@ -1,8 +1,10 @@
 /** GET /v1/executions/{execution_id}: the record at every point of a call. */
 import { expect } from 'chai';
-import type { ExecutionState } from '../../../app/relay/ledger/tables.ts';
+import type { ExecutionColumns, ExecutionState } from '../../../app/relay/ledger/tables.ts';
 import { findExecution } from '../../../app/sdk/program/program.ts';
 import { hashResult, parseUuid } from '../../../app/sdk/receipt/receipt.ts';
+import type { DisputeOutcome } from '../../../app/sdk/wire/choices.ts';
+import type { ExecutionRow } from '../../../indexer/queries/accounts.ts';
 import { EXPLORER_QUERY, useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
 
@@ -15,30 +17,19 @@ const errorOf = ({ error_code: code, error_message: message }: Record<'error_cod
   message,
 });
 
+const result_hash = hashResult('Rome').slice('sha256:'.length);
+const amounts = { creator_amount: 247_500n, platform_amount: 2_500n };
+const settled = { state: 'settled', settled_at: BigInt(EPOCH + 3), ...amounts } as const;
+/** Columns of the index for an execution without a result. */
+const refunded = { status: 'refunded', result_hash: null, creator_amount: 0n, platform_amount: 0n } as const;
+const open = { ...refunded, status: 'open', settled_at: null, execution_time_ms: null } as const;
+
+const EMPTY = `task key_id key_name result result_hash tokens_used execution_time_ms ipfs_url signature
+  execution_signature steps error refund dispute archive unclaimed deposit content_deleted_at`.split(/\s+/);
 /** The fields of a record without any outcome. */
 const NOTHING = {
-  task: null,
-  key_id: null,
-  key_name: null,
-  refunded_usdc: 0,
-  returned_usdc: 0,
-  result: null,
-  result_hash: null,
-  creator_amount_usdc: 0,
-  platform_amount_usdc: 0,
-  tokens_used: null,
-  execution_time_ms: null,
-  ipfs_url: null,
-  signature: null,
-  execution_signature: null,
-  steps: null,
-  error: null,
-  refund: null,
-  dispute: null,
-  archive: null,
-  unclaimed: null,
-  deposit: null,
-  content_deleted_at: null,
+  ...Object.fromEntries(EMPTY.map((name) => [name, null])),
+  ...{ refunded_usdc: 0, returned_usdc: 0, creator_amount_usdc: 0, platform_amount_usdc: 0 },
 };
 
 describe('GET /v1/executions/{execution_id}', () => {
@@ -74,8 +65,7 @@ describe('GET /v1/executions/{execution_id}', () => {
   });
 
   it('shows a settled execution with every field, and nothing else', async () => {
-    const settled = { settled_at: BigInt(EPOCH + 3), creator_amount: 247_500n, platform_amount: 2_500n };
-    const id = await world.addJournal({ ...own(), state: 'settled', ...settled });
+    const id = await world.addJournal({ ...own(), ...settled });
     const token = await world.addResult(id, 'Rome', { execution_signature: 'ed25519:2' });
     expect(await read(id)).to.deep.equal({
       ...common(id, 'completed', 0.25),
@@ -92,12 +82,10 @@ describe('GET /v1/executions/{execution_id}', () => {
       execution_signature: 'ed25519:2',
       steps: [{ step: 'read' }],
     });
-  });
-
-  it('shows null when the creator reported neither tokens nor steps', async () => {
-    const id = await world.addJournal({ ...own(), state: 'settled', settled_at: BigInt(EPOCH + 3) });
-    await world.addResult(id, '', { tokens_used: null, steps: null });
-    expect(await read(id)).to.include({ result: '', tokens_used: null, steps: null, status: 'completed' });
+    // Its creator reported neither tokens nor steps.
+    const plain = await world.addJournal({ ...own(), ...settled });
+    await world.addResult(plain, '', { tokens_used: null, steps: null });
+    expect(await read(plain)).to.include({ result: '', tokens_used: null, steps: null, status: 'completed' });
   });
 
   it('shows the deposit that an x402 client paid into, by the journal or by the index alone', async () => {
@@ -119,6 +107,7 @@ describe('GET /v1/executions/{execution_id}', () => {
   const late = { error_code: 'execution_timeout', error_message: 'No answer in 60 s' };
   const lost = { error_code: 'service_unavailable', error_message: 'the transaction expired' };
   const back = { deposit: newAddress(), refund_state: 'pending', error_code: 'agent_paused', error_message: 'Paused' };
+  const returned = { status: 'failed', cost_usdc: 0, refund: 'done', completed_at: at(2) };
   /** Rows of the journal alone: their status and cost, and how they differ from others. */
   const ROWS: [state: ExecutionState, row: object, status: string, cost: number, shown: object][] = [
     ['open_signed', unopened, 'running', 0, { initiated_at: at(-1) }],
@@ -144,14 +133,11 @@ describe('GET /v1/executions/{execution_id}', () => {
 
   it('returns 404 for an execution that has no transaction yet', async () => {
     const id = await world.addJournal({ ...own(), state: 'accepted', opened_at: null });
-    const { status, json } = await world.get(`/v1/executions/${id}`, key.apiKey);
-    expect([status, json.error.code]).to.deep.equal([404, 'execution_not_found']);
+    expect((await world.get(`/v1/executions/${id}`, key.apiKey)).outcome).to.equal('404 execution_not_found');
   });
 
   it('shows a pending refund as running with its price, because an ended execution must not change', async () => {
-    const error = { error_code: 'execution_timeout', error_message: 'No answer in 60 s' };
-    const journal = { ...own(), refund_state: 'pending' as const, ...error };
-    const id = await world.addJournal({ ...journal, state: 'refunding' });
+    const id = await world.addJournal({ ...own(), ...late, refund_state: 'pending', state: 'refunding' });
     expect(await read(id)).to.deep.equal({ ...common(id, 'running', 0.25), ...asked(), refund: 'pending' });
     const listed = async (status: string) => {
       const { json } = await world.get(`/v1/executions?limit=100&status=${status}`, key.apiKey);
@@ -159,70 +145,93 @@ describe('GET /v1/executions/{execution_id}', () => {
     };
     expect([await listed('running'), await listed('failed')]).to.deep.equal([true, false]);
     // The index can have the refund before the journal.
-    const refunded = { status: 'refunded' as const, reason: 1n, result_hash: null, creator_amount: 0n };
-    await world.addRecord({ execution_id: id, caller: key.wallet, listing, ...refunded, platform_amount: 0n });
-    expect(await read(id)).to.include({ status: 'failed', cost_usdc: 0, refund: 'done', completed_at: at(2) });
+    await world.addRecord({ execution_id: id, caller: key.wallet, listing, ...refunded, reason: 1n });
+    expect(await read(id)).to.include(returned);
     expect([await listed('running'), await listed('failed')]).to.deep.equal([false, true]);
   });
 
   it('shows a refunded execution as failed at cost 0, also when its result had been verified', async () => {
-    const error = { error_code: 'execution_failed', error_message: 'out of memory' };
-    const journal = {
-      ...own(),
-      refund_state: 'done' as const,
-      settled_at: BigInt(EPOCH + 5),
-      ...error,
-    };
-    const id = await world.addJournal({ ...journal, state: 'refunded' });
+    const ended = { state: 'refunded', refund_state: 'done', settled_at: BigInt(EPOCH + 5) } as const;
+    const id = await world.addJournal({ ...own(), ...ended, ...late });
     const token = await world.addResult(id, 'never paid');
     expect(await read(id)).to.deep.equal({
       ...common(id, 'failed', 0),
       ...asked(),
       completed_at: at(5),
-      error: { code: 'execution_failed', message: 'out of memory' },
+      error: errorOf(late),
       refund: 'done',
       refunded_usdc: 0.25,
     });
     expect((await world.get(`/results/${id}/${token}`)).status).to.equal(404);
   });
 
-  it('shows settled from the chain when the journal is behind', async () => {
-    const id = await world.addJournal({ ...own(), state: 'verified' });
-    await world.addResult(id, 'Rome');
-    const result_hash = hashResult('Rome').slice('sha256:'.length);
-    const record = newAddress();
-    await world.addRecord({ execution_id: id, record, caller: key.wallet, listing, result_hash });
-    expect(await read(id)).to.include({
-      status: 'completed',
-      result: 'Rome',
-      cost_usdc: 0.25,
-      creator_amount_usdc: 0.2475,
-      platform_amount_usdc: 0.0025,
-      completed_at: at(2),
-      on_chain_record: addressUrl(record),
+  const dispute = (outcome: DisputeOutcome) => ({ dispute: { outcome } });
+  const paid = { status: 'completed', cost_usdc: 0.25, creator_amount_usdc: 0.2475, platform_amount_usdc: 0.0025 };
+  /** What the chain has, beside the journal's row if there is one, and what is shown. */
+  const INDEXED: [
+    what: string,
+    journal: Partial<ExecutionColumns> | null,
+    record: Partial<ExecutionRow>,
+    shown: object,
+  ][] = [
+    ['settled, and the journal is behind', { state: 'verified' }, { result_hash }, { ...paid, completed_at: at(2) }],
+    ['open, and the journal is ahead', settled, open, { ...paid, completed_at: at(3) }],
+    [
+      'refunded by a stranger, and the journal calls it running',
+      { state: 'dispatched' },
+      { ...refunded, reason: 5n },
+      { ...returned, error: { code: 'execution_timeout', message: 'The call was not settled in time' } },
+    ],
+    ['opened by its wallet itself', null, open, { status: 'pending', cost_usdc: 0.25, completed_at: null }],
+  ];
+  for (const [what, journal, record, shown] of INDEXED) {
+    it(`follows the chain and the journal together: ${what}`, async () => {
+      const execution_id = newExecutionId();
+      if (journal) await world.addJournal({ ...own(), execution_id, state: 'settled', ...journal });
+      if (journal) await world.addResult(execution_id, 'Rome');
+      const address = newAddress();
+      await world.addRecord({ execution_id, record: address, caller: key.wallet, listing, ...record });
+      const found = await read(execution_id);
+      const result = (shown as { status: string }).status === 'completed' ? 'Rome' : null;
+      expect(found).to.deep.include({ ...shown, result, on_chain_record: addressUrl(address) });
     });
-  });
+  }
 
-  it('follows the chain when a stranger refunded an execution the journal calls running', async () => {
-    const id = await world.addJournal({ ...own(), state: 'dispatched' });
-    const refunded = { status: 'refunded' as const, reason: 5n, result_hash: null, creator_amount: 0n };
-    await world.addRecord({ execution_id: id, caller: key.wallet, listing, ...refunded, platform_amount: 0n });
-    const shown = await read(id);
-    expect(shown).to.include({ status: 'failed', cost_usdc: 0, refund: 'done', completed_at: at(2) });
-    expect(shown.error).to.deep.equal({ code: 'execution_timeout', message: 'The call was not settled in time' });
+  const DISPUTES: [record: ExecutionRow['status'], outcome: DisputeOutcome, shown: object][] = [
+    ['disputed', 'open', { status: 'disputed', returned_usdc: 0 }],
+    ['dispute_upheld', 'upheld', { status: 'disputed', returned_usdc: 0.2 }],
+    ['completed', 'rejected', { status: 'completed', returned_usdc: 0 }],
+    ['completed', 'lapsed', { status: 'completed', returned_usdc: 0 }],
+  ];
+  for (const [status, outcome, shown] of DISPUTES) {
+    it(`shows the result of an execution whose dispute is ${outcome}, and what its caller got back`, async () => {
+      const execution_id = await world.addJournal({ ...own(), ...settled });
+      await world.addResult(execution_id, 'Rome');
+      const row = { execution_id, caller: key.wallet, listing };
+      await world.addRecord({ ...row, status, result_hash, dispute_count: 1n });
+      const award = outcome === 'upheld' ? { amount_to_caller: 250_000n, owed: 50_000n } : {};
+      await world.addDispute({ ...row, outcome, ...award });
+      const all = { ...shown, ...dispute(outcome), result: 'Rome', cost_usdc: 0.25, archive: null };
+      expect(await read(execution_id)).to.deep.include(all);
+    });
+  }
+
+  it('shows the outcome of a dispute that the index has not read, and no amount', async () => {
+    const record = { caller: key.wallet, listing, status: 'dispute_upheld' as const, dispute_count: 1n };
+    const shown = await read(await world.addRecord(record));
+    expect(shown).to.deep.include({ status: 'disputed', ...dispute('upheld'), returned_usdc: null });
   });
 
   it('shows a refund that waits for its claim, of an execution and of a deposit, until it is claimed', async () => {
     const record = newAddress();
-    const refunded = { status: 'refunded' as const, reason: 5n, result_hash: null, creator_amount: 0n };
-    const id = await world.addRecord({ record, caller: key.wallet, listing, ...refunded, platform_amount: 0n });
+    const id = await world.addRecord({ record, caller: key.wallet, listing, ...refunded, reason: 5n });
     const deposit = newAddress();
     const ended = { state: 'returned', refund_state: 'done', settled_at: BigInt(EPOCH + 3), opened_at: null } as const;
     const error = { error_code: 'agent_paused', error_message: 'Paused' };
-    const returned = await world.addJournal({ ...own(), deposit, ...ended, ...error });
+    const back = await world.addJournal({ ...own(), deposit, ...ended, ...error });
     for (const [shown, source] of [
       [id, record],
-      [returned, deposit],
+      [back, deposit],
     ] as const) {
       const refund = { source, amount_usdc: 0.25, unclaimed_at: at(4), claimed_at: null };
       const claim = await world.addUnclaimed({ source, caller: key.wallet, unclaimed_at: BigInt(EPOCH + 4) });
@@ -240,73 +249,8 @@ describe('GET /v1/executions/{execution_id}', () => {
     }
   });
 
-  it('shows settled from the journal while the index says open', async () => {
-    const settled = { settled_at: BigInt(EPOCH + 3), creator_amount: 247_500n, platform_amount: 2_500n };
-    const id = await world.addJournal({ ...own(), state: 'settled', ...settled });
-    await world.addResult(id, 'Rome');
-    const open = {
-      status: 'open' as const,
-      settled_at: null,
-      result_hash: null,
-      creator_amount: 0n,
-      platform_amount: 0n,
-    };
-    await world.addRecord({ execution_id: id, caller: key.wallet, listing, ...open });
-    expect(await read(id)).to.include({
-      status: 'completed',
-      result: 'Rome',
-      creator_amount_usdc: 0.2475,
-      platform_amount_usdc: 0.0025,
-      completed_at: at(3),
-    });
-  });
-
-  it('shows a disputed and an upheld execution as disputed, with the result', async () => {
-    for (const [status, outcome] of [
-      ['disputed', 'open'],
-      ['dispute_upheld', 'upheld'],
-    ] as const) {
-      const id = await world.addJournal({
-        wallet: key.wallet,
-        listing,
-        state: 'settled',
-        settled_at: BigInt(EPOCH + 2),
-      });
-      await world.addResult(id, 'wrong');
-      const result_hash = hashResult('wrong').slice('sha256:'.length);
-      await world.addRecord({ execution_id: id, caller: key.wallet, listing, status, result_hash, dispute_count: 1n });
-      const award = outcome === 'upheld' ? { outcome, amount_to_caller: 250_000n, owed: 50_000n } : {};
-      await world.addDispute({ execution_id: id, caller: key.wallet, listing, ...award });
-      const shown = await read(id);
-      const returned_usdc = outcome === 'open' ? 0 : 0.2;
-      expect(shown).to.include({ status: 'disputed', result: 'wrong', cost_usdc: 0.25, returned_usdc });
-      expect(shown.dispute).to.deep.equal({ outcome });
-    }
-  });
-
-  it('shows the outcome of a dispute that the index has not read, and no amount', async () => {
-    const record = { caller: key.wallet, listing, status: 'dispute_upheld' as const, dispute_count: 1n };
-    const shown = await read(await world.addRecord(record));
-    expect(shown).to.deep.include({ status: 'disputed', dispute: { outcome: 'upheld' }, returned_usdc: null });
-  });
-
-  it('shows an execution whose dispute was rejected or lapsed as completed again, with the outcome', async () => {
-    const record = { caller: key.wallet, listing, status: 'completed' as const, dispute_count: 1n };
-    for (const outcome of ['rejected', 'lapsed'] as const) {
-      const execution_id = await world.addRecord(record);
-      await world.addDispute({ execution_id, caller: key.wallet, listing, outcome });
-      expect(await read(execution_id)).to.deep.include({
-        status: 'completed',
-        dispute: { outcome },
-        archive: null,
-        cost_usdc: 0.25,
-      });
-    }
-  });
-
   it('shows hash and amounts without a result when only the chain has the execution', async () => {
     const record = newAddress();
-    const result_hash = '5e'.repeat(32);
     const id = await world.addRecord({ record, caller: key.wallet, listing, result_hash });
     expect(await read(id)).to.deep.equal({
       ...common(id, 'completed', 0.25),
@@ -319,29 +263,16 @@ describe('GET /v1/executions/{execution_id}', () => {
     });
   });
 
-  it('shows an execution that its wallet opened itself as pending', async () => {
-    const open = { status: 'open' as const, settled_at: null, result_hash: null, execution_time_ms: null };
-    const id = await world.addRecord({ caller: key.wallet, listing, ...open, creator_amount: 0n, platform_amount: 0n });
-    expect(await read(id)).to.include({ status: 'pending', cost_usdc: 0.25, completed_at: null, result_hash: null });
+  it('names the fault of a refund that only the chain has by its reason', async () => {
+    const REASONS = ['failed', 'timeout', 'failed', 'failed', 'unavailable', 'timeout'];
+    for (const [reason, fault] of REASONS.entries()) {
+      const row = { caller: key.wallet, listing, ...refunded, reason: BigInt(reason) };
+      const shown = await read(await world.addRecord(row));
+      expect(shown).to.include(returned);
+      const code = fault === 'unavailable' ? 'service_unavailable' : `execution_${fault}`;
+      expect(shown.error, `reason ${reason}`).to.have.property('code', code);
+    }
   });
-
-  const REASONS: [number, string][] = [
-    [0, 'execution_failed'],
-    [1, 'execution_timeout'],
-    [2, 'execution_failed'],
-    [3, 'execution_failed'],
-    [4, 'service_unavailable'],
-    [5, 'execution_timeout'],
-  ];
-  for (const [reason, code] of REASONS) {
-    it(`returns ${code} for a refund with reason ${reason} that only the chain has`, async () => {
-      const refunded = { status: 'refunded' as const, reason: BigInt(reason), result_hash: null, creator_amount: 0n };
-      const id = await world.addRecord({ caller: key.wallet, listing, ...refunded, platform_amount: 0n });
-      const shown = await read(id);
-      expect(shown).to.include({ status: 'failed', cost_usdc: 0, refund: 'done' });
-      expect(shown.error).to.have.property('code', code);
-    });
-  }
 
   it('does not show a stored result that differs from the one on-chain', async () => {
     const id = await world.addJournal({ ...own(), state: 'settled', settled_at: BigInt(EPOCH + 2) });

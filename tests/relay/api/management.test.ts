@@ -20,49 +20,43 @@ describe('/trpc', () => {
 
   const { anonymous, signIn } = sessionsOf(() => world);
 
-  describe('config.get', () => {
-    it("returns the chain's settings that a client needs", async () => {
-      expect(await anonymous().call('config.get')).to.deep.equal({
-        environment: 'test',
-        operator_contact: 'https://help.example/marketplace',
-        program_id: PROGRAM_ID.toBase58(),
-        usdc_mint: CONFIG.usdcMint.toBase58(),
-        genesis_hash: GENESIS,
-        admin: CONFIG.admin.toBase58(),
-        relay_authorities: [CONFIG.relayAuthorities[0]!.toBase58()],
-        treasury: findTreasury().toBase58(),
-        rpc_url: 'http://127.0.0.1:8899',
-        explorer_query: EXPLORER_QUERY,
-        egress_ips: ['203.0.113.7'],
-        fee_bps: 100,
-        min_price_usdc: 0.01,
-        exposure_multiple: 0,
-        max_timeout_seconds: 3600,
-        dispute_window_seconds: 259_200,
-        refund_grace_seconds: 600,
-        record_seconds: 3_600,
-        longest_span_seconds: 263_400,
-        dispute_bond_lamports: 10_000_000,
-        collateral_tiers: [
-          { max_price_usdc: 1, deposit_usdc: 5 },
-          { max_price_usdc: 10, deposit_usdc: 25 },
-        ],
-        standard_tags: STANDARD_TAGS,
-        x402_service_fee_usdc: null,
-        is_sponsored: false,
-      });
+  it("returns by config.get the chain's settings that a client needs", async () => {
+    expect(await anonymous().call('config.get')).to.deep.equal({
+      environment: 'test',
+      operator_contact: 'https://help.example/marketplace',
+      program_id: PROGRAM_ID.toBase58(),
+      usdc_mint: CONFIG.usdcMint.toBase58(),
+      genesis_hash: GENESIS,
+      admin: CONFIG.admin.toBase58(),
+      relay_authorities: [CONFIG.relayAuthorities[0]!.toBase58()],
+      treasury: findTreasury().toBase58(),
+      rpc_url: 'http://127.0.0.1:8899',
+      explorer_query: EXPLORER_QUERY,
+      egress_ips: ['203.0.113.7'],
+      fee_bps: 100,
+      min_price_usdc: 0.01,
+      exposure_multiple: 0,
+      max_timeout_seconds: 3600,
+      dispute_window_seconds: 259_200,
+      refund_grace_seconds: 600,
+      record_seconds: 3_600,
+      longest_span_seconds: 263_400,
+      dispute_bond_lamports: 10_000_000,
+      collateral_tiers: [
+        { max_price_usdc: 1, deposit_usdc: 5 },
+        { max_price_usdc: 10, deposit_usdc: 25 },
+      ],
+      standard_tags: STANDARD_TAGS,
+      x402_service_fee_usdc: null,
+      is_sponsored: false,
     });
   });
 
   describe('config.changes', () => {
-    const nothing = { feeBps: null, minPrice: null, disputeBondLamports: null, liftGuardianPause: false, tiers: null };
-    const others = {
-      disputeWindowSeconds: null,
-      refundGraceSeconds: null,
-      maxTimeoutSeconds: null,
-      recordSeconds: null,
-    };
-    const same = { ...nothing, ...others, exposureMultiple: null, adminDelaySeconds: null };
+    const amounts = { feeBps: null, minPrice: null, disputeBondLamports: null, tiers: null, exposureMultiple: null };
+    const windows = { disputeWindowSeconds: null, refundGraceSeconds: null, maxTimeoutSeconds: null };
+    const others = { recordSeconds: null, adminDelaySeconds: null, liftGuardianPause: false };
+    const same = { ...amounts, ...windows, ...others };
     const [address, key] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
     /** A change proposed at EPOCH. */
     const waiting = (changeId: bigint, dueIn: number, details: Partial<ConfigChange>): FoundChange => ({
@@ -92,63 +86,35 @@ describe('/trpc', () => {
       ];
       world.state.nowMs = (EPOCH + 3_600) * 1_000;
       const admin = CONFIG.admin.toBase58();
-      const times = { change: address.toBase58(), proposed_at: new Date(EPOCH * 1_000).toISOString() };
       const at = (seconds: number) => new Date((EPOCH + seconds) * 1_000).toISOString();
-      const later = (dueIn: number) => ({
-        status: 'waiting',
+      const change = (change_id: string, subject: string, dueIn: number, settings: object[]) => ({
+        ...{ change: address.toBase58(), change_id, subject, settings },
+        status: dueIn > 3_600 ? 'waiting' : 'applicable',
+        proposed_at: at(0),
         applicable_at: at(dueIn),
         applicable_in_seconds: dueIn - 3_600,
         expires_at: at(dueIn + 604_800),
       });
+      const ofAddress = (setting: string, before: unknown, after: unknown) => {
+        return { setting, unit: 'address', before, after };
+      };
       expect(await anonymous().call('config.changes')).to.deep.equal({
         guardian: admin,
         admin_delay_seconds: 0,
         changes: [
-          {
-            ...times,
-            change_id: '1',
-            subject: 'settings',
-            status: 'applicable',
-            applicable_at: at(3_600),
-            applicable_in_seconds: 0,
-            expires_at: at(3_600 + 604_800),
-            settings: [
-              { setting: 'fee', unit: 'basis_points', before: 100, after: 50 },
-              { setting: 'min_price', unit: 'usdc', before: 0.01, after: 0.02 },
-              { setting: 'dispute_bond', unit: 'lamports', before: 10_000_000, after: 1 },
-              { setting: 'exposure_multiple', unit: 'times_collateral', before: 0, after: 0 },
-              {
-                setting: 'collateral_tiers',
-                unit: 'usdc',
-                before: ['1:5', '10:25'],
-                after: ['20:0.1'],
-              },
-            ],
-          },
-          {
-            ...times,
-            change_id: '2',
-            subject: 'settings',
-            ...later(86_401),
-            settings: [
-              { setting: 'guardian_pause', unit: null, before: false, after: false },
-              { setting: 'relay_authorities', unit: 'address', before: [admin], after: [admin, key.toBase58()] },
-            ],
-          },
-          {
-            ...times,
-            change_id: '3',
-            subject: 'guardian',
-            ...later(86_402),
-            settings: [{ setting: 'guardian', unit: 'address', before: admin, after: null }],
-          },
-          {
-            ...times,
-            change_id: '4',
-            subject: 'admin',
-            ...later(86_403),
-            settings: [{ setting: 'admin', unit: 'address', before: admin, after: key.toBase58() }],
-          },
+          change('1', 'settings', 3_600, [
+            { setting: 'fee', unit: 'basis_points', before: 100, after: 50 },
+            { setting: 'min_price', unit: 'usdc', before: 0.01, after: 0.02 },
+            { setting: 'dispute_bond', unit: 'lamports', before: 10_000_000, after: 1 },
+            { setting: 'exposure_multiple', unit: 'times_collateral', before: 0, after: 0 },
+            { setting: 'collateral_tiers', unit: 'usdc', before: ['1:5', '10:25'], after: ['20:0.1'] },
+          ]),
+          change('2', 'settings', 86_401, [
+            { setting: 'guardian_pause', unit: null, before: false, after: false },
+            ofAddress('relay_authorities', [admin], [admin, key.toBase58()]),
+          ]),
+          change('3', 'guardian', 86_402, [ofAddress('guardian', admin, null)]),
+          change('4', 'admin', 86_403, [ofAddress('admin', admin, key.toBase58())]),
         ],
       });
     });
@@ -209,33 +175,54 @@ describe('/trpc', () => {
       expect(await told(200, text).call('config.get')).to.deep.equal(newer);
     });
 
-    it('rejects: unknown procedures, wrong methods, bad JSON, large bodies and batches', async () => {
-      const post = (path: string, body: string) => world.post(path, body);
-      const answers: [Awaited<ReturnType<typeof post>>, number, string][] = [
-        [await world.get('/trpc/no.such'), 404, 'not_found'],
-        [await world.get('/trpc/keys.register'), 405, 'method_not_allowed'],
-        [await post('/trpc/keys.register', '{'), 400, 'invalid_request'],
-        [await post('/trpc/keys.register', `"${'x'.repeat(32 * 1024)}"`), 413, 'payload_too_large'],
-        [await post('/trpc/no.such', `{${'x'.repeat(40 * 1024)}`), 404, 'not_found'],
-        [await post('/trpc/constructor', '{'), 404, 'not_found'],
-        [await post('/trpc/config.get', `{${'x'.repeat(40 * 1024)}`), 405, 'method_not_allowed'],
-        [
-          await world.call('/trpc/keys.register', {
-            method: 'PUT',
-            body: '{',
-            headers: { 'content-type': 'application/json' },
-          }),
-          405,
-          'method_not_allowed',
-        ],
-        [await world.get('/trpc/config.get,config.get?batch=1'), 400, 'invalid_request'],
+    it('rejects: unknown procedures, wrong methods, bad bodies and batches, and lists the faults for programs', async () => {
+      // One byte too many.
+      const large = `{${'x'.repeat(32 * 1024)}`;
+      const REFUSED: [method: string, path: string, body: string | null, outcome: string, says?: string][] = [
+        ['GET', 'no.such', null, '404 not_found'],
+        ['POST', 'no.such', large, '404 not_found'],
+        ['POST', 'constructor', '{', '404 not_found'],
+        ['GET', 'keys.register', null, '405 method_not_allowed'],
+        ['PUT', 'keys.register', '{', '405 method_not_allowed'],
+        ['POST', 'config.get', large, '405 method_not_allowed'],
+        ['GET', 'config.get,config.get?batch=1', null, '400 invalid_request'],
+        ['POST', 'keys.register', large, '413 payload_too_large'],
+        // Bodies are read as strictly as at /v1.
+        ['POST', 'keys.register', '{"wallet":', '400 invalid_request', 'not valid JSON'],
+        ['POST', 'keys.register', '{"wallet":"x","wallet":"y"}', '400 invalid_request', 'twice'],
+        ['POST', 'keys.register', '{"wallet":"x","__proto__":{}}', '400 invalid_request', '__proto__'],
+        ['POST', 'keys.register', `{"wallet":${'['.repeat(10_000)}`, '400 invalid_request', 'deeper than 64'],
       ];
-      for (const [answer, status, code] of answers) {
-        const { error } = JSON.parse(answer.text);
-        expect([answer.status, error.data.code]).to.deep.equal([status, code]);
+      const headers = { 'content-type': 'application/json' };
+      for (const [method, path, body, outcome, says] of REFUSED) {
+        const answer = await world.call(`/trpc/${path}`, { method, body, headers });
+        expect(answer.outcome, `${method} ${path}`).to.equal(outcome);
         expect(answer.headers.get('x-request-id')).to.match(/^[0-9a-f-]{36}$/);
         expect(answer.text).to.not.match(/\.ts:\d/);
+        const { data, message } = answer.json.error;
+        expect(`${data.httpStatus} ${data.code}`).to.equal(outcome);
+        if (outcome.startsWith('405'))
+          expect(answer.headers.get('allow')).to.equal(path === 'config.get' ? 'GET' : 'POST');
+        if (outcome.startsWith('413')) expect(data.details).to.deep.equal({ max_bytes: 32 * 1024 });
+        if (says) expect(message).to.include(says);
+        if (says) expect(data.details.issues[0]).to.include({ in: 'body', path: '' });
       }
+      const text = await world.post('/trpc/auth.challenge', '{}', { headers: { 'content-type': 'text/plain' } });
+      expect(text.outcome).to.equal('415 unsupported_media_type');
+      const { json } = await world.post('/trpc/auth.challenge', { wallet: 7 });
+      const issue = { in: 'body', path: 'wallet', expected: 'must be a base58 address', got: '7' };
+      expect(json.error.data).to.deep.include({ code: 'invalid_request', details: { issues: [issue] } });
+    });
+
+    it('forbids caching and guessing of the media type, and sends the time to retry', async () => {
+      world.state.nowMs += 20_000;
+      const { headers } = await world.get('/trpc/config.get');
+      expect(headers.get('cache-control')).to.equal('no-store');
+      expect(headers.get('x-content-type-options')).to.equal('nosniff');
+      world.state.chainAnswers = false;
+      world.state.nowMs += 2_000;
+      const away = await world.get('/trpc/config.get');
+      expect([away.outcome, away.headers.get('retry-after')]).to.deep.equal(['503 service_unavailable', '5']);
     });
   });
 });

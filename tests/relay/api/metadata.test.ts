@@ -1,15 +1,15 @@
 /** POST /v1/metadata: stores the exact bytes that a listing commits to, and rejects content that could harm readers. */
 import { createHash } from 'node:crypto';
 import { Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
 import canonicalize from 'canonicalize';
 import { expect } from 'chai';
-import nacl from 'tweetnacl';
 import { chunks } from '../../../app/process/chunks.ts';
 import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
-import { startWorld, useWorld } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { metadataOf, newAddress } from '../../harness/edge/rows.ts';
+import { type Json, ofA } from './schemas/accept.ts';
+import { sessionsOf } from './sessions.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const STRANGER = '203.0.113.1';
@@ -22,13 +22,8 @@ describe('POST /v1/metadata', () => {
     (await world.ledger.selectFrom(table).where('metadata_hash', '=', hash).select('metadata_hash').execute()).length >
     0;
   const isStored = (hash: string) => isIn('documents', hash);
-  /** Signs in a new wallet and returns the session's token. */
-  async function signIn(wallet = Keypair.generate()): Promise<string> {
-    const address = wallet.publicKey.toBase58();
-    const { message } = await world.deps.sessions.challenge(address, world.url);
-    const signature = bs58.encode(nacl.sign.detached(Buffer.from(message), wallet.secretKey));
-    return (await world.deps.sessions.verify({ wallet: address, message, signature })).token;
-  }
+  /** Signs in and returns the session's token. */
+  const signIn = async (wallet = Keypair.generate()) => (await sessionsOf(() => world).signIn(wallet)).token;
 
   it('stores the bytes and returns their SHA-256, also for repeated uploads', async () => {
     const bytes = encodeMetadata(metadataOf({ name: 'Zürich ☀', description: 'Two lines.\n\tOf text.' }));
@@ -38,39 +33,24 @@ describe('POST /v1/metadata', () => {
       expect(status, JSON.stringify(json)).to.equal(200);
       expect(json).to.deep.equal({ metadata_hash });
     }
-    const row = await world.ledger
-      .selectFrom('documents')
-      .selectAll()
-      .where('metadata_hash', '=', metadata_hash)
-      .executeTakeFirstOrThrow();
-    expect(row.document).to.equal(Buffer.from(bytes).toString('utf8'));
+    const stored = world.ledger.selectFrom('documents').select('document').where('metadata_hash', '=', metadata_hash);
+    expect((await stored.executeTakeFirstOrThrow()).document).to.equal(Buffer.from(bytes).toString('utf8'));
   });
 
-  it('hides a document until a listing carries its hash, then shows it at once', async () => {
-    const bytes = encodeMetadata(metadataOf({ name: 'shown-later' }));
+  it('hides a document until a listing carries its hash, then shows it at once, and never its endpoint', async () => {
+    const endpoint = 'http://127.0.0.1:4242/secret-path/execute';
+    const bytes = encodeMetadata(metadataOf({ name: 'shown-later', endpoint }));
     await post(bytes);
     expect((await world.get('/v1/agents')).json.total).to.equal(0);
     const listing = await world.addListing({ metadata_hash: hashMetadata(bytes) }, null);
     expect((await world.get(`/v1/agents/${listing}`)).json.name).to.equal('shown-later');
-  });
-
-  it('never shows the endpoint', async () => {
-    const bytes = encodeMetadata(metadataOf({ endpoint: 'http://127.0.0.1:4242/secret-path/execute' }));
-    await post(bytes);
-    const listing = await world.addListing({ metadata_hash: hashMetadata(bytes) }, null);
-    for (const path of ['/v1/agents', `/v1/agents/${listing}`]) {
+    for (const path of ['/v1/agents', `/v1/agents/${listing}`])
       expect((await world.get(path)).text).to.not.include('secret-path');
-    }
   });
 
   it('accepts a document at every limit', async () => {
-    const deepest = { type: 'object', properties: { a: {} as object } };
-    let inner = deepest;
-    for (let depth = 2; depth < 30; depth += 1) {
-      const next = { type: 'object', properties: { a: {} as object } };
-      inner.properties.a = next;
-      inner = next;
-    }
+    let deepest: Json = { type: 'object', properties: { a: {} } };
+    for (let depth = 2; depth < 30; depth += 1) deepest = ofA(deepest);
     const metadata = metadataOf({
       name: 'n'.repeat(64),
       tagline: 't'.repeat(140),
@@ -98,13 +78,13 @@ describe('POST /v1/metadata', () => {
     ['a needless escape', text.replace('csv', '\\u0063sv')],
     ['a number written otherwise', text.replace('"properties":{}', '"maxProperties":1.0,"properties":{}')],
   ];
-  for (const [name, body] of OTHER_BYTES) {
-    it(`accepts ${name} and hashes the bytes as received`, async () => {
+  it('accepts other bytes of the same document, and hashes them as received', async () => {
+    for (const [name, body] of OTHER_BYTES) {
       const { status, json } = await post(body);
-      expect(status, JSON.stringify(json)).to.equal(200);
-      expect(json.metadata_hash).to.equal(createHash('sha256').update(body).digest('hex'));
-    });
-  }
+      expect(status, `${name}: ${JSON.stringify(json)}`).to.equal(200);
+      expect(json.metadata_hash, name).to.equal(createHash('sha256').update(body).digest('hex'));
+    }
+  });
 
   it('returns the properties of a schema in their written order', async () => {
     const properties = { zeta: {}, alpha: {}, Mid: { type: 'object', properties: { b: {}, a: {} } } };
@@ -136,24 +116,18 @@ describe('POST /v1/metadata', () => {
     ['no input schema', { input_schema: undefined }, '"input_schema" is missing'],
     ['an input schema that is an array', { input_schema: [] }, '"input_schema" must be a JSON Schema object'],
     ['an input schema of no object', { input_schema: string }, 'input_schema.type must be "object"'],
-    [
-      'an output schema that names nothing',
-      { output_schema: { $ref: '#/x' } },
-      'output_schema.$ref must name a schema',
-    ],
+    ['an output schema that names nothing', { output_schema: { $ref: '#/x' } }, 'output_schema.$ref must name'],
     [
       'a schema over 32 KiB',
-      { output_schema: { description: 'd'.repeat(32 * 1024) } },
+      { output_schema: { title: 'd'.repeat(32 * 1024) } },
       'output_schema must be at most 32768',
     ],
   ];
   for (const [name, changes, says] of REFUSED) {
     it(`rejects: ${name}`, async () => {
-      const document = JSON.parse(JSON.stringify({ ...metadataOf(), ...changes }));
-      const bytes = Buffer.from(JSON.stringify(document), 'utf8');
-      const { status, json } = await post(bytes);
-      expect(status, JSON.stringify(json)).to.equal(400);
-      expect(json.error).to.include({ code: 'invalid_request', execution_id: null });
+      const bytes = Buffer.from(JSON.stringify({ ...metadataOf(), ...changes }));
+      const { outcome, json } = await post(bytes);
+      expect([outcome, json.error.execution_id]).to.deep.equal(['400 invalid_request', null]);
       expect(json.error.message).to.include(says);
       expect(await isStored(hashMetadata(bytes))).to.equal(false);
     });
@@ -162,53 +136,41 @@ describe('POST /v1/metadata', () => {
   it('rejects: bodies that are not JSON, not UTF-8, too large or of another media type', async () => {
     const deep = `{"a":${'['.repeat(70)}${']'.repeat(70)}}`;
     for (const body of ['', '{', '[]', 'null', deep, '{"a":1,"a":2}', Buffer.from([0xff])]) {
-      const { status, json } = await post(body);
-      expect([status, json.error.code]).to.deep.equal([400, 'invalid_request']);
+      expect((await post(body)).outcome).to.equal('400 invalid_request');
     }
-    const large = await post('x'.repeat(64 * 1024 + 1));
-    expect([large.status, large.json.error.code]).to.deep.equal([413, 'payload_too_large']);
+    expect((await post('x'.repeat(64 * 1024 + 1))).outcome).to.equal('413 payload_too_large');
     const other = await world.post('/v1/metadata', text, { headers: { 'content-type': 'text/plain' } });
-    expect([other.status, other.json.error.code]).to.deep.equal([415, 'unsupported_media_type']);
+    expect(other.outcome).to.equal('415 unsupported_media_type');
   });
 
   it('rejects: http endpoints when private endpoints are not allowed', async () => {
-    const config = { ...world.deps.config, allowPrivateEndpoints: false };
-    const strict = await startWorld({ config });
-    const http = encodeMetadata(metadataOf({ endpoint: 'http://a.example/execute' }));
-    const { status, json } = await strict.post('/v1/metadata', http);
-    expect(status).to.equal(400);
+    const { config } = world.deps;
+    world.deps.config = { ...config, allowPrivateEndpoints: false };
+    const { status, json } = await post(encodeMetadata(metadataOf({ endpoint: 'http://a.example/execute' })));
+    const https = await post(encodeMetadata(metadataOf({ endpoint: 'https://a.example/execute' })));
+    world.deps.config = config;
+    expect([status, https.status]).to.deep.equal([400, 200]);
     expect(json.error.message).to.include('must be an https URL');
-    const https = encodeMetadata(metadataOf({ endpoint: 'https://a.example/execute' }));
-    expect((await strict.post('/v1/metadata', https)).status).to.equal(200);
-    await strict.stop();
   });
 
   describe('unlisted documents', () => {
+    const documentOf = (name: string) => encodeMetadata(metadataOf({ name }));
+    const addRunning = (metadata_hash: string) =>
+      world.addJournal({ wallet: newAddress(), listing: newAddress(), state: 'dispatched', metadata_hash });
     it('are kept for 24 hours; documents of listings and unfinished executions are kept without limit', async () => {
       const now = world.state.nowMs;
-      const documents = ['expired', 'waiting', 'listed', 'delisted', 'in-use'].map((name) =>
-        encodeMetadata(metadataOf({ name })),
-      );
-      const [expired, waiting, listed, delisted, inUse] = documents as [
-        Uint8Array,
-        Uint8Array,
-        Uint8Array,
-        Uint8Array,
-        Uint8Array,
-      ];
+      const documents = ['expired', 'waiting', 'listed', 'delisted', 'in-use'].map(documentOf);
+      const [, waiting, listed, delisted, inUse] = documents.map(hashMetadata);
       for (const bytes of documents)
-        await world.addDocument(bytes, bytes === waiting ? now - DAY_MS : now - DAY_MS - 1);
-      await world.addListing({ metadata_hash: hashMetadata(listed) }, null);
-      await world.addListing({ metadata_hash: hashMetadata(delisted), status: 'delisted' }, null);
-      const execution = { wallet: newAddress(), listing: newAddress(), state: 'dispatched' as const };
-      await world.addJournal({ ...execution, metadata_hash: hashMetadata(inUse) });
-      await post(encodeMetadata(metadataOf({ name: 'another' })));
+        await world.addDocument(bytes, hashMetadata(bytes) === waiting ? now - DAY_MS : now - DAY_MS - 1);
+      await world.addListing({ metadata_hash: listed! }, null);
+      await world.addListing({ metadata_hash: delisted!, status: 'delisted' }, null);
+      await addRunning(inUse!);
+      await post(documentOf('another'));
       const stored = await Promise.all(documents.map((bytes) => isStored(hashMetadata(bytes))));
       expect(stored).to.deep.equal([false, true, true, true, true]);
-      expect(expired.length).to.be.greaterThan(0);
     });
 
-    const documentOf = (name: string) => encodeMetadata(metadataOf({ name }));
     /** A document received at this time that no listing has named yet. */
     async function addPending(
       bytes: Uint8Array,
@@ -244,8 +206,7 @@ describe('POST /v1/metadata', () => {
       const listed = documentOf('needed by a listing');
       await world.addListing({ metadata_hash: hashMetadata(listed) }, null);
       const running = documentOf('needed by an execution');
-      const execution = { wallet: newAddress(), listing: newAddress(), state: 'dispatched' as const };
-      await world.addJournal({ ...execution, metadata_hash: hashMetadata(running) });
+      await addRunning(hashMetadata(running));
       for (const bytes of [listed, running]) {
         await post(bytes);
         expect(await isStored(hashMetadata(bytes))).to.equal(true);
@@ -264,11 +225,8 @@ describe('POST /v1/metadata', () => {
         expect((await send(documentOf(`mine-${n}`), mine)).status).to.equal(200);
       }
       const isKept = (name: string) => isStored(hashMetadata(documentOf(name)));
-      expect([await isKept('mine-0'), await isKept('mine-1'), await isKept('mine-20')]).to.deep.equal([
-        false,
-        true,
-        true,
-      ]);
+      const kept = await Promise.all(['mine-0', 'mine-1', 'mine-20'].map(isKept));
+      expect(kept).to.deep.equal([false, true, true]);
       expect(await isStored(hashMetadata(theirs))).to.equal(true);
     });
 
@@ -279,14 +237,9 @@ describe('POST /v1/metadata', () => {
       for (let n = 0; n < 500; n += 1)
         await addPending(documentOf(`flood-${n}`), world.state.nowMs - 1_000, `198.51.100.${n >> 1}`);
       expect((await post(documentOf('one more'))).status).to.equal(200);
-      expect(await isStored(oldest)).to.equal(false);
-      expect(await isStored(hashMetadata(mine))).to.equal(true);
-      const { count } = await world.ledger
-        .selectFrom('pending_metadata')
-        .select((build) => build.fn.countAll<bigint>().as('count'))
-        .where('wallet', '=', '')
-        .executeTakeFirstOrThrow();
-      expect(Number(count)).to.equal(500);
+      expect([await isStored(oldest), await isStored(hashMetadata(mine))]).to.deep.equal([false, true]);
+      const left = world.ledger.selectFrom('pending_metadata').select('network').where('wallet', '=', '');
+      expect(await left.execute()).to.have.length(500);
     });
 
     it('of unknown wallets evict each other, first those of the address with the most', async () => {
@@ -316,22 +269,20 @@ describe('POST /v1/metadata', () => {
     });
 
     it('are limited to the last 20 of each network when uploaded without a session', async () => {
-      const proxied = await startWorld({ config: { ...world.deps.config, trustProxy: 1 } });
+      const { config } = world.deps;
+      world.deps.config = { ...config, trustProxy: 1 };
       const send = async (name: string, from: string) => {
-        proxied.state.nowMs += 1;
+        world.state.nowMs += 1;
         const headers = { 'x-forwarded-for': from };
-        expect((await proxied.post('/v1/metadata', documentOf(name), { headers })).status).to.equal(200);
+        expect((await world.post('/v1/metadata', documentOf(name), { headers })).status).to.equal(200);
       };
       const networksOf = async (name: string) => {
-        const rows = await proxied.ledger
-          .selectFrom('pending_metadata')
-          .select('network')
-          .where('metadata_hash', '=', hashMetadata(documentOf(name)))
-          .where('wallet', '=', '')
-          .execute();
+        const pending = world.ledger.selectFrom('pending_metadata').select('network').where('wallet', '=', '');
+        const rows = await pending.where('metadata_hash', '=', hashMetadata(documentOf(name))).execute();
         return rows.map((row) => row.network).sort();
       };
       try {
+        await world.ledger.deleteFrom('pending_metadata').execute();
         await send('of another', '203.0.113.7');
         // All addresses of one IPv6 network count as one. It also uploads a document of another network.
         await send('of another', '2001:db8:0:1::ffff');
@@ -343,14 +294,14 @@ describe('POST /v1/metadata', () => {
         expect(await networksOf('of a neighbour')).to.have.length(1);
         expect(await networksOf("stranger's 1")).to.have.length(1);
       } finally {
-        await proxied.stop();
+        world.deps.config = config;
       }
     });
 
     it('rejects: an ended session, and does not accept an API key as a session', async () => {
       const key = await world.addKey();
       const ended = await world.post('/v1/metadata', documentOf('x'), { key: 'ended' });
-      expect([ended.status, ended.json.error.code]).to.deep.equal([401, 'unauthorized']);
+      expect(ended.outcome).to.equal('401 unauthorized');
       expect((await world.post('/v1/metadata', documentOf('x'), { key: key.apiKey })).status).to.equal(200);
     });
   });

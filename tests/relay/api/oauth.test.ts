@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { grantAccount } from '../../harness/edge/accounts.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { type ApiAnswer, startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, type TestKey } from '../../harness/edge/rows.ts';
 import { useFolder } from '../../harness/folder.ts';
-import { refusal, sessionsOf } from './sessions.ts';
+import { refusal, refusedAs, sessionsOf } from './sessions.ts';
 
 const REDIRECT = 'https://host.example/callback?tenant=1';
 const LOOPBACK = 'http://127.0.0.1:4321/callback';
@@ -73,14 +73,10 @@ describe('OAuth', () => {
       resource: `${world.url}/mcp`,
       ...changes,
     };
-    const body = new URLSearchParams(form).toString();
-    return world.call('/oauth/token', {
-      method: 'POST',
-      body,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    });
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    return world.post('/oauth/token', new URLSearchParams(form).toString(), { headers });
   }
-  async function refuse(answer: ReturnType<typeof exchange>, error = 'invalid_grant') {
+  async function refuse(answer: Promise<ApiAnswer>, error = 'invalid_grant') {
     const { status, json, text } = await answer;
     expect([status, json.error], text).to.deep.equal([400, error]);
     expect(text).to.not.include('crtx_');
@@ -111,10 +107,8 @@ describe('OAuth', () => {
   });
 
   it('is offered only with a page, and over https or on this computer', async () => {
-    for (const settings of [
-      { dashboardFolder: null },
-      { dashboardFolder: folder, baseUrl: () => 'http://a.example' },
-    ]) {
+    const insecure = { dashboardFolder: folder, baseUrl: () => 'http://a.example' };
+    for (const settings of [{ dashboardFolder: null }, insecure]) {
       const other = await startWorld(settings);
       const refused = await other.post('/mcp', {});
       expect([refused.status, refused.headers.get('www-authenticate')]).to.deep.equal([401, 'Bearer']);
@@ -154,10 +148,10 @@ describe('OAuth', () => {
       '/callback',
       `https://host.example/${'a'.repeat(500)}`,
     ]) {
-      await refuse(register({ redirect_uris: [uri] }) as ReturnType<typeof exchange>, 'invalid_redirect_uri');
+      await refuse(register({ redirect_uris: [uri] }), 'invalid_redirect_uri');
     }
-    await refuse(register({ redirect_uris: 'all' }) as ReturnType<typeof exchange>, 'invalid_client_metadata');
-    await refuse(register({}) as ReturnType<typeof exchange>, 'invalid_client_metadata');
+    await refuse(register({ redirect_uris: 'all' }), 'invalid_client_metadata');
+    await refuse(register({}), 'invalid_client_metadata');
   });
 
   it('shows who asks, and sends nobody to an address that is not registered', async () => {
@@ -187,10 +181,8 @@ describe('OAuth', () => {
       [queryOf(clientId, { resource: `${world.url}/v1` }), 'resource'],
     ] as const) {
       const { code, details } = await refusal(ask(query));
-      expect([code, (details as { issues: { path: string }[] }).issues[0]!.path], query).to.deep.equal([
-        'invalid_request',
-        path,
-      ]);
+      const { issues } = details as { issues: { path: string }[] };
+      expect([code, issues[0]!.path], query).to.deep.equal(['invalid_request', path]);
     }
   });
 
@@ -208,26 +200,22 @@ describe('OAuth', () => {
     }
     const { status, json, headers } = await exchange(code, clientId);
     expect(status).to.equal(200);
-    expect(json).to.deep.equal({
-      access_token: key.apiKey,
-      token_type: 'Bearer',
-      expires_in: 1_000,
-      scope: 'execute read',
-    });
+    const token = { access_token: key.apiKey, token_type: 'Bearer', expires_in: 1_000, scope: 'execute read' };
+    expect(json).to.deep.equal(token);
     expect(headers.get('cache-control')).to.equal('no-store');
     expect(await world.ledger.selectFrom('authorization_codes').selectAll().execute()).to.deep.equal([]);
     const ping = () => world.post('/mcp', { jsonrpc: '2.0', id: 1, method: 'ping' }, { key: json.access_token });
     expect((await ping()).status).to.equal(200);
     await (await signIn(wallet)).call('keys.revoke', { key_id: key.keyId });
+    const metadata = `${world.url}/.well-known/oauth-protected-resource/mcp`;
     const refused = await ping();
-    expect([refused.status, refused.headers.get('www-authenticate')]).to.deep.equal([
-      401,
-      `Bearer error="invalid_token", resource_metadata="${world.url}/.well-known/oauth-protected-resource/mcp"`,
-    ]);
+    expect(refused.status).to.equal(401);
+    const reason = `Bearer error="invalid_token", resource_metadata="${metadata}"`;
+    expect(refused.headers.get('www-authenticate')).to.equal(reason);
   });
 
   describe('refuses', () => {
-    it('a code that was used, or tried in vain', async () => {
+    it('a code that was used, tried in vain, or replaced by another of its key', async () => {
       const clientId = await newClient();
       const { code } = await approve(clientId);
       const answers = await Promise.all([1, 2, 3].map(() => exchange(code, clientId)));
@@ -236,20 +224,26 @@ describe('OAuth', () => {
       const second = await approve(clientId);
       await refuse(exchange(second.code, clientId, { code_verifier: randomBytes(32).toString('base64url') }));
       await refuse(exchange(second.code, clientId));
+      // Each key has one code.
+      const { key, code: first } = await approve(clientId);
+      const again = { query: queryOf(clientId), api_key: key.apiKey };
+      const { approved_url } = await (await signIn(wallet)).call('oauth.approve', again);
+      await refuse(exchange(first, clientId));
+      expect((await exchange(new URL(approved_url).searchParams.get('code')!, clientId)).status).to.equal(200);
     });
 
     it("another client's code, a changed redirect URI, and another resource", async () => {
       const clientId = await newClient([REDIRECT, LOOPBACK]);
       const thief = await newClient([REDIRECT, LOOPBACK], 'Another host');
-      await refuse(exchange((await approve(clientId)).code, thief));
-      await refuse(exchange((await approve(clientId)).code, clientId, { redirect_uri: LOOPBACK }));
-      await refuse(exchange((await approve(clientId)).code, clientId, { resource: 'https://other.example/mcp' }));
-      await refuse(exchange((await approve(clientId)).code, 'unknown'), 'invalid_client');
-      await refuse(exchange((await approve(clientId)).code, clientId, { code_verifier: '' }), 'invalid_request');
-      await refuse(
-        exchange((await approve(clientId)).code, clientId, { grant_type: 'password' }),
-        'unsupported_grant_type',
-      );
+      for (const [client, changes, error] of [
+        [thief, {}],
+        [clientId, { redirect_uri: LOOPBACK }],
+        [clientId, { resource: 'https://other.example/mcp' }],
+        ['unknown', {}, 'invalid_client'],
+        [clientId, { code_verifier: '' }, 'invalid_request'],
+        [clientId, { grant_type: 'password' }, 'unsupported_grant_type'],
+      ] as [string, Record<string, string>, string?][])
+        await refuse(exchange((await approve(clientId)).code, client, changes), error);
       const own = await approve(clientId);
       expect((await exchange(own.code, clientId, { resource: '' })).status).to.equal(200);
     });
@@ -269,14 +263,15 @@ describe('OAuth', () => {
       const query = queryOf(await newClient());
       const key = await newKey();
       const session = await signIn(wallet);
-      const input = (apiKey: string) => ({ query, api_key: apiKey });
-      const codeOf = async (call: Promise<unknown>) => (await refusal(call)).code;
-      expect(await codeOf(anonymous().call('oauth.approve', input(key.apiKey)))).to.equal('unauthorized');
-      const stranger = await signIn(Keypair.generate());
-      expect(await codeOf(stranger.call('oauth.approve', input(key.apiKey)))).to.equal('invalid_request');
-      expect(await codeOf(session.call('oauth.approve', input('crtx_test_unknown')))).to.equal('invalid_request');
+      const input = { query, api_key: key.apiKey };
+      const approveBy = (client: typeof session, apiKey = key.apiKey) =>
+        refusedAs(client.call('oauth.approve', { query, api_key: apiKey }));
+      const refused = '400 invalid_request';
+      expect(await refusedAs(anonymous().call('oauth.approve', input))).to.equal('401 unauthorized');
+      expect(await approveBy(await signIn(Keypair.generate()))).to.equal(refused);
+      expect(await approveBy(session, 'crtx_test_unknown')).to.equal(refused);
       world.state.grants.set(`${key.wallet}:${key.keyId}`, grantAccount(key, { revoked: true }));
-      expect(await codeOf(session.call('oauth.approve', input(key.apiKey)))).to.equal('invalid_request');
+      expect(await approveBy(session)).to.equal(refused);
     });
   });
 
@@ -287,16 +282,7 @@ describe('OAuth', () => {
     expect((await exchange(code, clientId, { redirect_uri: moved })).status).to.equal(200);
     for (const uri of [`${LOOPBACK}/more`, LOOPBACK.replace('127.0.0.1', 'localhost')]) {
       const call = anonymous().call('oauth.request', { query: queryOf(clientId, { redirect_uri: uri }) });
-      expect((await refusal(call)).code).to.equal('invalid_request');
+      expect(await refusedAs(call)).to.equal('400 invalid_request');
     }
-  });
-
-  it('replaces the code of a key, so that each key has one', async () => {
-    const clientId = await newClient();
-    const { key, code } = await approve(clientId);
-    const again = { query: queryOf(clientId), api_key: key.apiKey };
-    const { approved_url } = await (await signIn(wallet)).call('oauth.approve', again);
-    await refuse(exchange(code, clientId));
-    expect((await exchange(new URL(approved_url).searchParams.get('code')!, clientId)).status).to.equal(200);
   });
 });

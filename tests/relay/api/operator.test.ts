@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import { ADMIN, CONFIG } from '../../harness/edge/accounts.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
-import { refreshFigures } from '../../harness/edge/figures.ts';
 import { EPOCH, newAddress } from '../../harness/edge/rows.ts';
 import { sessionsOf } from './sessions.ts';
 
@@ -16,30 +15,18 @@ describe('operation.state', () => {
   const address = CONFIG.admin.toBase58();
 
   it('reports no problem when nothing is wrong', async () => {
-    await world.index
-      .insertInto('progress')
-      .values({ id: 1n, slot: 77n, checked_at: BigInt(EPOCH * 1000) })
-      .execute();
+    await world.setProgress(77n);
     const { uptime_seconds, ...rest } = await state();
     expect(uptime_seconds).to.be.within(0, Math.ceil(process.uptime()));
+    const free = { lent: 0, lent_limit: 10_000_000_000, free: 10_000_000_000, due: 0, due_seconds: null };
+    const unused = { unclaimed: 0, locked: null, archivable: null, archived: null, burnt_today: 0 };
     expect(rest).to.deep.equal({
       problems: [],
       authorities: [{ address, lamports: 7_000_000_000, is_ours: true }],
       nodes: [{ name: '1:node', state: 'up', slot: null }],
       runway_hours: 120.5,
       lamports_per_call: 10_000,
-      lamports: {
-        lent: 0,
-        lent_limit: 10_000_000_000,
-        free: 10_000_000_000,
-        due: 0,
-        due_seconds: null,
-        unclaimed: 0,
-        locked: null,
-        archivable: null,
-        archived: null,
-        burnt_today: 0,
-      },
+      lamports: { ...free, ...unused },
       held: { escrow_usdc: 0, collateral_usdc: 0, forfeited_usdc: 0 },
       listings: { active: 0, paused: 0 },
       executions_in_flight: 3,
@@ -56,15 +43,11 @@ describe('operation.state', () => {
   });
 
   it('sums everything that is lent, burnt, waiting and disputed', async () => {
-    const listing = await world.addListing();
+    const listing = await world.addListing({ deposited: 5_000_000n });
     const row = { wallet: newAddress(), listing };
     const lent = { record_lent: 2_000_000n, escrow_lent: 2_039_280n };
-    const oldest = await world.addJournal({
-      ...row,
-      ...lent,
-      state: 'dispatched',
-      created_ms: BigInt(EPOCH * 1000 - 61_000),
-    });
+    const created_ms = BigInt(EPOCH * 1000 - 61_000);
+    const oldest = await world.addJournal({ ...row, ...lent, state: 'dispatched', created_ms });
     await world.addJournal({ ...row, state: 'parked' });
     await world.addJournal({ ...row, state: 'paid', deposit: newAddress() });
     await world.addJournal({ ...row, state: 'returned', deposit: newAddress() });
@@ -90,59 +73,22 @@ describe('operation.state', () => {
     await world.addListing({ status: 'delisted', deposited: 4_000_000n });
     await world.addListing({ status: 'delisted', deposited: 8_000_000n, collateral_returned: 1n });
     const records = { archivableRecords: 5, oldestArchivableSeconds: 4, isLate: true };
-    world.state.swept = {
-      locked: 9,
-      archivable: 8,
-      ...records,
-      returned: 7,
-      mismatchedTrees: 0,
-    };
-    for (const [id, seconds] of [61, 5, -5].entries()) {
+    world.state.swept = { locked: 9, archivable: 8, ...records, returned: 7, mismatchedTrees: 0 };
+    const deliveries = [61, 5, -5].map((seconds, id) => {
       const due = BigInt(world.state.nowMs - seconds * 1_000);
-      const delivery = {
-        endpoint_id: 'we_1',
-        position: BigInt(id + 1),
-        state: 'pending',
-        due_ms: due,
-        created_ms: due,
-      };
-      await world.ledger
-        .insertInto('webhook_deliveries')
-        .values(delivery as never)
-        .execute();
-    }
-    await refreshFigures(world.index);
-    const { deposited } = await world.index
-      .selectFrom('listings')
-      .select('deposited')
-      .where('listing', '=', listing)
-      .executeTakeFirstOrThrow();
-    const { lamports, oldest_unsettled, archive_waiting, webhooks_waiting, x402, ...counts } = await state();
-    expect(counts.held).to.deep.equal({
-      escrow_usdc: 0.07,
-      collateral_usdc: 11 + Number(deposited) / 1e6,
-      forfeited_usdc: 1.5,
+      return { endpoint_id: 'we_1', position: BigInt(id + 1), state: 'pending', due_ms: due, created_ms: due } as never;
     });
+    await world.ledger.insertInto('webhook_deliveries').values(deliveries).execute();
+    const { lamports, oldest_unsettled, archive_waiting, webhooks_waiting, x402, ...counts } = await state();
+    expect(counts.held).to.deep.equal({ escrow_usdc: 0.07, collateral_usdc: 16, forfeited_usdc: 1.5 });
     expect(counts.listings).to.deep.equal({ active: 1, paused: 1 });
     expect(archive_waiting).to.deep.equal({ count: 5, oldest_seconds: 4, is_late: true });
     expect(webhooks_waiting).to.deep.equal({ count: 2, oldest_seconds: 61 });
-    expect(x402).to.deep.equal({
-      fee_payer: address,
-      lamports: 90_000_000,
-      min_lamports: 10_000_000,
-      open_deposits: 1,
-    });
+    const payer = { fee_payer: address, lamports: 90_000_000, min_lamports: 10_000_000 };
+    expect(x402).to.deep.equal({ ...payer, open_deposits: 1 });
     expect(lamports).to.deep.equal({
-      lent: 6_039_314,
-      lent_limit: 10_000_000_000,
-      free: 9_993_960_686,
-      due: 2_000_000,
-      due_seconds: 4_160,
-      unclaimed: 34,
-      locked: 9,
-      archivable: 8,
-      archived: 7,
-      burnt_today: 5_000,
+      ...{ lent: 6_039_314, lent_limit: 10_000_000_000, free: 9_993_960_686, due: 2_000_000, due_seconds: 4_160 },
+      ...{ unclaimed: 34, locked: 9, archivable: 8, archived: 7, burnt_today: 5_000 },
     });
     expect(oldest_unsettled).to.deep.equal({ execution_id: oldest, state: 'dispatched', age_seconds: 61 });
     expect(counts).to.deep.include({ open_disputes: 2, ended_executions: { settled: 4, refunded: 2 } });

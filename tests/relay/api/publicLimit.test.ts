@@ -6,9 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
-import bs58 from 'bs58';
 import { expect } from 'chai';
-import nacl from 'tweetnacl';
 import { askerOf, askerOfKey } from '../../../app/relay/access/asker.ts';
 import { networkOf } from '../../../app/relay/access/clientAddress.ts';
 import { createPublicLimit } from '../../../app/relay/access/publicLimit.ts';
@@ -50,6 +48,11 @@ describe('the limit for requests without a key', () => {
     // A page of another origin can read the reason.
     expect(refused.headers.get('access-control-allow-origin')).to.equal('*');
     expect((await send(newClient(), '/v1/agents')).status).to.equal(200);
+    const procedures = await sendMany(newClient(), '/trpc/config.get');
+    const turnedAway = procedures.find(({ status }) => status === 429)!;
+    const { data } = turnedAway.json.error;
+    expect(data).to.deep.include({ code: 'rate_limited', httpStatus: 429, details: null });
+    expect(Number(turnedAway.headers.get('retry-after'))).to.be.within(1, 10);
   });
 
   it('also limits work in threads: a wallet that has paid has its own limit, others share that of their address', async () => {
@@ -78,23 +81,26 @@ describe('the limit for requests without a key', () => {
     ['/v1/agents/x/execute', json],
     [`/v1/executions/${newExecutionId()}/start`, json],
   ];
-  for (const [path, init] of LIMITED) {
-    it(`applies to ${path.replace(/[0-9a-f-]{36}/, '...')}, without a key and with an invented key`, async () => {
-      const bare = await sendMany(newClient(), path, init);
-      expect(countOf(bare, 429)).to.be.greaterThan(0);
-      for (const key of ['nonsense', createApiKey('test'), createApiKey('live')]) {
-        const answers = await sendMany(newClient(), path, { ...init, key });
-        expect(countOf(answers, 429), key).to.be.greaterThan(0);
-      }
-    });
+  async function isLimited(path: string, init: RequestInit & { key?: string } = {}): Promise<void> {
+    const answers = await sendMany(newClient(), path, init);
+    expect(countOf(answers, 429), `${path} ${init.key}`).to.be.greaterThan(0);
   }
+
+  it('applies to routes of every kind, without a key and with one that is not live', async () => {
+    for (const [path, init] of LIMITED) {
+      await isLimited(path, init);
+      await isLimited(path, { ...init, key: createApiKey('test') });
+    }
+    const [revoked, expired] = [await world.addKey({ revoked: 1n }), await world.addKey({ expiresAt: EPOCH - 1 })];
+    for (const key of ['nonsense', createApiKey('live'), revoked.apiKey, expired.apiKey])
+      for (const path of ['/v1/agents', '/v1/executions']) await isLimited(path, { key });
+  });
 
   it('applies to the cookie of a session of a wallet that is not known, also where no session is accepted', async () => {
     const { cookie } = await sessionsOf(() => world).signInByCookie(Keypair.generate());
-    for (const [path, init] of [['/mcp', json], ['/v1/key', {}], ...LIMITED] as typeof LIMITED) {
-      const answers = await sendMany(newClient(), path, { ...init, headers: { ...init.headers, cookie } });
-      expect(countOf(answers, 429), path).to.be.greaterThan(0);
-    }
+    for (const [path, init] of [['/mcp', json], ['/v1/key', {}], ...LIMITED] as typeof LIMITED)
+      await isLimited(path, { ...init, headers: { ...init.headers, cookie } });
+    await isLimited('/v1/executions', { headers: { cookie: 'session=x' } });
   });
 
   it('applies to a live key of a wallet that is not known on routes that need none, until it has paid', async () => {
@@ -128,50 +134,46 @@ describe('the limit for requests without a key', () => {
     expect(countOf(await sendMany(client, '/v1/executions?limit=x', { key }), 400)).to.equal(MANY);
   });
 
-  it('applies to a revoked or expired key', async () => {
-    for (const changes of [{ revoked: 1n as const }, { expiresAt: EPOCH - 1 }]) {
-      const key = (await world.addKey(changes)).apiKey;
-      for (const path of ['/v1/agents', '/v1/executions']) {
-        expect(countOf(await sendMany(newClient(), path, { key }), 429)).to.be.greaterThan(0);
-      }
-    }
-  });
-
   it('does not apply to /health and /metrics', async () => {
     const client = newClient();
     expect(countOf(await sendMany(client, '/health'), 200)).to.equal(MANY);
     expect(countOf(await sendMany(client, '/metrics'), 429)).to.equal(0);
   });
 
+  /** The reasons for which a new limit refuses some of `count` requests that arrive at once. */
+  async function refusalsOf(
+    publicRate: { perSecond: number; burst: number },
+    count: number,
+    request: { weight?: number; isUrgent?: boolean },
+    isBusy = false,
+  ): Promise<string[]> {
+    const config = { ...world.deps.config, publicRate };
+    const limit = createPublicLimit({ ...world.deps, config, isBusy: () => isBusy });
+    const bare = { url: '/', headers: {}, socket: { remoteAddress: '203.0.113.1' } };
+    const all = await Promise.allSettled(Array.from({ length: count }, () => limit.admitBare(bare as never, request)));
+    return all.flatMap((one) => (one.status === 'rejected' ? [one.reason.message as string] : []));
+  }
+
   it('counts a request as many ordinary ones that cost as much, and never as more than the rate', async () => {
-    const refusedOf = async (perSecond: number, weight: number) => {
-      const config = { ...world.deps.config, publicRate: { perSecond, burst: perSecond } };
-      const limit = createPublicLimit({ ...world.deps, config });
-      const bare = { url: '/mcp', headers: {}, socket: { remoteAddress: '203.0.113.1' } };
-      const all = await Promise.allSettled([1, 2, 3].map(() => limit.admitBare(bare as never, { weight })));
-      return all.filter(({ status }) => status === 'rejected').length;
-    };
-    expect([await refusedOf(6, 1), await refusedOf(6, 3), await refusedOf(2, 3)]).to.deep.equal([0, 1, 2]);
+    const refused = async (rate: number, weight: number) =>
+      (await refusalsOf({ perSecond: rate, burst: rate }, 3, { weight })).length;
+    expect([await refused(6, 1), await refused(6, 3), await refused(2, 3)]).to.deep.equal([0, 1, 2]);
   });
 
   it('counts ten for one while many calls run, except for an urgent one, and says so', async () => {
-    const config = { ...world.deps.config, publicRate: { perSecond: 10, burst: 20 } };
-    const refusals = async (isBusy: boolean, isUrgent: boolean) => {
-      const limit = createPublicLimit({ ...world.deps, config, isBusy: () => isBusy });
-      const bare = { url: '/', headers: {}, socket: { remoteAddress: '203.0.113.1' } };
-      const all = await Promise.allSettled(
-        Array.from({ length: 10 }, () => limit.admitBare(bare as never, { isUrgent })),
-      );
-      return all.flatMap((one) => (one.status === 'rejected' ? [one.reason.message as string] : []));
-    };
-    const refused = await refusals(true, false);
+    const rate = { perSecond: 10, burst: 20 };
+    const refused = await refusalsOf(rate, 10, { isUrgent: false }, true);
     expect(new Set(refused)).to.deep.equal(
       new Set([
         'Too many requests from this IP address: at most 1 per second while many calls run without an API key or a session of a wallet that has paid or has a listing. Retry later.',
       ]),
     );
     expect(refused.length).to.equal(8);
-    expect([await refusals(false, false), await refusals(true, true)]).to.deep.equal([[], []]);
+    const others = [
+      await refusalsOf(rate, 10, { isUrgent: false }),
+      await refusalsOf(rate, 10, { isUrgent: true }, true),
+    ];
+    expect(others).to.deep.equal([[], []]);
   });
 
   describe('while many calls run', () => {
@@ -246,29 +248,20 @@ describe('the limit for requests without a key', () => {
     });
   });
 
-  describe('of /trpc', () => {
-    it('answers in the tRPC format with Retry-After', async () => {
-      const answers = await sendMany(newClient(), '/trpc/config.get');
-      const refused = answers.find(({ status }) => status === 429)!;
-      expect(refused.json.error.data).to.deep.include({ code: 'rate_limited', httpStatus: 429, details: null });
-      expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 10);
-    });
-
-    it('does not apply to the session of a known wallet, and applies to that of any other', async () => {
-      const wallet = Keypair.generate();
-      const client = newClient();
-      const post = async (procedure: string, body: unknown) =>
-        (await send(client, `/trpc/${procedure}`, { ...json, body: JSON.stringify(body) })).json.result.data;
-      const address = wallet.publicKey.toBase58();
-      const { message } = await post('auth.challenge', { wallet: address });
-      const signature = bs58.encode(nacl.sign.detached(Buffer.from(message), wallet.secretKey));
-      const { token } = await post('auth.verify', { wallet: address, message, signature });
-      expect(countOf(await sendMany(newClient(), '/trpc/keys.list', { key: token }), 429)).to.be.greaterThan(0);
-      await world.addListing({ creator: address });
-      expect(countOf(await sendMany(client, '/trpc/keys.list', { key: token }), 200)).to.equal(MANY);
-      world.state.nowMs += 3_600_000;
-      expect(countOf(await sendMany(client, '/trpc/keys.list', { key: token }), 429)).to.be.greaterThan(0);
-    });
+  it('does not apply to the session of a known wallet, and applies to that of any other, as token and as cookie', async () => {
+    const wallet = Keypair.generate();
+    const { signIn, signInByCookie } = sessionsOf(() => world);
+    const { token } = await signIn(wallet);
+    const { cookie } = await signInByCookie(wallet);
+    const refused = async () => {
+      const byToken = countOf(await sendMany(newClient(), '/trpc/keys.list', { key: token }), 429);
+      return [byToken, countOf(await sendMany(newClient(), '/v1/executions', { headers: { cookie } }), 429)];
+    };
+    for (const count of await refused()) expect(count).to.be.greaterThan(0);
+    await world.addListing({ creator: wallet.publicKey.toBase58() });
+    expect(await refused()).to.deep.equal([0, 0]);
+    world.state.nowMs += 3_600_000;
+    for (const count of await refused()) expect(count).to.be.greaterThan(0);
   });
 
   it('counts the addresses of an IPv6 network together', () => {
@@ -305,10 +298,7 @@ describe('chain reads shared by all requests', () => {
       reads += 1;
       return isReachable();
     };
-    await world.index
-      .insertInto('progress')
-      .values({ id: 1n, slot: 1n, checked_at: BigInt(world.state.nowMs) })
-      .execute();
+    await world.setProgress(1n);
   });
   beforeEach(() => {
     world.state.chainAnswers = true;
@@ -320,26 +310,21 @@ describe('chain reads shared by all requests', () => {
     const statusOf = async () => (await world.get(path)).status;
     const statuses = async () => [...new Set(await Promise.all(Array.from({ length: 30 }, statusOf)))];
 
-    it(`does one read for all requests of ${path}, at most 2 s old`, async () => {
-      expect(await statuses()).to.deep.equal([200]);
-      expect(reads).to.equal(1);
-      world.state.chainAnswers = false;
-      world.state.nowMs += 1_999;
-      expect([await statusOf(), reads]).to.deep.equal([200, 1]);
-      world.state.nowMs += 1;
-      expect([await statusOf(), reads]).to.deep.equal([503, 2]);
-    });
-
-    it(`reuses a failed read of ${path} for the same time, and does not flood a dead node`, async () => {
-      world.state.chainAnswers = false;
-      expect(await statuses()).to.deep.equal([503]);
-      expect(reads).to.equal(1);
-      world.state.chainAnswers = true;
-      world.state.nowMs += 1_999;
-      expect([await statusOf(), reads]).to.deep.equal([503, 1]);
-      world.state.nowMs += 1;
-      expect([await statusOf(), reads]).to.deep.equal([200, 2]);
-    });
+    for (const [chainAnswers, first, then] of [
+      [true, 200, 503],
+      [false, 503, 200],
+    ] as const) {
+      it(`does one read for all requests of ${path}, at most 2 s old, if the chain ${chainAnswers ? 'answers' : 'fails'}`, async () => {
+        world.state.chainAnswers = chainAnswers;
+        expect(await statuses()).to.deep.equal([first]);
+        expect(reads).to.equal(1);
+        world.state.chainAnswers = !chainAnswers;
+        world.state.nowMs += 1_999;
+        expect([await statusOf(), reads]).to.deep.equal([first, 1]);
+        world.state.nowMs += 1;
+        expect([await statusOf(), reads]).to.deep.equal([then, 2]);
+      });
+    }
 
     it(`does not reuse an old read of ${path} after the clock was set back`, async () => {
       expect(await statusOf()).to.equal(200);

@@ -1,13 +1,18 @@
-/** Calls /trpc anonymously or as a signed-in wallet, and expects refusals. */
+/** Calls /trpc anonymously or as a signed-in wallet, expects refusals, and adds keys and records as on-chain. */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { Keypair } from '@solana/web3.js';
+import { type Keypair, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
 import { MarketplaceError } from '../../../app/sdk/client/error.ts';
 import { clientOf } from '../../../app/sdk/wallet/service.ts';
+import { type ExecutionRecord, findExecution } from '../../../app/sdk/program/program.ts';
+import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
+import { parseUuid, requestHash, signMessage, startMessage } from '../../../app/sdk/receipt/receipt.ts';
+import { grantAccount } from '../../harness/edge/accounts.ts';
 import type { World } from '../../harness/edge/api.ts';
+import { EPOCH, newAddress, newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
 
 export async function refusal(call: Promise<unknown>): Promise<MarketplaceError> {
   const error = await call.then(
@@ -17,6 +22,14 @@ export async function refusal(call: Promise<unknown>): Promise<MarketplaceError>
   if (!(error instanceof MarketplaceError)) throw new Error(`expected a refusal, not ${String(error)}`);
   return error;
 }
+
+/** The status and code of a refusal, such as `404 not_found`. */
+export async function refusedAs(call: Promise<unknown>): Promise<string> {
+  const { status, code } = await refusal(call);
+  return `${status} ${code}`;
+}
+
+export const idsOf = (rows: { execution_id: string }[]): string[] => rows.map(({ execution_id }) => execution_id);
 
 /** Posts with any Host header, which `fetch` would not send. */
 export async function postTo(
@@ -58,5 +71,35 @@ export function sessionsOf(world: () => World) {
     return { answer, setCookie, cookie: setCookie.split(';')[0]! };
   }
 
-  return { anonymous, sign, signIn, signInByCookie };
+  /** A key whose grant is on-chain, but not yet registered. */
+  function grantedKey(wallet = newAddress()): TestKey {
+    const apiKey = createApiKey('test');
+    const keyHash = hashApiKey(apiKey);
+    const key = { wallet, apiKey, keyHash, keyId: keyIdOfHash(keyHash) };
+    world().state.grants.set(`${wallet}:${key.keyId}`, grantAccount(key));
+    return key;
+  }
+
+  /** A record that a wallet has opened, as the chain has it, and the signature by which the wallet starts its call. */
+  function openedRecord(wallet: Keypair, listing: string, task: string, parameters?: object) {
+    const executionId = newExecutionId();
+    const id = parseUuid(executionId)!;
+    const hash = requestHash(task, parameters);
+    world().state.records.set(executionId, {
+      status: 'open',
+      executionId: id,
+      listing: new PublicKey(listing),
+      caller: wallet.publicKey,
+      keyId: new Uint8Array(16),
+      requestHash: hash,
+      price: 250_000n,
+      openedAt: BigInt(EPOCH),
+      deadline: BigInt(EPOCH + 60),
+    } as unknown as ExecutionRecord);
+    const request_hash = Buffer.from(hash).toString('hex');
+    const message = startMessage(findExecution(id).toBase58(), request_hash);
+    return { executionId, request_hash, wallet_signature: signMessage(wallet.secretKey, message) };
+  }
+
+  return { anonymous, sign, signIn, signInByCookie, grantedKey, openedRecord };
 }

@@ -1,21 +1,18 @@
 /** Deliberately slow clients: each is disconnected, costs only a connection until then, and delays nobody. */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { createHttpServer } from '../../../app/relay/http/server.ts';
 import { ErrorBody } from '../../../app/sdk/wire/wire.ts';
 import { useWorld } from '../../harness/edge/api.ts';
-import { newExecutionId } from '../../harness/edge/rows.ts';
+import { listen } from '../../harness/edge/listen.ts';
+import { newAddress, newExecutionId } from '../../harness/edge/rows.ts';
 
 const PATIENCE = { headersMs: 400, requestMs: 800, takeMs: 400, checkMs: 50 };
 const BIG_RESULT = 'r'.repeat(24 * 1024 * 1024);
 
-interface Dropped {
-  text: string;
-  bytes: number;
-  afterMs: number;
-}
+type Dropped = { text: string; bytes: number; afterMs: number };
 
 describe('slow clients', () => {
   let server: Server;
@@ -23,9 +20,7 @@ describe('slow clients', () => {
   const world = useWorld();
   before(async () => {
     server = createHttpServer(world.deps, PATIENCE);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    port = (server.address() as AddressInfo).port;
+    port = Number(new URL(await listen(server)).port);
   });
   after(async () => {
     server.closeAllConnections();
@@ -61,10 +56,6 @@ describe('slow clients', () => {
     expect(afterMs).to.be.within(patienceMs, patienceMs + 60_000);
   }
 
-  it('are disconnected when their headers never end', async () => {
-    assertRefused(await untilDropped((socket) => drip(socket, 'GET /v1/agents HTTP/1.1\r\nX-A: b\r\n')), 400);
-  });
-
   it('are disconnected when they send nothing', async () => {
     const { bytes, afterMs } = await untilDropped(() => undefined);
     expect(afterMs).to.be.within(400, 60_000);
@@ -81,16 +72,20 @@ describe('slow clients', () => {
     assertRefused(dropped, 800);
   });
 
+  /** The request of a large result. */
+  async function addBigResult(): Promise<string> {
+    const row = { wallet: newAddress(), listing: await world.addListing(), state: 'settled' as const };
+    const id = await world.addJournal(row);
+    return `GET /results/${id}/${await world.addResult(id, BIG_RESULT)} HTTP/1.1\r\nHost: x\r\n`;
+  }
+
   it('are disconnected when they never read the answer', async () => {
-    const listing = await world.addListing();
-    const { wallet } = await world.addKey();
-    const id = await world.addJournal({ wallet, listing, state: 'settled' });
-    const token = await world.addResult(id, BIG_RESULT);
+    const request = await addBigResult();
     const closed = new Promise<void>((resolve) => {
       server.once('connection', (served: Socket) => served.once('close', () => resolve()));
     });
     const dropped = await untilDropped((socket) => {
-      socket.write(`GET /results/${id}/${token} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      socket.write(`${request}\r\n`);
       socket.pause();
       // Reads the rest from the kernel's buffer at the end, to detect the close.
       void closed.then(() => socket.resume());
@@ -100,12 +95,9 @@ describe('slow clients', () => {
   });
 
   it('may read slowly as long as they read', async () => {
-    const listing = await world.addListing();
-    const { wallet } = await world.addKey();
-    const id = await world.addJournal({ wallet, listing, state: 'settled' });
-    const token = await world.addResult(id, BIG_RESULT);
+    const request = await addBigResult();
     const { bytes, afterMs } = await untilDropped((socket) => {
-      socket.write(`GET /results/${id}/${token} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      socket.write(`${request}Connection: close\r\n\r\n`);
       socket.on('data', () => {
         socket.pause();
         setTimeout(() => socket.resume(), 2);
@@ -115,17 +107,15 @@ describe('slow clients', () => {
     expect(afterMs).to.be.greaterThan(PATIENCE.takeMs);
   });
 
-  it('do not delay other clients while two hundred of them wait', async () => {
+  it('are disconnected when their headers never end, and two hundred of them delay no other client', async () => {
     const slow = Array.from({ length: 200 }, () =>
       untilDropped((socket) => drip(socket, 'GET / HTTP/1.1\r\nX-A: b\r\n')),
     );
-    const begun = performance.now();
     for (let i = 0; i < 5; i += 1) {
       expect((await fetch(`http://127.0.0.1:${port}/health`)).status).to.equal(200);
       expect((await fetch(`http://127.0.0.1:${port}/v1/executions/${newExecutionId()}`)).status).to.equal(401);
     }
-    expect(performance.now() - begun).to.be.lessThan(60_000);
-    for (const dropped of await Promise.all(slow)) expect(dropped.afterMs).to.be.lessThan(60_000);
+    for (const dropped of await Promise.all(slow)) assertRefused(dropped, 400);
   });
 
   it('wait for a slow agent until its timeout', async () => {

@@ -1,4 +1,5 @@
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createClient } from '../../../app/sdk/client/client.ts';
@@ -6,21 +7,15 @@ import { KEY_DIRECTORY_PATH } from '../../../app/sdk/creator/callSignature.ts';
 import { createExecutionHandler, generateSigningKey, signingKeyAddress } from '../../../app/sdk/creator/creator.ts';
 import { hashResult, signResult } from '../../../app/sdk/receipt/receipt.ts';
 import { CONFORMANCE_CHECKS, CONFORMANCE_NAMES } from '../../../app/sdk/wire/conformance.ts';
-import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
+import { type AgentMetadata, encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { useWorld } from '../../harness/edge/api.ts';
-import { listen } from '../../harness/edge/listen.ts';
+import { serve } from '../../harness/edge/listen.ts';
 import { EPOCH, metadataOf, newAddress } from '../../harness/edge/rows.ts';
 import { undisturbed } from '../../harness/edge/undisturbed.ts';
-import { refusal, sessionsOf } from './sessions.ts';
+import { refusal, refusedAs, sessionsOf } from './sessions.ts';
 
 describe('listings.test', () => {
   const world = useWorld();
-  afterEach(() => {
-    world.state.chainAnswers = true;
-    world.state.nowMs = EPOCH * 1000;
-    world.state.revoked.length = 0;
-  });
-
   const { signIn } = sessionsOf(() => world);
 
   const signingKey = generateSigningKey();
@@ -34,26 +29,24 @@ describe('listings.test', () => {
     token: string | undefined,
     use: (metadataHash: string, endpoint: string) => Promise<T>,
   ): Promise<T> {
-    const server = createServer(handler);
-    const endpoint = `${await listen(server)}/execute`;
+    const server = await serve(handler);
+    const endpoint = `${server.url}/execute`;
     try {
-      const rest = createClient({ baseUrl: world.url, apiKey: token });
-      const { metadata_hash } = await rest.request('postMetadata', {
-        body: encodeMetadata(metadataOf({ endpoint })),
-      });
-      return await use(metadata_hash, endpoint);
+      return await use(await describes(token, { endpoint }), endpoint);
     } finally {
-      server.closeAllConnections();
       server.close();
     }
+  }
+  /** Uploads a description, with a session or without. Returns its hash. */
+  async function describes(apiKey: string | undefined, changes: Partial<AgentMetadata>): Promise<string> {
+    const client = createClient({ baseUrl: world.url, apiKey });
+    return (await client.request('postMetadata', { body: encodeMetadata(metadataOf(changes)) })).metadata_hash;
   }
 
   /** Answers as a good creator would, with some fields changed. */
   function answering(changes: Record<string, unknown>): RequestListener {
     return async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk);
-      const { execution_id, task } = JSON.parse(Buffer.concat(chunks).toString());
+      const { execution_id, task } = (await json(request)) as { execution_id: string; task: string };
       const result_hash = hashResult(task);
       const good = { execution_id, status: 'completed', result: task, result_hash };
       const answer = { ...good, signature: signResult(signingKey, result_hash), ...changes };
@@ -76,10 +69,18 @@ describe('listings.test', () => {
       return { ...ran, failed: ran.checks.filter(({ ok }) => !ok).map(({ name }) => name) };
     });
 
-  it('passes a good server, and reports each check', async () => {
-    const handler = createExecutionHandler({ signingKey, execute: ({ task }) => ({ result: `did ${task}` }) });
+  it('passes a good server that gets the task in the format of a paid one, and reports each check', async () => {
+    let received: Record<string, unknown> = {};
+    const execute = (request: { task: string }) => {
+      received = { ...request };
+      return { result: `did ${request.task}` };
+    };
+    const handler = createExecutionHandler({ signingKey, execute });
     const { ok, checks, answer } = await run(handler, { task: 'it', parameters: { any: 1 } });
     expect(ok).to.equal(true);
+    expect(received).to.deep.include({ task: 'it', parameters: { any: 1 } });
+    expect(received.timeoutSeconds).to.be.oneOf([29, 30]);
+    expect(received.executionId).to.match(/^[0-9a-f-]{36}$/);
     expect(JSON.parse(answer!)).to.include({ status: 'completed', result: 'did it' });
     const required = CONFORMANCE_CHECKS.filter((check) => check.required);
     expect(checks.map((check) => check.name)).to.deep.equal(required.map(({ name }) => name));
@@ -100,22 +101,6 @@ describe('listings.test', () => {
     const careless = await runAll(answering({}));
     expect(careless.ok).to.equal(true);
     expect(careless.failed).to.deep.equal(['failure', 'media_type', 'unsigned', 'forged']);
-  });
-
-  it('sends the synthetic task to the endpoint in the format of a paid one', async () => {
-    let received: Record<string, unknown> = {};
-    const handler = createExecutionHandler({
-      signingKey,
-      execute: (request) => {
-        received = { ...request };
-        return { result: '' };
-      },
-    });
-    await run(handler, { task: 'hello', parameters: { a: 1 } });
-    expect(received.task).to.equal('hello');
-    expect(received.timeoutSeconds).to.be.oneOf([29, 30]);
-    expect(received.parameters).to.deep.equal({ a: 1 });
-    expect(received.executionId).to.match(/^[0-9a-f-]{36}$/);
   });
 
   const signature = signResult(generateSigningKey(), hashResult('test'));
@@ -140,8 +125,7 @@ describe('listings.test', () => {
       if (name === 'no JSON') expect(answer).to.equal('<html>');
       if (check === 'reachable') expect(answer).to.equal('no model');
       const last = checks.at(-1)!;
-      expect(ok).to.equal(false);
-      expect([last.name, last.ok]).to.deep.equal([check, false]);
+      expect([ok, last.name, last.ok]).to.deep.equal([false, check, false]);
       expect(last.detail).to.include(says);
       expect(checks.slice(0, -1).every((earlier) => earlier.ok)).to.equal(true);
     });
@@ -159,22 +143,22 @@ describe('listings.test', () => {
       },
     };
   }
-  const checksOf = (answer: { checks: { name: string; ok: boolean }[] }) =>
-    answer.checks.map(({ name, ok }) => `${name} ${ok}`);
 
   it('does not call an endpoint for a stranger, whether it is listed or not, and for any poster of its description', async () => {
     const owner = await signIn(Keypair.generate());
     const stranger = await signIn(Keypair.generate());
     const { calls, handler } = counting(good());
     await withCreator(handler, owner.token, async (metadata_hash, endpoint) => {
-      const bytes = encodeMetadata(metadataOf({ endpoint }));
-      const ask = () => stranger.call('listings.test', { metadata_hash, signing_key });
-      expect(checksOf(await ask())).to.deep.equal(['metadata false']);
-      await createClient({ baseUrl: world.url }).request('postMetadata', { body: bytes });
-      expect(checksOf(await ask())).to.deep.equal(['metadata false']);
+      const refuses = async () => {
+        const { checks } = await stranger.call('listings.test', { metadata_hash, signing_key });
+        expect(checks.map(({ name, ok }) => [name, ok])).to.deep.equal([['metadata', false]]);
+      };
+      await refuses();
+      await describes(undefined, { endpoint });
+      await refuses();
       await world.addListing({ metadata_hash, creator: newAddress() }, null);
-      await createClient({ baseUrl: world.url, apiKey: stranger.token }).request('postMetadata', { body: bytes });
-      expect(checksOf(await ask())).to.deep.equal(['metadata false']);
+      await describes(stranger.token, { endpoint });
+      await refuses();
       expect(calls()).to.equal(0);
     });
   });
@@ -186,9 +170,7 @@ describe('listings.test', () => {
     const handler = createExecutionHandler({ signingKey, execute: () => ({ result }) });
     await withCreator(handler, owner.token, async (metadata_hash, endpoint) => {
       const creator = wallet.publicKey.toBase58();
-      await createClient({ baseUrl: world.url, apiKey: stranger.token }).request('postMetadata', {
-        body: encodeMetadata(metadataOf({ endpoint })),
-      });
+      await describes(stranger.token, { endpoint });
       const test = { metadata_hash, signing_key, task: 'a\u0000', parameters: { n: 1 } };
       await owner.call('listings.test', test);
       await stranger.call('listings.test', { ...test, task: 'Buy mine', publish: true });
@@ -246,17 +228,15 @@ describe('listings.test', () => {
       for (let n = 0; n < 10; n += 1) await first.call('listings.test', { metadata_hash, signing_key });
       const second = await signIn(Keypair.generate());
       // Another path is the same server.
-      const other = encodeMetadata(metadataOf({ endpoint: endpoint.replace('/execute', '//execute'), name: 'other' }));
-      const posted = await createClient({ baseUrl: world.url, apiKey: second.token }).request('postMetadata', {
-        body: other,
-      });
+      const other = { endpoint: endpoint.replace('/execute', '//execute'), name: 'other' };
+      const posted = await describes(second.token, other);
       for (const [session, hash] of [
         [first, metadata_hash],
-        [second, posted.metadata_hash],
+        [second, posted],
       ] as const) {
         const input = { metadata_hash: hash, signing_key };
         const answer = await world.post('/trpc/listings.test', input, { key: session.token });
-        expect([answer.status, answer.json.error.data.code]).to.deep.equal([429, 'rate_limited']);
+        expect(answer.outcome).to.equal('429 rate_limited');
         expect(Number(answer.headers.get('retry-after'))).to.be.within(1, 600);
       }
       expect(calls()).to.equal(10);
@@ -268,7 +248,7 @@ describe('listings.test', () => {
     for (let n = 0; n < 4; n += 1) {
       await withCreator(good(), session.token, async (metadata_hash) => {
         const ask = () => session.call('listings.test', { metadata_hash, signing_key });
-        if (n === 3) expect(await refusal(ask())).to.include({ status: 429, code: 'rate_limited' });
+        if (n === 3) expect(await refusedAs(ask())).to.equal('429 rate_limited');
         else for (let m = 0; m < 10; m += 1) await ask();
       });
     }
@@ -279,18 +259,14 @@ describe('listings.test', () => {
     const session = await signIn(creator);
     const { calls, handler } = counting(good());
     await withCreator(handler, session.token, async (_, endpoint) => {
-      const rest = createClient({ baseUrl: world.url, apiKey: session.token });
       const test = async (n: number) => {
-        const document = metadataOf({ endpoint: endpoint.replace('/execute', `/${n}/execute`), name: `agent ${n}` });
-        const { metadata_hash } = await rest.request('postMetadata', {
-          body: encodeMetadata(document),
-        });
-        return session.call('listings.test', { metadata_hash, signing_key });
+        const changes = { endpoint: endpoint.replace('/execute', `/${n}/execute`), name: `agent ${n}` };
+        return session.call('listings.test', { metadata_hash: await describes(session.token, changes), signing_key });
       };
-      for (let n = 0; n < 2; n += 1) await world.addListing({ creator: creator.publicKey.toBase58() });
-      await world.addListing({ creator: creator.publicKey.toBase58(), status: 'delisted' });
+      const own = { creator: creator.publicKey.toBase58() };
+      for (const status of ['active', 'active', 'delisted'] as const) await world.addListing({ ...own, status });
       for (let n = 0; n < 60; n += 1) expect((await test(n % 20)).ok).to.equal(true);
-      expect(await refusal(test(0))).to.include({ status: 429, code: 'rate_limited' });
+      expect(await refusedAs(test(0))).to.equal('429 rate_limited');
       expect(calls()).to.equal(60);
     });
   });
@@ -300,11 +276,7 @@ describe('listings.test', () => {
     const unknown = await session.call('listings.test', { metadata_hash: 'ab'.repeat(32), signing_key });
     expect(unknown.checks.map(({ name, ok }) => [name, ok])).to.deep.equal([['metadata', false]]);
     const input_schema = { type: 'object', properties: {}, required: ['csv'] };
-    const bytes = encodeMetadata(metadataOf({ input_schema }));
-    const { metadata_hash } = await createClient({ baseUrl: world.url, apiKey: session.token }).request(
-      'postMetadata',
-      { body: bytes },
-    );
+    const metadata_hash = await describes(session.token, { input_schema });
     const unfit = await session.call('listings.test', { metadata_hash, signing_key });
     expect(unfit.checks[0]).to.include({ name: 'metadata', ok: false, detail: 'parameters.csv is missing' });
   });

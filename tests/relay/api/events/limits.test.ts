@@ -17,15 +17,13 @@ describe('limits of event streams', () => {
   let wallet: string;
   let key: string;
   let listing: string;
-  beforeEach(async () => {
-    ({ wallet, key, listing } = await addCaller(world));
-  });
-
   /** Node ends the stream of a response that nothing refers to. */
   let opened: Response[] = [];
-  beforeEach(() => {
+  beforeEach(async () => {
+    ({ wallet, key, listing } = await addCaller(world));
     opened = [];
   });
+
   /** Opens the stream of the wallet of a key. */
   async function open(apiKey: string, { signal }: AbortController, headers = {}): Promise<Response> {
     const init = { headers: { authorization: `Bearer ${apiKey}`, ...headers }, signal };
@@ -41,23 +39,16 @@ describe('limits of event streams', () => {
     const { apiKey: second } = await world.addKey({ wallet });
     const leaving = [1, 2, 3].map(() => new AbortController());
     const refusal = async (apiKey: string) => {
-      const refused = await open(apiKey, new AbortController());
-      const { error } = (await refused.json()) as { error: { code: string; message: string } };
-      expect([refused.status, refused.headers.get('retry-after'), error.code]).to.deep.equal([
-        429,
-        '30',
-        'rate_limited',
-      ]);
-      return error.message;
+      const refused = await world.get('/v1/events', apiKey);
+      expect([refused.outcome, refused.headers.get('retry-after')]).to.deep.equal(['429 rate_limited', '30']);
+      return refused.json.error.message;
     };
+    const most = (whose: string, count: number) =>
+      `This ${whose} has ${count} open event streams, the maximum. Close one. Retry in 30 s.`;
     for (const one of leaving.slice(0, 2)) expect((await open(key, one)).status).to.equal(200);
-    expect(await refusal(key)).to.equal(
-      'This API key has 2 open event streams, the maximum. Close one. Retry in 30 s.',
-    );
+    expect(await refusal(key)).to.equal(most('API key', 2));
     expect((await open(second, leaving[2]!)).status).to.equal(200);
-    expect(await refusal(second)).to.equal(
-      'This wallet has 3 open event streams, the maximum. Close one. Retry in 30 s.',
-    );
+    expect(await refusal(second)).to.equal(most('wallet', 3));
     leaving[0]!.abort();
     for (let status = 429; status !== 200; ) {
       const again = new AbortController();

@@ -40,12 +40,8 @@ describe('events', () => {
     }
     await moved;
     await Promise.all([world.feed.turn(), other.turn()]);
-    const rows = await world.ledger
-      .selectFrom('events')
-      .select(['execution_id', 'type', 'position'])
-      .where('wallet', '=', wallet)
-      .orderBy('position')
-      .execute();
+    const events = world.ledger.selectFrom('events').select(['execution_id', 'type', 'position']);
+    const rows = await events.where('wallet', '=', wallet).orderBy('position').execute();
     expect(rows.length).to.equal(36);
     expect(new Set(rows.map(({ position }) => position)).size).to.equal(36);
     for (const id of ids) {
@@ -55,55 +51,37 @@ describe('events', () => {
     await close();
   });
 
-  /** Adds chain events of a listing, and lets the relay follow them. */
-  function chainOf(own: string) {
+  /** A creator with a listing, whose chain events a test adds and the relay follows. */
+  async function addCreator(changes: Parameters<typeof world.addListing>[0] = {}) {
+    const creator = newAddress();
+    const own = await world.addListing({ creator, ...changes });
     const { views, writes } = world.tables;
     const limits = () => ({ ...CONFIG, exposureMultiple: 4 });
     const deps = { ledger: world.ledger, views: views.db, writes, limits, now: () => world.state.nowMs };
-    const settle = (slot: bigint) =>
-      world.index
-        .insertInto('progress')
-        .values({ id: 1n, slot, checked_at: 0n })
-        .onConflict((conflict) => conflict.column('id').doUpdateSet({ slot }))
-        .execute();
-    const happen = (slot: bigint, name: string, data: object) =>
-      world.index
-        .insertInto('events')
-        .values({
-          signature: newAddress(),
-          event_index: 0n,
-          slot,
-          name,
-          data: JSON.stringify({ listing: own, ...data }),
-        })
-        .execute();
-    return { settle, happen, follow: () => followChain(deps) };
+    const happen = (slot: bigint, name: string, fields: object) => {
+      const data = JSON.stringify({ listing: own, ...fields });
+      const row = { signature: newAddress(), event_index: 0n, slot, name, data };
+      return world.index.insertInto('events').values(row).execute();
+    };
+    return { creator, own, settle: world.setProgress, happen, follow: () => followChain(deps) };
   }
-  const told = async (to: string) =>
-    (
-      await world.ledger.selectFrom('events').select(['type', 'data']).where('wallet', '=', to).orderBy('id').execute()
-    ).map(({ type, data }) => ({ type, ...JSON.parse(data!) }));
+  async function told(to: string) {
+    const events = world.ledger.selectFrom('events').select(['type', 'data']).where('wallet', '=', to);
+    return (await events.orderBy('id').execute()).map(({ type, data }) => ({ type, ...JSON.parse(data!) }));
+  }
 
   it('informs both parties of a dispute, and a creator about its listings, once the chain is final', async () => {
-    const creator = newAddress();
-    const own = await world.addListing({ creator });
+    const { creator, own, settle, happen, follow } = await addCreator();
     const execution_id = newExecutionId();
     await world.addRecord({ caller: wallet, listing: own, execution_id });
     const executionId = execution_id.replaceAll('-', '');
-    const { settle, happen, follow } = chainOf(own);
     await happen(90n, 'ListingStatusChanged', { status: 1 });
     await settle(100n);
     await follow();
     await happen(101n, 'DisputeOpened', { executionId });
     await happen(102n, 'SigningKeyRotated', { signingKey: listing });
-    await happen(103n, 'DisputeResolved', {
-      executionId,
-      upheld: true,
-      amountToCaller: '250000',
-      deposited: '5000000',
-      slashed: '3000000',
-      listingStatus: 1,
-    });
+    const award = { upheld: true, amountToCaller: '250000', deposited: '5000000', slashed: '3000000' };
+    await happen(103n, 'DisputeResolved', { executionId, ...award, listingStatus: 1 });
     await happen(104n, 'ListingStatusChanged', { status: 0 });
     await settle(102n);
     expect(await follow()).to.equal(false);
@@ -129,10 +107,9 @@ describe('events', () => {
   });
 
   it('warns a creator of collateral too low for price or open executions, before it stops the agent', async () => {
-    const creator = newAddress();
     // Its price needs 5 USDC. At most four times its collateral can be open in a dispute window.
-    const own = await world.addListing({ creator, price: 1_000_000n, deposited: 5_000_000n });
-    const { settle, happen, follow } = chainOf(own);
+    const collateral = { price: 1_000_000n, deposited: 5_000_000n };
+    const { creator, own, settle, happen, follow } = await addCreator(collateral);
     await settle(200n);
     await follow();
     for (const [slot, exposure] of [15, 16, 17, 18, 1].entries())
@@ -155,9 +132,7 @@ describe('events', () => {
   });
 
   it('reports an event that the indexer applied late, once, behind or ahead of the relay', async () => {
-    const creator = newAddress();
-    const own = await world.addListing({ creator });
-    const { settle, happen, follow } = chainOf(own);
+    const { creator, own, settle, happen, follow } = await addCreator();
     const pauseLate = (slot: bigint) =>
       applyLate(world.index, {
         signature: newAddress(),
@@ -188,9 +163,7 @@ describe('events', () => {
   });
 
   it('reports every event of a slot that has more than one step takes', async () => {
-    const creator = newAddress();
-    const own = await world.addListing({ creator });
-    const { settle, happen, follow } = chainOf(own);
+    const { creator, settle, happen, follow } = await addCreator();
     await settle(250n);
     await follow();
     for (let pause = 0; pause < 600; pause += 1) await happen(251n, 'ListingStatusChanged', { status: 1 });
@@ -213,27 +186,13 @@ describe('events', () => {
     };
     const deps = { ledger: world.ledger, writes: { underLocks }, now: () => 1, log: world.deps.log };
     const relays = [createWarnings(deps), createWarnings(deps)];
-    const grant = {
-      periodStart: 0n,
-      periodSeconds: 100,
-      periodMax: 1_000_000n,
-      totalMax: 2n ** 64n - 1n,
-      periodSpent: 0n,
-      totalSpent: 0n,
-    };
+    const period = { periodStart: 0n, periodSeconds: 100, periodMax: 1_000_000n };
+    const total = { totalMax: 2n ** 64n - 1n, totalSpent: 0n };
     /** Notices a call in both relays, twice, and waits until `raised` warnings are stored. */
     const call = async (raised: number, spent: bigint, gasBalance: bigint, now = 10n) => {
-      const claimed = {
-        wallet,
-        keyId: 'k',
-        price: 100_000n,
-        grant: { ...grant, periodSpent: spent },
-        now,
-        gas: 10_000n,
-        gasBalance,
-      };
-      for (const notice of relays) notice(claimed as unknown as ClaimedCall);
-      for (const notice of relays) notice(claimed as unknown as ClaimedCall);
+      const grant = { ...period, ...total, periodSpent: spent };
+      const claimed = { wallet, keyId: 'k', price: 100_000n, grant, now, gas: 10_000n, gasBalance };
+      for (const notice of [...relays, ...relays]) notice(claimed as unknown as ClaimedCall);
       const marks = () => world.ledger.selectFrom('warnings').select('type').where('wallet', '=', wallet).execute();
       await until(`${raised} warnings are stored`, async () => (await marks()).length === raised);
       await Promise.all(written);
@@ -259,10 +218,8 @@ describe('events', () => {
     const id = await begin();
     await move(world, id, 'open_signed', 'open_confirmed');
     await world.feed.turn();
-    const { position: before } = await world.ledger
-      .selectFrom('event_feed')
-      .select('position')
-      .executeTakeFirstOrThrow();
+    const feed = world.ledger.selectFrom('event_feed').select('position');
+    const { position: before } = await feed.executeTakeFirstOrThrow();
     await dropOldEvents(world.ledger, Date.now() + 1_000);
     expect(await world.ledger.selectFrom('events').select('id').execute()).to.deep.equal([]);
     await move(world, id, 'dispatched');

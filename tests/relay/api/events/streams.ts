@@ -33,14 +33,17 @@ export async function readStream(
   expect(response.status).to.equal(200);
   expect(response.headers.get('content-type')).to.equal('text/event-stream; charset=utf-8');
   expect(response.headers.get('cache-control')).to.equal('no-store');
-  let text = '';
+  let [text, rest, count] = ['', '', 0];
   for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
-    text += chunk;
     await world.feed.turn();
-    if (options.count !== undefined && eventsOf(text).length >= options.count) break;
+    const parts = (rest + chunk).split('\n\n');
+    rest = parts.pop()!;
+    for (const part of parts) text += `${part}\n\n`;
+    count += parts.filter((part) => part.includes('data: ')).length;
+    if (count >= (options.count ?? Number.POSITIVE_INFINITY)) break;
   }
   leaving.abort();
-  return text;
+  return text + rest;
 }
 
 export function eventsOf(text: string): MarketplaceEvent[] {

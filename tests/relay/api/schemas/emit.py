@@ -9,20 +9,18 @@ pydantic itself takes each good value of a type, and refuses each bad one.
 import json
 import re
 import sys
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum, IntEnum
 from ipaddress import IPv4Address, IPv4Network, IPv6Address
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Optional, Union
+from typing import Annotated, Any, Literal, Optional, Union
 from uuid import UUID
 
 import openai
 import pydantic
-from pydantic import UUID4, AnyUrl, AwareDatetime, Base64Str, BaseModel, ByteSize, ConfigDict, Discriminator, EmailStr
-from pydantic import Field, FutureDate, HttpUrl, IPvAnyAddress, Json, NaiveDatetime, NonNegativeInt, PositiveFloat
-from pydantic import PostgresDsn, SecretStr, StrictBool, StrictInt, StringConstraints, Tag, ValidationError
+from pydantic import AnyUrl, Base64Str, BaseModel, ByteSize, ConfigDict, Discriminator, EmailStr, Field, HttpUrl
+from pydantic import IPvAnyAddress, Json, NaiveDatetime, SecretStr, Tag, ValidationError
 from pydantic import condecimal, conint, conlist, constr, create_model
 from typing_extensions import NotRequired, TypedDict
 
@@ -99,15 +97,6 @@ class Movie(TypedDict):
     title: str
     year: NotRequired[int]
 
-class Pair(NamedTuple):
-    x: int
-    y: int
-
-@dataclass
-class Stay:
-    nights: int
-    note: str = ''
-
 class Team(BaseModel):
     lead: Point
     members: dict[str, list[Union[Cat, Dog]]] = {}
@@ -121,49 +110,34 @@ TYPES: list[tuple[str, Any, list[Any], list[Any]]] = [
     ('text', str, ['', 'ä'], [1]),
     ('text with lengths', Annotated[str, Field(min_length=2, max_length=3)], ['ab'], ['a', 'abcd']),
     ('text with a pattern', constr(pattern=r'^[a-z0-9_-]+$'), ['a_b-1'], ['A']),
-    ('text with constraints', Annotated[str, StringConstraints(strip_whitespace=True, to_lower=True, min_length=1)], ['a'], ['']),
     ('a password by lookahead', Word, [{'password': 'Passw0rds'}], [{'password': 'password1'}, {'password': 'Pass w0rd'}, {'password': 'Pw0'}]),
     ('integer', int, [1, -5], ['x', 1.5]),
     ('integer with bounds', conint(gt=0, lt=10), [1, 9], [0, 10]),
-    ('strict integer', StrictInt, [1], ['1']),
-    ('integer of at least 0', NonNegativeInt, [0], [-1]),
     ('number', float, [1.5, 2], ['x']),
-    ('number above 0', PositiveFloat, [0.1], [0]),
     ('multiple of a fraction', Annotated[float, Field(multiple_of=0.5)], [1.5], [1.3]),
     ('truth', bool, [True], [[]]),
-    ('strict truth', StrictBool, [True], ['true']),
     ('decimal', Decimal, [AMOUNT, 12.5, 3, '-1', '+.5', '1.'], ['abc', '', '.', '1.2.3', '-', []]),
     ('decimal with bounds', Annotated[Decimal, Field(ge=0, le=100)], [AMOUNT, 12.5, 0], [-1, 101, 'x']),
     ('decimal with digits', Annotated[Decimal, Field(max_digits=5)], [AMOUNT, '00012345', 1.5], ['12345.6', '123456', 'x']),
     ('decimal with places', Annotated[Decimal, Field(decimal_places=2)], [AMOUNT, '12.5000', '1'], ['1.234', 'x']),
     ('decimal with digits and places', Annotated[Decimal, Field(max_digits=8, decimal_places=2)], [AMOUNT, '123456.78', '000123456.78', '-5'], ['1234567.8', '0.125', '-', 'x']),
-    ('decimal with only places', Annotated[Decimal, Field(max_digits=2, decimal_places=2)], ['0.25', '.5'], ['1.5', '0.125']),
-    ('decimal with a multiple', condecimal(gt=0, multiple_of=Decimal('0.05')), [0.25, '0.25'], [0.03, 0]),
     ('optional decimal', Optional[condecimal(max_digits=10, decimal_places=4)], [None, '1.2345'], ['1.23456', 'x']),
-    ('list of decimals', list[Annotated[Decimal, Field(max_digits=6, decimal_places=2)]], [['1.00', 2]], [['1.005'], ['x']]),
-    ('decimals by name', dict[str, Annotated[Decimal, Field(decimal_places=6)]], [{'usdc': '0.000001'}], [{'usdc': '0.0000001'}]),
     ('time of a day', time, ['10:20:30Z', '10:20:30.5Z'], ['soon']),
     ('date', date, ['2026-02-28'], ['2026-02-30', 'x']),
-    ('future date', FutureDate, ['2999-01-01'], ['x']),
     ('date and time', datetime, ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00+02:00'], ['x']),
-    ('date and time with a zone', AwareDatetime, ['2026-01-01T00:00:00Z'], ['x']),
     ('date and time without a zone', NaiveDatetime, [], ['x']),
     ('duration', timedelta, ['PT1.5S', '-P1DT2H', 'P3D'], ['x']),
     ('uuid', UUID, ['9b2f5c9e-6d0a-4c55-9a41-0f6e7f6a2a11'], ['x']),
-    ('uuid 4', UUID4, ['9b2f5c9e-6d0a-4c55-9a41-0f6e7f6a2a11'], ['x']),
     ('email', EmailStr, ['ann@example.com'], ['ann']),
     ('url', AnyUrl, ['https://example.com/a?b=c', 'ftp://example.com/'], ['example']),
     ('web address', HttpUrl, ['https://example.com/'], ['example']),
-    ('dsn', PostgresDsn, ['postgres://user:word@example.com:5432/db'], ['x']),
     ('ipv4', IPv4Address, ['127.0.0.1'], ['127.0.0']),
     ('ipv6', IPv6Address, ['::1'], ['x']),
     ('any address', IPvAnyAddress, ['::1'], [[]]),
     ('network', IPv4Network, ['10.0.0.0/8'], [[]]),
     ('enum', Color, ['red'], ['blue']),
     ('enum of integers', Size, [1], [3]),
-    ('literal', Literal['a'], ['a'], ['b']),
     ('literals of several kinds', Literal['a', 1, True, None], ['a', 1, True, None], ['b', 2]),
-    ('optional', Optional[int], [None, 1], ['x']),
     ('union', Union[int, Point, None], [1, None, {'lat': 1, 'lon': 2}], ['x', {'lat': 1}]),
     ('union by a tag', Annotated[Union[Cat, Dog], Field(discriminator='kind')], [{'kind': 'dog'}], [{'kind': 'fish'}]),
     ('union by a function', Annotated[Union[Annotated[Point, Tag('point')], Annotated[str, Tag('text')]], Discriminator(kind_of)], ['a', {'lat': 1, 'lon': 2}], [1]),
@@ -171,8 +145,6 @@ TYPES: list[tuple[str, Any, list[Any], list[Any]]] = [
     ('list with lengths', conlist(int, min_length=1, max_length=2), [[1]], [[], [1, 2, 3]]),
     ('set', set[int], [[1, 2]], [['x']]),
     ('tuple', tuple[int, str], [[1, 'a']], [[1], [1, 'a', 2], ['a', 1]]),
-    ('tuple of any length', tuple[int, ...], [[], [1, 2]], [['x']]),
-    ('named tuple', Pair, [[1, 2]], [[1]]),
     ('map', dict[str, float], [{'a': 0.5}], [{'a': 'x'}]),
     ('map with a pattern of names', dict[constr(pattern=r'^k\d+$'), int], [{'k1': 1}], [{'k1': 'x'}]),
     ('map with enum names', dict[Color, int], [{'red': 1}], [{'red': 'x'}]),
@@ -182,7 +154,6 @@ TYPES: list[tuple[str, Any, list[Any], list[Any]]] = [
     ('nested models', Team, [{'lead': {'lat': 1, 'lon': 2}, 'members': {'a': [{'kind': 'cat'}]}}], [{'lead': {}}, {'lead': {'lat': 1, 'lon': 2}, 'members': {'a': [{'kind': 'fish'}]}}]),
     ('model with an alias', Named, [{'givenName': 'Ann'}], [{'given': 'Ann'}]),
     ('typed dict', Movie, [{'title': 'M'}], [{'year': 1931}, {'title': 'M', 'year': 'x'}]),
-    ('dataclass', Stay, [{'nights': 1}], [{'note': 'x'}]),
     ('bytes', bytes, ['a'], [1]),
     ('base64', Base64Str, ['YQ=='], [1]),
     ('secret', SecretStr, ['a'], [1]),

@@ -63,9 +63,9 @@ describe('schemas of an attacker', () => {
       'at most 10000 instructions',
     ],
   ];
-  for (const [name, schema, says] of TOO_MUCH) {
-    it(`rejects: ${name}`, () => expect(faultsOf(schema).join('; ')).to.include(says));
-  }
+  it('rejects: schemas that would cost much to check', () => {
+    for (const [name, schema, says] of TOO_MUCH) expect(faultsOf(schema).join('; '), name).to.include(says);
+  });
 
   const list = (value: unknown, count: number) => ({ a: times(count, value) });
   const names = Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`n${n}`, 1]));
@@ -82,7 +82,6 @@ describe('schemas of an attacker', () => {
       ofA({ items: { anyOf: [...times(199, { type: 'object' }), { type: 'number' }] } }),
       list(0, 400_000),
     ],
-    ['the length of one text asked again and again', again({ maxLength: 1_000_000 }), { a: text }],
     ['the names of one object counted again and again', again({ maxProperties: 100_000 }), { a: names }],
     ['uniqueness asked again and again', again({ uniqueItems: true }), { a: [text] }],
     ['a pattern asked again and again', again({ pattern: '(a|b)*a(a|b){20}[ab]*$' }), { a: ab }],
@@ -96,8 +95,10 @@ describe('schemas of an attacker', () => {
     });
   }
 
-  it('continue to check with a schema after a check was stopped', async () => {
-    const check = createParameterCheck(again({ type: 'string', maxLength: 1_000_000 }));
+  it('stops the length of one text asked again and again, and continues to check with the same schema', async () => {
+    const schema = again({ type: 'string', maxLength: 1_000_000 });
+    expect(findInputSchemaFaults(schema, 'input_schema')).to.deep.equal([]);
+    const check = createParameterCheck(schema);
     const messageOf = async (a: unknown) => (await check(ownWork, JSON.stringify({ a })))[0]?.message;
     expect(await messageOf(text)).to.equal(TOO_LONG);
     expect(await messageOf(1)).to.equal('parameters.a must be string');
@@ -108,9 +109,11 @@ describe('schemas of an attacker', () => {
     const hostile = createParameterCheck(again({ maxLength: 1_000_000 }));
     const honest = createParameterCheck(ofA({ type: 'string', maxLength: 1_000_000 }));
     const parameters = JSON.stringify({ a: text });
-    let left = 5;
-    const flood = times(left, ownWork).map((ask) => hostile(ask, parameters).finally(() => (left -= 1)));
     const paid: Ask = async () => ({ lane: 'paid', name: 'a', limited: null });
+    // Starts the thread for paid calls, which takes seconds.
+    expect(await honest(paid, parameters)).to.deep.equal([]);
+    let left = 3;
+    const flood = times(left, ownWork).map((ask) => hostile(ask, parameters).finally(() => (left -= 1)));
     expect(await honest(paid, parameters)).to.deep.equal([]);
     expect(left).to.be.at.least(1);
     await Promise.allSettled(flood);
@@ -147,15 +150,13 @@ describe('schemas of an attacker', () => {
 
 describe('schemas at random', () => {
   it('are compiled, check any value and end, once they were accepted', async () => {
+    const types = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
     const name = fc.constantFrom('a', 'b', '$ref', 'type', '__x');
     const leaf = fc.oneof(
       fc.boolean(),
       fc.record(
         {
-          type: fc.constantFrom('object', 'array', 'string', 'number', 'integer', 'boolean', 'null', [
-            'string',
-            'null',
-          ]),
+          type: fc.constantFrom(...types, ['string', 'null']),
           enum: fc.array(fc.jsonValue({ maxDepth: 1 }), { minLength: 1, maxLength: 3 }),
           const: fc.jsonValue({ maxDepth: 1 }),
           pattern: fc.oneof(

@@ -76,17 +76,11 @@ export function useWebhooks() {
     await world.ledger.deleteFrom('webhook_deliveries').execute();
   });
 
-  const sender = (changes: Partial<typeof USUAL_DELIVERIES> = {}, over: Partial<typeof calls> = {}) =>
-    createDeliveries(
-      {
-        ledger: world.ledger,
-        writes: world.tables.writes,
-        calls: { ...calls, ...over },
-        now: () => world.state.nowMs,
-        log: world.deps.log,
-      },
-      { ...USUAL_DELIVERIES, ...changes },
-    );
+  function sender(changes: Partial<typeof USUAL_DELIVERIES> = {}, over: Partial<typeof calls> = {}) {
+    const { ledger, log, now } = world.deps;
+    const deps = { ledger, log, now, writes: world.tables.writes, calls: { ...calls, ...over } };
+    return createDeliveries(deps, { ...USUAL_DELIVERIES, ...changes });
+  }
   /** Calls that wait until the test answers them. */
   function holding() {
     const open: string[] = [];
@@ -119,6 +113,7 @@ export function useWebhooks() {
     (await mine()).request('createWebhook', { body: { url, ...(event_types && { event_types }) } });
   const log = async (endpoint_id: string) =>
     (await (await mine()).request('listWebhookDeliveries', { endpoint_id, limit: 100, offset: 0 })).deliveries;
+  const endpoints = async () => (await (await mine()).request('listWebhooks')).endpoints;
   /** Adds an execution that passes through these states. */
   async function execute(...states: ('dispatched' | 'settled')[]): Promise<string> {
     const id = await world.addJournal({ wallet: one.wallet, listing: newAddress(), state: 'open_confirmed' });
@@ -139,24 +134,18 @@ export function useWebhooks() {
       created_ms: 1n,
       ...changes(n),
     }));
-    for (const part of chunks(rows, 1_000))
-      await world.ledger
-        .insertInto('webhook_endpoints')
-        .values(part as never)
-        .execute();
+    for (const part of chunks(rows as never[], 1_000))
+      await world.ledger.insertInto('webhook_endpoints').values(part).execute();
     return rows.map(({ endpoint_id }) => endpoint_id);
   }
-  return Object.assign(one, {
-    world,
-    people,
-    clientOf,
-    sender,
-    holding,
-    send,
-    mine,
-    create,
-    log,
-    execute,
-    addEndpoints,
-  });
+  /** Adds deliveries to these endpoints that are due now, of the first event. */
+  async function addDue(endpointIds: string[], changes: { position?: number; due_ms?: number } = {}) {
+    const due_ms = world.state.nowMs;
+    const rows = endpointIds.map((endpoint_id) => {
+      return { endpoint_id, position: 1, state: 'pending', due_ms, created_ms: 1, ...changes } as never;
+    });
+    await world.ledger.insertInto('webhook_deliveries').values(rows).execute();
+  }
+  const actions = { clientOf, sender, holding, send, mine, create, endpoints, log, execute, addEndpoints, addDue };
+  return Object.assign(one, { world, people, ...actions });
 }
