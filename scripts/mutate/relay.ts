@@ -57,7 +57,7 @@ const PATHS: MoneyPath[] = [
       'execution/deposits/paying.ts',
       'execution/deposits/returning.ts',
     ],
-    tests: ['x402/route', 'x402/attacks', 'x402/interrupted', 'x402/lyingRelay', 'x402/serviceFee', 'kills/deposits'],
+    tests: ['x402/route', 'x402/attacks', 'x402/interrupted', 'x402/serviceFee', 'kills/deposits'],
   },
 ];
 

@@ -47,7 +47,7 @@ export const EVERYDAY: Suite[] = [
     name: 'x402',
     about: 'calls that x402 clients pay for',
     folder: 'relay/x402',
-    without: ['attacks', 'hour', 'interrupted', 'lyingRelay'],
+    without: ['attacks', 'hour', 'interrupted'],
   },
   { name: 'journey', about: 'the whole product, as a newcomer uses it', folder: 'journey' },
   {

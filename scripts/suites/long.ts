@@ -128,9 +128,9 @@ export const LONG: Suite[] = [
   },
   {
     name: 'x402-attacks',
-    about: "x402 payments under attack, lying and killed relays; a buyer's hour",
+    about: "x402 payments under attack and at killed relays; a buyer's hour",
     folder: 'relay/x402',
-    files: ['attacks', 'hour', 'interrupted', 'lyingRelay'],
+    files: ['attacks', 'hour', 'interrupted'],
   },
   {
     name: 'indexer-postgres',

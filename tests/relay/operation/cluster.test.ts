@@ -1,6 +1,6 @@
 /** The relay on clusters that are slow, stand still, were restarted, or have a node that shows the past. */
 import { randomUUID } from 'node:crypto';
-import { Keypair, SystemProgram } from '@solana/web3.js';
+import { SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
 import { CLOCK_ADDRESS } from '../../../app/sdk/program/clock.ts';
 import { findExecution } from '../../../app/sdk/program/program.ts';
@@ -161,24 +161,5 @@ describe('the cluster', () => {
     // The next start compares nothing.
     const stored = await market.query('ledger', 'SELECT restart_slot FROM cluster');
     expect(stored).to.deep.equal([{ restart_slot: 77n }]);
-  });
-});
-
-describe('a cluster without Alpenglow', () => {
-  const market = useMarketplace({ slotTimeMs: 50, finalitySlots: 31, feePayer: Keypair.generate() });
-
-  it('gets calls paid by keys, and no payments by x402, which the operator reads in /ready', async () => {
-    const before = await market.balances();
-    const { url } = market.relay;
-    const path = `/v1/agents/${market.agentId}/execute`;
-    const paid = await request(url, path, { apiKey: market.callers[0]!.apiKey, body: { task: 'slow' } });
-    expect([paid.status, paid.body.result], paid.text).to.deep.equal([200, 'done: slow']);
-    expect(await market.balances()).to.deep.equal(afterPaying(before));
-    const unsold = await request(url, `/v1/x402/agents/${market.agentId}/execute`, { body: { task: 'x402' } });
-    expect([unsold.status, unsold.body.error.code], unsold.text).to.deep.equal([404, 'not_found']);
-    expect(unsold.body.error.message).to.include('this cluster has no Alpenglow');
-    const { status, body } = await request(url, '/ready');
-    expect([status, body.problems]).to.deep.equal([200, []]);
-    expect(body.advice.join()).to.include('Payments by x402 are off');
   });
 });
