@@ -9,7 +9,7 @@ import { FAST, readFinality, SLOW } from '../../../app/solana/finality.ts';
 import { LAST_RESTART_ADDRESS } from '../../../app/solana/lastRestart.ts';
 import { until } from '../../harness/edge/until.ts';
 import { afterPaying, type RelayHandle, request, useMarketplace } from '../../harness/node/marketplace.ts';
-import { useRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { changing, changingEach, useRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
 const problemsOf = async ({ url }: RelayHandle): Promise<string[]> => (await request(url, '/ready')).body.problems;
@@ -41,26 +41,27 @@ describe('the cluster', () => {
    */
   function stopFinality(without?: string): () => number {
     let asked = 0;
-    proxy.onCall(async ({ method, params }, forward) => {
-      const answer = await forward();
-      if (method === 'getEpochInfo') {
-        return { json: { ...answer, result: { ...(answer.result as object), absoluteSlot: 1, blockHeight: 1 } } };
-      }
-      if (method === 'getSignatureStatuses') {
-        return { json: { ...answer, result: { context: { slot: 1 }, value: [null] } } };
-      }
-      if (method !== 'getMultipleAccounts') return { json: answer };
-      const { context, value } = answer.result as { context: { slot: number }; value: ({ data: string[] } | null)[] };
-      const past = value.map((account, at) => {
-        const address = (params[0] as string[])[at];
-        if (address === without) asked += 1;
-        if (address === without || !account) return null;
+    const rules = [
+      changing('getEpochInfo', (info) => ({ ...info, absoluteSlot: 1, blockHeight: 1 })),
+      changing('getSignatureStatuses', () => ({ context: { slot: 1 }, value: [null] })),
+      changingEach('getMultipleAccounts', (account, at, [addresses]) => {
+        const address = (addresses as string[])[at];
+        if (address === without) {
+          asked += 1;
+          return null;
+        }
         if (address !== CLOCK_ADDRESS.toBase58()) return account;
-        const data = Buffer.from(account.data[0]!, 'base64');
+        const data = Buffer.from(account.data[0], 'base64');
         data.writeBigInt64LE(data.readBigInt64LE(32) - 3_600n, 32);
         return { ...account, data: [data.toString('base64'), 'base64'] };
-      });
-      return { json: { ...answer, result: { context, value: past } } };
+      }),
+    ];
+    proxy.onCall(async (...call) => {
+      for (const rule of rules) {
+        const reply = await rule(...call);
+        if (reply) return reply;
+      }
+      return null;
     });
     return () => asked;
   }
