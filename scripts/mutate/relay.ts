@@ -31,7 +31,6 @@ const PATHS: MoneyPath[] = [
       'calls/oneCharge',
       'calls/protection',
       'calls/gas',
-      'operation/economy',
       'x402/unpaidLimit',
       'x402/debts',
     ],
@@ -57,7 +56,7 @@ const PATHS: MoneyPath[] = [
       'execution/deposits/paying.ts',
       'execution/deposits/returning.ts',
     ],
-    tests: ['x402/route', 'x402/attacks', 'x402/interrupted', 'x402/lyingRelay', 'x402/serviceFee', 'kills/deposits'],
+    tests: ['x402/route', 'x402/attacks', 'x402/serviceFee', 'kills/deposits'],
   },
 ];
 

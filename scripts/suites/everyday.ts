@@ -22,7 +22,7 @@ export const EVERYDAY: Suite[] = [
     name: 'operation',
     about: 'logs, limits, fees and metrics',
     folder: 'relay/operation',
-    without: ['economy', ...FAULTS, ...LARGE],
+    without: [...FAULTS, ...LARGE],
   },
   { name: 'cli', about: 'the command line', folder: 'cli', without: [...COMMANDS, 'templates'] },
   {
@@ -47,7 +47,7 @@ export const EVERYDAY: Suite[] = [
     name: 'x402',
     about: 'calls that x402 clients pay for',
     folder: 'relay/x402',
-    without: ['attacks', 'hour', 'interrupted', 'lyingRelay'],
+    without: ['attacks', 'hour'],
   },
   { name: 'journey', about: 'the whole product, as a newcomer uses it', folder: 'journey' },
   {

@@ -18,7 +18,6 @@ export const FAULTS = [
   'shutdown',
   'start',
   'storage',
-  'storageAway',
   'threads',
 ];
 
@@ -26,7 +25,7 @@ export const FAULTS = [
 export const GAPS = ['gaps', 'process', 'pruned', 'rebuild', 'story'];
 
 /** Files of relay/operation that compare many random or large tables. relay/api uses each list. */
-export const LARGE = ['authorityWatch', 'executionLists', 'listedAgents', 'queryPlans', 'rowsTouched'];
+export const LARGE = ['authorityWatch', 'executionLists', 'listedAgents', 'rowsTouched'];
 
 /** Files of relay/calls that make many calls each. x402/shared has calls that share transactions, too. */
 export const LIMITS = ['moneyQueue', 'protection', 'shared', 'stuckRefunds'];
@@ -111,11 +110,9 @@ export const LONG: Suite[] = [
       'journal',
       'lending',
       'listedAgents',
-      'queryPlans',
       'rents',
       'restoring',
       'results',
-      'revocations',
       'rowsTouched',
       'sweepTransactions',
     ],
@@ -128,9 +125,9 @@ export const LONG: Suite[] = [
   },
   {
     name: 'x402-attacks',
-    about: "x402 payments under attack, lying and killed relays; a buyer's hour",
+    about: "x402 payments under attack; a buyer's hour",
     folder: 'relay/x402',
-    files: ['attacks', 'hour', 'interrupted', 'lyingRelay'],
+    files: ['attacks', 'hour'],
   },
   {
     name: 'indexer-postgres',
@@ -148,7 +145,7 @@ export const LONG: Suite[] = [
   },
   {
     name: 'operation-large',
-    about: 'lists, query plans and rows touched on large tables; the watch over the relay authority',
+    about: 'lists and rows touched on large tables; the watch over the relay authority',
     folder: 'relay/operation',
     files: LARGE,
   },
@@ -266,12 +263,6 @@ export const LONG: Suite[] = [
     about: 'the suite chaos on PostgreSQL, with two relays and a standby indexer',
     folder: 'relay/chaos',
     env: POSTGRES,
-  },
-  {
-    name: 'economy',
-    about: 'what ten SOL of the operator carry in an hour, with every lamport accounted for',
-    folder: 'relay/operation',
-    files: ['economy'],
   },
   { name: 'chaos', about: 'random kills, faults and bad creators, from a seed', folder: 'relay/chaos' },
   // With an empty target/, compiling takes minutes.

@@ -35,11 +35,12 @@ for text, values in asked['statements']:
     db.set_progress_handler(count, 1)
     db.execute(text, [value(v) for v in values]).fetchall()
     db.set_progress_handler(None, 0)
+    db.rollback()
     counts.append(steps)
 print(json.dumps(counts))
 `;
 
-/** The cost of each query, in the same order. */
+/** The cost of each statement, in the same order. All changes are rolled back. */
 export function costsOnSqlite(files: Files, statements: Ran[]): Cost[] {
   const input = JSON.stringify({
     ...files,

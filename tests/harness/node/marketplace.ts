@@ -152,8 +152,6 @@ export const relayEnvironment = ({
 export async function startMarketplace(
   options: {
     slotTimeMs?: number;
-    /** Slots from a block to its finality: 1 by default, 31 on a cluster without Alpenglow. */
-    finalitySlots?: number;
     price?: string;
     timeoutSeconds?: number;
     signingKey?: Uint8Array;
@@ -163,11 +161,8 @@ export async function startMarketplace(
     feePayer?: Keypair;
   } = {},
 ) {
-  const { slotTimeMs, finalitySlots } = options;
-  const node: TestNode = await startNode({
-    ...(slotTimeMs && { slotTimeMs }),
-    ...(finalitySlots && { finalitySlots }),
-  });
+  const { slotTimeMs } = options;
+  const node: TestNode = await startNode(slotTimeMs ? { slotTimeMs } : {});
   const dataDir = mkdtempSync(join(tmpdir(), 'marketplace-'));
   const databaseUrl = options.databaseUrl ?? (onPostgres ? await freshPostgres() : null);
   /** Settings that choose the database. */

@@ -64,17 +64,31 @@ export function kindOf(base64: string): Kind | null {
   return KIND_BY_DISCRIMINATOR.get(Buffer.from(last!.data.subarray(0, 8)).toString('hex')) ?? null;
 }
 
+/** Changes the node's results of one method. */
+export const changing =
+  // biome-ignore lint/suspicious/noExplicitAny: of the shape that the method has
+    (method: string, change: (result: any, params: unknown[]) => unknown): CallRule =>
+    async (call, forward) => {
+      if (call.method !== method) return null;
+      const answer = await forward();
+      return { json: { ...answer, result: change(answer.result, call.params) } };
+    };
+
+/** Changes each value in the results of one method, such as each account of `getMultipleAccounts`. */
+export const changingEach = (
+  method: string,
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  change: (value: any, at: number, params: unknown[]) => unknown,
+): CallRule =>
+  changing(method, ({ context, value }: { context: object; value: unknown[] }, params) => ({
+    context,
+    value: value.map((one, at) => change(one, at, params)),
+  }));
+
 /** Answers as on a cluster where none of the features is active that the program needs. */
-export const withoutFeatures: CallRule = async ({ method, params }, forward) => {
-  if (method !== 'getMultipleAccounts') return null;
-  const isNeeded = (params[0] as string[]).map((address) => NEEDED_FEATURES.some(({ key }) => key === address));
-  if (!isNeeded.includes(true)) return null;
-  const answer = await forward();
-  const { context, value } = answer.result as { context: object; value: unknown[] };
-  return {
-    json: { ...answer, result: { context, value: value.map((account, at) => (isNeeded[at] ? null : account)) } },
-  };
-};
+export const withoutFeatures = changingEach('getMultipleAccounts', (account, at, [addresses]) =>
+  NEEDED_FEATURES.some(({ key }) => key === (addresses as string[])[at]) ? null : account,
+);
 
 export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }): Promise<RpcProxy> {
   let callRule: CallRule | null = null;

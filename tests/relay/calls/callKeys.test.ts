@@ -1,11 +1,10 @@
-/** The keys that sign calls to creators: created once, kept private, rotated without a gap, and published. */
+/** The keys that sign calls to creators: created once, kept private, and rotated without a gap. */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadCallKeys, rotateCallKeys } from '../../../app/relay/outbound/callKeys.ts';
-import { callKeyId, KEY_DIRECTORY_PATH, readPublicJwk, verifyCall } from '../../../app/sdk/creator/callSignature.ts';
-import { startWorld } from '../../harness/edge/api.ts';
+import { callKeyId, readPublicJwk, verifyCall } from '../../../app/sdk/creator/callSignature.ts';
 
 describe('keys for calls to creators', () => {
   let folder: string;
@@ -66,15 +65,4 @@ describe('keys for calls to creators', () => {
       expect(readFileSync(path, 'utf8')).to.equal(text);
     });
   }
-
-  it('are served with their public halves only, never the private ones', async () => {
-    const world = await startWorld();
-    const response = await fetch(`${world.url}${KEY_DIRECTORY_PATH}`);
-    expect(response.status).to.equal(200);
-    expect(response.headers.get('cache-control')).to.equal('public, max-age=300');
-    const { keys } = (await response.json()) as { keys: object[] };
-    expect(keys).to.have.length(1);
-    expect(keys[0]).to.have.all.keys('kty', 'crv', 'x', 'kid', 'use');
-    await world.stop();
-  });
 });

@@ -3,7 +3,7 @@
  * balances.
  */
 import { createCloseAccountInstruction, createTransferInstruction } from '@solana/spl-token';
-import { Keypair } from '@solana/web3.js';
+import { Keypair, type PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { mintMockUsdc, sendAndConfirm } from '../../../app/local/network.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
@@ -14,10 +14,10 @@ import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
   afterPaying,
-  type Behaviour,
   failedAnswer,
   goodAnswer,
   PRICE,
+  type TestMarketplace,
   useMarketplace,
 } from '../../harness/node/marketplace.ts';
 
@@ -189,110 +189,72 @@ describe('paid calls', () => {
     }
   });
 
-  describe('a refund that cannot arrive yet', () => {
-    const failing: Behaviour = (body, _response, reply) =>
-      reply({
-        execution_id: body.execution_id,
-        status: 'failed',
-        error: 'no',
-        result: null,
-        result_hash: null,
-        signature: null,
-      });
+  /** Moves all USDC of an account to a new one of nobody, and closes it. */
+  async function closeAccount(owner: Keypair, account: PublicKey): Promise<void> {
+    const { connection, payer } = market.node;
+    const nobody = { payer, mintAuthority: payer, mint: market.usdcMint, owner: Keypair.generate().publicKey };
+    const elsewhere = await mintMockUsdc(connection, { ...nobody, amount: 0n });
+    const away = createTransferInstruction(account, elsewhere, owner.publicKey, await market.amountOf(account));
+    const close = createCloseAccountInstruction(account, owner.publicKey, owner.publicKey);
+    await sendAndConfirm(connection, [away, close], [owner]);
+  }
 
-    /** Makes the creator wait until `meanwhile` has changed the caller's account, then fail. */
-    function failAfter(meanwhile: () => Promise<unknown>): void {
-      market.setBehaviour((body, response, reply) => {
-        meanwhile().then(() => failing(body, response, reply));
+  describe('a refund that cannot arrive yet waits, and lands once its account', () => {
+    type Change = (caller: TestMarketplace['callers'][0]) => Promise<unknown>;
+    const CASES: Record<string, { says: string; spoil: Change; mend: Change; has: (before: bigint) => bigint }> = {
+      'exists again': {
+        says: 'missing',
+        spoil: ({ wallet, usdc }) => closeAccount(wallet, usdc),
+        mend: ({ wallet }) => market.mintTo(wallet.publicKey, 5n),
+        has: () => PRICE + 5n,
+      },
+      'is not frozen any more': {
+        says: 'frozen',
+        spoil: ({ usdc }) => market.setFrozen(usdc, true),
+        mend: ({ usdc }) => market.setFrozen(usdc, false),
+        has: (before) => before,
+      },
+    };
+    for (const [what, { says, spoil, mend, has }] of Object.entries(CASES)) {
+      it(what, async () => {
+        const caller = market.callers[1]!;
+        const before = await market.amountOf(caller.usdc);
+        market.setBehaviour((body, _response, reply) => {
+          spoil(caller).then(() => reply(goodAnswer(stranger, body.execution_id, 'x')));
+        });
+        const answer = await execute({ task: 'x' }, caller.apiKey);
+        expect(answer.status).to.equal(500);
+        expect(answer.body.error.message).to.include('waits').and.include(says);
+        const id = answer.body.error.execution_id;
+        const waiting = { status: 'failed', refund: 'waiting', cost_usdc: 0.25 };
+        expect((await read(id, caller.apiKey)).body).to.include(waiting);
+        expect(await market.escrowExists(id)).to.equal(true);
+        await mend(caller);
+        let shown = (await read(id, caller.apiKey)).body;
+        while (shown.refund !== 'done') {
+          expect(shown).to.include(waiting);
+          shown = (await read(id, caller.apiKey)).body;
+        }
+        expect(await market.amountOf(caller.usdc)).to.equal(has(before));
+        expect(await market.escrowExists(id)).to.equal(false);
+        // Closing the account also removed its delegation.
+        await market.mintTo(caller.wallet.publicKey, before);
+        const { publicKey: wallet } = caller.wallet;
+        const approval = approveSpender({ wallet, usdcMint: market.usdcMint, amount: 1_000_000_000n });
+        await sendAndConfirm(market.node.connection, [approval], [caller.wallet]);
       });
     }
-
-    it('waits while the account is missing, and lands when the account exists again', async () => {
-      const { wallet, usdc, apiKey } = market.callers[1]!;
-      const held = await market.amountOf(usdc);
-      const parking = Keypair.generate().publicKey;
-      const parked = await mintMockUsdc(market.node.connection, {
-        payer: market.node.payer,
-        mintAuthority: market.node.payer,
-        mint: market.usdcMint,
-        owner: parking,
-        amount: 0n,
-      });
-      failAfter(() =>
-        sendAndConfirm(
-          market.node.connection,
-          [
-            createTransferInstruction(usdc, parked, wallet.publicKey, held - PRICE),
-            createCloseAccountInstruction(usdc, wallet.publicKey, wallet.publicKey),
-          ],
-          [wallet],
-        ),
-      );
-      const answer = await execute({ task: 'x' }, apiKey);
-      expect(answer.status).to.equal(500);
-      expect(answer.body.error.message).to.include('waits').and.include('missing');
-      const id = answer.body.error.execution_id;
-      expect((await read(id, apiKey)).body).to.include({ status: 'failed', refund: 'waiting' });
-      expect(await market.escrowExists(id)).to.equal(true);
-      await market.mintTo(wallet.publicKey, 5n);
-      let shown = (await read(id, apiKey)).body;
-      while (shown.refund !== 'done') {
-        expect(shown).to.include({ status: 'failed', refund: 'waiting' });
-        shown = (await read(id, apiKey)).body;
-      }
-      expect(await market.amountOf(usdc)).to.equal(PRICE + 5n);
-      expect(await market.escrowExists(id)).to.equal(false);
-      // Closing the account also removed its delegation. Later tests need a funded wallet again.
-      await market.mintTo(wallet.publicKey, held);
-      await sendAndConfirm(
-        market.node.connection,
-        [approveSpender({ wallet: wallet.publicKey, usdcMint: market.usdcMint, amount: 1_000_000_000n })],
-        [wallet],
-      );
-    });
-  });
-
-  it('holds a refund to a frozen account in escrow, and pays it after the thaw', async () => {
-    const { usdc, apiKey } = market.callers[1]!;
-    const before = await market.amountOf(usdc);
-    market.setBehaviour((body, _response, reply) => {
-      market.setFrozen(usdc, true).then(() => reply({ ...goodAnswer(stranger, body.execution_id, 'x') }));
-    });
-    const answer = await execute({ task: 'x' }, apiKey);
-    expect(answer.status).to.equal(500);
-    expect(answer.body.error.message).to.include('waits').and.include('frozen');
-    const id = answer.body.error.execution_id;
-    expect((await read(id, apiKey)).body).to.include({ status: 'failed', refund: 'waiting', cost_usdc: 0.25 });
-    expect(await market.amountOf(usdc)).to.equal(before - PRICE);
-    await market.setFrozen(usdc, false);
-    await waitFor(id, 'refund', ['done'], apiKey);
-    expect(await market.amountOf(usdc)).to.equal(before);
   });
 
   it('pays nobody when the payout account of the creator is closed', async () => {
-    const { creator, creatorUsdc, node } = market;
-    const held = await market.amountOf(creatorUsdc);
-    const elsewhere = await mintMockUsdc(node.connection, {
-      payer: node.payer,
-      mintAuthority: node.payer,
-      mint: market.usdcMint,
-      owner: Keypair.generate().publicKey,
-      amount: 0n,
-    });
-    await sendAndConfirm(
-      node.connection,
-      [
-        createTransferInstruction(creatorUsdc, elsewhere, creator.publicKey, held),
-        createCloseAccountInstruction(creatorUsdc, creator.publicKey, creator.publicKey),
-      ],
-      [creator],
-    );
+    const held = await market.amountOf(market.creatorUsdc);
+    await closeAccount(market.creator, market.creatorUsdc);
     const before = await market.balances();
     const answer = await execute({ task: 'x' });
     expect(answer.status).to.equal(500);
     expect(answer.body.error.message).to.include('payout');
     expect((await market.balances()).callers).to.deep.equal(before.callers);
-    await market.mintTo(creator.publicKey, held);
+    await market.mintTo(market.creator.publicKey, held);
     expect((await execute({ task: 'x' })).status).to.equal(200);
   });
 });

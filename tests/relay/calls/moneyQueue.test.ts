@@ -2,7 +2,6 @@
  * Reservations: a call waits for money that earlier calls may still take, and several relays on one ledger never
  * overdraw.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createMoneyQueue } from '../../../app/relay/execution/begin/moneyQueue.ts';
@@ -197,57 +196,48 @@ describe('the queue for reserved money', () => {
       neighbour = await market.startRelayProcess({ WITHOUT_INDEXER: '1', STANDSTILL: '1' });
     });
 
-    it('refuse a claim whose accounts are older than an open that took the money, and burn no fee', async () => {
+    /** A new wallet with a key and money for this many calls, and the balances before. */
+    async function fund(calls: bigint) {
       const wallet = Keypair.generate();
       await market.node.fundSol(wallet.publicKey, 10e9);
-      await market.mintTo(wallet.publicKey, PRICE);
-      const key = await createKey(market.marketplace, {
-        wallet: keypairSigner(wallet),
-        name: 'waiting',
-        limits: market.limits,
-      });
-      const { record: recordRent } = await readRents(market);
-      const lamports = () => market.node.connection.getBalance(market.authority.publicKey);
-      const before = { ...(await market.balances()), lamports: await lamports() };
-      const execute = (url: string, task: string) => market.execute(url, { task }, { apiKey: key.api_key });
+      await market.mintTo(wallet.publicKey, PRICE * calls);
+      const key = { wallet: keypairSigner(wallet), name: 'its key', limits: market.limits };
+      const { api_key: apiKey } = await createKey(market.marketplace, key);
+      const lamports = async () => BigInt(await market.node.connection.getBalance(market.authority.publicKey));
+      const [had, before] = [await lamports(), await market.balances()];
+      return {
+        execute: (url: string, task: string) => market.execute(url, { task }, { apiKey }),
+        /** Expects that all of it was paid for calls, and that the relay has spent these fees and lent the records. */
+        async requirePaid(fees: bigint): Promise<void> {
+          expect(await market.amountOf(findTokenAccount(wallet.publicKey, market.usdcMint))).to.equal(0n);
+          const after = await market.balances();
+          expect(after.creator).to.equal(before.creator + (PRICE - FEE) * calls);
+          expect(after.treasury).to.equal(before.treasury + FEE * calls);
+          const { record } = await readRents(market);
+          expect(had - (await lamports())).to.equal(fees + calls * record);
+        },
+      };
+    }
+
+    it('refuse a claim whose accounts are older than an open that took the money, and burn no fee', async () => {
+      const { execute, requirePaid } = await fund(1n);
       const task = stopAt('claim:before');
       const waiting = execute(neighbour.url, task);
-      while (!neighbour.standing.has(task)) await sleep(20);
+      await until('it stands', () => neighbour.standing.has(task));
       const paid = await execute(market.relay.url, 'the last of the money');
       expect(paid.status).to.equal(200);
       neighbour.process.send({ release: task });
       const refused = await waiting;
       expect([refused.status, refused.body.error?.code]).to.deep.equal([402, 'insufficient_balance']);
-      const after = await market.balances();
-      expect(after.creator).to.equal(before.creator + PRICE - FEE);
-      expect(after.treasury).to.equal(before.treasury + FEE);
-      // Lamports that the paid call cost, without the fee of a failed open.
-      expect(BigInt(before.lamports - (await lamports()))).to.equal(10_000n + recordRent);
+      // Without the fee of a failed open.
+      await requirePaid(10_000n);
     });
 
     it('pay as many concurrent calls as the last USDC covers, and burn no fee for the others', async () => {
-      const wallet = Keypair.generate();
-      await market.node.fundSol(wallet.publicKey, 10e9);
-      await market.mintTo(wallet.publicKey, PRICE * 5n);
-      const key = await createKey(market.marketplace, {
-        wallet: keypairSigner(wallet),
-        name: 'racing',
-        limits: market.limits,
-      });
-      const { record: recordRent } = await readRents(market);
-      const lamports = () => market.node.connection.getBalance(market.authority.publicKey);
-      const before = { ...(await market.balances()), lamports: await lamports() };
+      const { execute, requirePaid } = await fund(5n);
       const urls = [market.relay.url, neighbour.url];
-      const answers = await Promise.all(
-        Array.from({ length: 24 }, (_, n) =>
-          market.execute(urls[n % 2]!, { task: `race ${n}` }, { apiKey: key.api_key }),
-        ),
-      );
+      const answers = await Promise.all(Array.from({ length: 24 }, (_, n) => execute(urls[n % 2]!, `race ${n}`)));
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([...Array(5).fill(200), ...Array(19).fill(402)]);
-      expect(await market.amountOf(findTokenAccount(wallet.publicKey, market.usdcMint))).to.equal(0n);
-      const after = await market.balances();
-      expect(after.creator).to.equal(before.creator + (PRICE - FEE) * 5n);
-      expect(after.treasury).to.equal(before.treasury + FEE * 5n);
       // An open and a settle for each paid call, which may share their transactions, and nothing for any other call.
       const shared = readShared(market);
       const landed = (await shared.signedFor('race ')).filter(({ outcome }) => outcome !== 'expired');
@@ -255,8 +245,7 @@ describe('the queue for reserved money', () => {
         ...Array(5).fill(['open', 'landed']),
         ...Array(5).fill(['settle', 'landed']),
       ]);
-      const fees = await shared.requireExactFees(landed);
-      expect(BigInt(before.lamports - (await lamports()))).to.equal(fees + 5n * recordRent);
+      await requirePaid(await shared.requireExactFees(landed));
     });
   });
 });

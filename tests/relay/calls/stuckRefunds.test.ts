@@ -65,6 +65,21 @@ describe('refunds that callers cannot receive', function () {
     answerWell();
     return ids;
   }
+  const wake = () => market.query('ledger', 'UPDATE executions SET rest_until_ms = 0');
+  /** Lets this many waiting refunds go on their way, and fail: the attacker's account closes under them. */
+  async function letFail(count: number): Promise<void> {
+    const { usdc } = market.callers[0]!;
+    const holding = refunds.hold();
+    await market.setFrozen(usdc, false);
+    await until('all are on their way', async () => {
+      await wake();
+      return holding.length === count;
+    });
+    await market.setFrozen(usdc, true);
+    refunds.release();
+    await until('the wallet owes their fees', async () => (await owed()) === BigInt(count) * FEE);
+  }
+  const owed = () => query('SELECT CAST(coalesce(sum(lamports), 0) AS BIGINT) FROM debts');
   const refundOf = async (id: string) => (await market.read(relay!.url, id)).body.refund;
   const query = async (text: string): Promise<bigint> =>
     Object.values((await market.query('ledger', text))[0])[0] as bigint;
@@ -80,22 +95,9 @@ describe('refunds that callers cannot receive', function () {
     await start();
     const COUNT = 2;
     const ids = await letWait(COUNT);
-    const lost = () => query('SELECT CAST(sum(lost_fees) AS BIGINT) FROM executions');
-    const wake = () => market.query('ledger', 'UPDATE executions SET rest_until_ms = 0');
-    expect(await lost()).to.equal(0n);
-    let holding = refunds.hold();
-    await market.setFrozen(attacker!.usdc, false);
-    await until('both are on their way', async () => {
-      await wake();
-      return holding.length === COUNT;
-    });
-    // Their account closes under them.
-    await market.setFrozen(attacker!.usdc, true);
-    refunds.release();
-    await until('both have failed', async () => (await lost()) === BigInt(COUNT) * FEE);
-    expect(await query('SELECT lamports FROM debts')).to.equal(BigInt(COUNT) * FEE);
-
-    holding = refunds.hold();
+    expect(await owed()).to.equal(0n);
+    await letFail(COUNT);
+    const holding = refunds.hold();
     await market.setFrozen(attacker!.usdc, false);
     const resting = () => query('SELECT count(*) AS rows FROM executions WHERE rest_until_ms > 0');
     for (let looks = 0; looks < 10; looks += 1) {
@@ -119,19 +121,7 @@ describe('refunds that callers cannot receive', function () {
     const [attacker] = market.callers;
     await start();
     const [id] = await letWait(1);
-    const wake = () => market.query('ledger', 'UPDATE executions SET rest_until_ms = 0');
-    const holding = refunds.hold();
-    await market.setFrozen(attacker!.usdc, false);
-    await until('it is on its way', async () => {
-      await wake();
-      return holding.length === 1;
-    });
-    await market.setFrozen(attacker!.usdc, true);
-    refunds.release();
-    await until('it has failed', async () => {
-      const rows = await market.query('ledger', 'SELECT lamports FROM debts');
-      return rows.length === 1 && Object.values(rows[0]!)[0] === FEE;
-    });
+    await letFail(1);
     await market.setFrozen(attacker!.usdc, false);
     const before = await market.balances();
     const { refundAt } = (await market.record(id!))!;
@@ -142,7 +132,7 @@ describe('refunds that callers cannot receive', function () {
       await wake();
       return (await refundOf(id!)) === 'done';
     });
-    expect(await query('SELECT lamports FROM debts')).to.equal(FEE);
+    expect(await owed()).to.equal(FEE);
     expect(await market.balances()).to.deep.equal({
       ...before,
       callers: before.callers.map((amount, at) => amount + (at === 0 ? PRICE : 0n)),

@@ -1,5 +1,5 @@
 /** The faults of a plan, as rules for the proxy in front of the node. */
-import type { RpcCall, RpcProxy } from '../../harness/node/rpcProxy.ts';
+import { changing, changingEach, type RpcCall, type RpcProxy } from '../../harness/node/rpcProxy.ts';
 import type { FaultName } from './plan.ts';
 
 const accepted = { json: { jsonrpc: '2.0', id: 1, result: '1'.repeat(64) } };
@@ -31,25 +31,15 @@ export function beginFault(proxy: RpcProxy, name: FaultName): void {
       onCall(async (call, forward) => (isSend(call) ? forward().then(() => 'cut' as const) : null));
       break;
     case 'lags':
-      onCall(async ({ method }, forward) => {
-        if (method !== 'getMultipleAccounts') return null;
-        const answer = await forward();
-        const result = answer.result as { context: object; value: unknown[] };
-        const [clock, ...rest] = result.value;
-        return {
-          json: {
-            ...answer,
-            result: { context: { ...result.context, slot: 1 }, value: [clock, ...rest.map(() => null)] },
-          },
-        };
-      });
+      onCall(
+        changing('getMultipleAccounts', ({ context, value: [clock, ...rest] }) => ({
+          context: { ...context, slot: 1 },
+          value: [clock, ...rest.map(() => null)],
+        })),
+      );
       break;
     case 'knows no status':
-      onCall(async ({ method }, forward) => {
-        if (method !== 'getSignatureStatuses') return null;
-        const answer = await forward();
-        return { json: { ...answer, result: { ...(answer.result as object), value: [null] } } };
-      });
+      onCall(changingEach('getSignatureStatuses', () => null));
       break;
     case 'notifies nobody':
       onMessage(() => undefined);

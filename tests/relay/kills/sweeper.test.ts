@@ -6,41 +6,28 @@ import { onPostgres } from '../../harness/postgres.ts';
 import type { Step } from '../sweeper/sweeperProcess.ts';
 import { type Stage, startStage } from '../sweeper/sweepStage.ts';
 
-const FEE = 5_000;
 /** Each sweeper is killed once at one of these steps. One is enough to see that another database stores the same. */
 const STEPS: Step[] = onPostgres ? ['sent'] : ['signed', 'stored', 'sent', 'landed', 'nodes'];
 
 describe('sweepers that die', () => {
   let stage: Stage;
-  /** Number of leaves that must exist by now. */
-  let leaves = 0;
   before(async () => {
     stage = await startStage();
     // The first sweeper creates the archive, whose rent would change the sums below.
-    const executions = await stage.settled(1);
-    await stage.pass();
+    await stage.ripe(1);
     const sweeper = await stage.sweep();
-    leaves = executions.length;
-    await stage.followed(leaves);
+    await stage.followed(1);
     await sweeper.end();
   });
   after(() => stage.stop());
 
   for (const step of STEPS) {
     it(`completes the remaining work once, for one fee, after a kill when ${step}`, async () => {
-      const executions = await stage.settled(26);
-      await stage.pass();
-      const rent = await stage.rentOf(executions);
-      const caller = await stage.lamports(stage.caller.publicKey);
-      const relay = await stage.lamports(stage.relay.publicKey);
+      const { executions, requireSwept } = await stage.ripe(26);
       const doomed = await stage.sweep({ DIE_AT: step });
       await doomed.gone;
       const sweeper = await stage.sweep();
-      leaves += 26;
-      await stage.followed(leaves);
-      expect(await stage.recordsLeft(executions)).to.equal(0);
-      expect(await stage.lamports(stage.caller.publicKey)).to.equal(caller + rent);
-      expect(await stage.lamports(stage.relay.publicKey)).to.equal(relay - FEE);
+      await requireSwept(1);
       await until('no outcome is unknown', async () => (await stage.pending()).length === 0);
       for (const execution of executions) await stage.proveBySpl((await stage.archiveRead(execution))!);
       await sweeper.end();
@@ -48,21 +35,15 @@ describe('sweepers that die', () => {
   }
 
   it('archives each record once at 48 per fee when two relays run and one dies', async () => {
-    const executions = await stage.settled(50);
-    await stage.pass();
-    const rent = await stage.rentOf(executions);
-    const caller = await stage.lamports(stage.caller.publicKey);
-    const relay = await stage.lamports(stage.relay.publicKey);
+    const { requireSwept } = await stage.ripe(50);
+    const earlier = stage.expectedLeaves();
     const [first, second] = await Promise.all([stage.sweep(), stage.sweep()]);
-    await until('the first leaf', async () => (await stage.leaves()).length > leaves);
+    await until('the first leaf', async () => (await stage.leaves()).length > earlier);
     await first.kill();
-    leaves += 50;
-    await stage.followed(leaves);
+    await requireSwept(2);
     const rows = await stage.leaves();
     expect(rows.map(({ leaf_index }) => Number(leaf_index))).to.deep.equal([...rows.keys()]);
-    expect(new Set(rows.map(({ record }) => record)).size).to.equal(leaves);
-    expect(await stage.lamports(stage.caller.publicKey)).to.equal(caller + rent);
-    expect(await stage.lamports(stage.relay.publicKey)).to.equal(relay - 2 * FEE);
+    expect(new Set(rows.map(({ record }) => record)).size).to.equal(earlier + 50);
     await second.end();
   });
 
@@ -74,18 +55,13 @@ describe('sweepers that die', () => {
     settings: Record<string, string>,
     isSoFar: () => Promise<boolean>,
   ): Promise<void> {
-    const executions = await stage.settled(2);
-    await stage.pass();
-    const relay = await stage.lamports(stage.relay.publicKey);
+    const { requireSwept } = await stage.ripe(2);
     const proxy = await startRpcProxy(stage.node);
     proxy.onCall(node);
     const failing = await stage.sweep({ SOLANA_RPC_URL: proxy.rpcUrl, ...settings });
     await until('it is so far', isSoFar);
     const sweeper = await stage.sweep();
-    leaves += 2;
-    await stage.followed(leaves);
-    expect(await stage.recordsLeft(executions)).to.equal(0);
-    expect(await stage.lamports(stage.relay.publicKey)).to.equal(relay - FEE);
+    await requireSwept(1);
     await Promise.all([failing.end(), sweeper.end()]);
     await proxy.close();
   }

@@ -5,9 +5,16 @@ import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { openDatabase } from '../../../app/database/open.ts';
 import type { Finding } from '../../../app/relay/check.ts';
-import { useMarketplace } from '../../harness/node/marketplace.ts';
+import { until } from '../../harness/edge/until.ts';
+import { request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { runRelayCommand } from '../../harness/node/relayMain.ts';
 import { startRpcProxy } from '../../harness/node/rpcProxy.ts';
+
+/** Settings of a process whose clock is wrong by this much. */
+function clockWrongBy(ms: number): NodeJS.ProcessEnv {
+  const shift = `const now = Date.now; Date.now = () => now() + ${ms}`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(shift)}` };
+}
 
 describe('npm run relay -- check', () => {
   const market = useMarketplace();
@@ -60,12 +67,7 @@ describe('npm run relay -- check', () => {
     const other = Keypair.generate();
     const file = join(market.dataDir, 'other.json');
     writeFileSync(file, JSON.stringify([...other.secretKey]), { mode: 0o600 });
-    const shift = 'const now = Date.now; Date.now = () => now() + 90_000';
-    const found = await failed({
-      SOLANA_RPC_URL: proxy.rpcUrl,
-      RELAY_KEYPAIR: file,
-      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(shift)}`,
-    });
+    const found = await failed({ SOLANA_RPC_URL: proxy.rpcUrl, RELAY_KEYPAIR: file, ...clockWrongBy(90_000) });
     await proxy.close();
     const [node, clock, authority, fees] = found;
     expect(node).to.equal(`node: ${new URL(proxy.rpcUrl).host} lacks getProgramAccounts`);
@@ -106,5 +108,18 @@ describe('npm run relay -- check', () => {
     expect(later.findings.at(-1)).to.deep.include({ check: 'disk', ok: true });
     const [disk] = await failed({ MIN_FREE_BYTES: String(2 ** 50) });
     expect(disk).to.match(/^disk: \d+ MiB are free for .*, less than MIN_FREE_BYTES$/);
+  });
+
+  it('is not needed by a running relay, which names its wrong clock and no other problem', async () => {
+    await market.relay.kill();
+    const relay = await market.startRelayProcess(clockWrongBy(-90_000));
+    const ready = async () => (await request(relay.url, '/ready')).body as { problems: string[]; advice: string[] };
+    await until('the clock is named', async () => String((await ready()).problems) === 'clock_wrong', undefined, ready);
+    const { advice } = await ready();
+    expect(advice).to.have.length(1);
+    expect(advice[0]).to.match(/is (89|90) s behind the Solana node’s\. Set it by NTP/);
+    const metrics = await (await fetch(`${relay.url}/metrics`)).text();
+    expect(metrics).to.match(/^marketplace_problem\{problem="clock_wrong"\} 1$/m);
+    await relay.kill();
   });
 });

@@ -2,8 +2,6 @@ import { expect } from 'chai';
 import { createClock } from '../../../app/solana/clock.ts';
 import { createRpcFetch } from '../../../app/solana/rpc.ts';
 import { useServers } from '../../harness/edge/listen.ts';
-import { until } from '../../harness/edge/until.ts';
-import { request, useMarketplace } from '../../harness/node/marketplace.ts';
 
 const WRONG_BY_MS = 90_000;
 
@@ -43,27 +41,5 @@ describe('the clock of this machine', () => {
     expect(await aheadOf(0, right, late)).to.equal(0);
     expect(await aheadOf(WRONG_BY_MS, () => null)).to.equal(0);
     expect(await aheadOf(WRONG_BY_MS)).to.equal(0);
-  });
-});
-
-describe('a relay whose clock is wrong', () => {
-  const market = useMarketplace();
-  before(async () => {
-    await market.relay.kill();
-  });
-
-  it('names the clock, and no other problem', async () => {
-    const shift = `const now = Date.now; Date.now = () => now() - ${WRONG_BY_MS}`;
-    const relay = await market.startRelayProcess({
-      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(shift)}`,
-    });
-    const ready = async () => (await request(relay.url, '/ready')).body as { problems: string[]; advice: string[] };
-    await until('the clock is named', async () => String((await ready()).problems) === 'clock_wrong', undefined, ready);
-    const { advice } = await ready();
-    expect(advice).to.have.length(1);
-    expect(advice[0]).to.match(/is (89|90) s behind the Solana node’s\. Set it by NTP/);
-    const metrics = await (await fetch(`${relay.url}/metrics`)).text();
-    expect(metrics).to.match(/^marketplace_problem\{problem="clock_wrong"\} 1$/m);
-    await relay.kill();
   });
 });

@@ -11,13 +11,7 @@ import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
 import { openViews } from '../../../app/relay/ledger/open.ts';
 import { DIFFERENCES, type DifferenceKind } from '../../../app/relay/reconcile/compare.ts';
 import { type Reconciliation, reconcile } from '../../../app/relay/reconcile/sweep.ts';
-import {
-  depositAddress,
-  findEscrow,
-  findExecution,
-  findGrant,
-  prepareDeposit,
-} from '../../../app/sdk/program/program.ts';
+import { depositAddress, findEscrow, findExecution, prepareDeposit } from '../../../app/sdk/program/program.ts';
 import { formatUuid, parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
@@ -138,18 +132,18 @@ describe('reconcile', () => {
     });
   });
 
-  const set = (table: string, changes: string, name: keyof typeof ids) => async (database: Tables) => {
+  async function set(database: Tables, table: string, changes: string, name: keyof typeof ids): Promise<void> {
     const statement = sql`UPDATE ${sql.table(table)} SET ${sql.raw(changes)} WHERE execution_id = ${ids[name]}`;
     expect((await statement.execute(database)).numAffectedRows).to.equal(1n);
-  };
+  }
   const inLedger =
-    (changes: string, name: keyof typeof ids): Spoil =>
+    (name: keyof typeof ids, changes: string): Spoil =>
     (ledger) =>
-      set('executions', changes, name)(ledger);
+      set(ledger, 'executions', changes, name);
   const inIndex =
-    (changes: string, name: keyof typeof ids): Spoil =>
+    (name: keyof typeof ids, changes: string): Spoil =>
     (_, index) =>
-      set('executions', changes, name)(index);
+      set(index, 'executions', changes, name);
   const remove = async (database: Tables, id: string) => {
     const { numDeletedRows } = await database
       .deleteFrom('executions')
@@ -169,93 +163,81 @@ describe('reconcile', () => {
   };
 
   const OTHER_HASH = 'ab'.repeat(32);
-  const CASES: [name: string, spoil: Spoil, expected: `${DifferenceKind} ${Subject}`[]][] = [
-    ['an open record that the journal has as ended', inLedger("state = 'settled'", 'open'), ['journal_state open']],
-    ['an open record without a row', (ledger) => remove(ledger, ids.open), ['journal_missing open']],
-    [
-      'a settled record that the journal has as refunded',
-      inLedger("state = 'refunded'", 'completed'),
-      ['journal_state completed'],
+  const OTHER_RESULT = `result_hash = '${OTHER_HASH}'`;
+  const CASES: Record<string, [spoil: Spoil, ...expected: `${DifferenceKind} ${Subject}`[]]> = {
+    'an open record that the journal has as ended': [inLedger('open', "state = 'settled'"), 'journal_state open'],
+    'an open record without a row': [(ledger) => remove(ledger, ids.open), 'journal_missing open'],
+    'a settled record that the journal has as refunded': [
+      inLedger('completed', "state = 'refunded'"),
+      'journal_state completed',
     ],
-    [
-      'a settled record that the journal still works on',
-      inLedger("state = 'verified'", 'completed'),
-      ['journal_state completed'],
+    'a settled record that the journal still works on': [
+      inLedger('completed', "state = 'verified'"),
+      'journal_state completed',
     ],
-    [
-      'a refunded record that the journal has as settled',
-      inLedger("state = 'settled'", 'failed'),
-      ['journal_state failed'],
+    'a refunded record that the journal has as settled': [
+      inLedger('failed', "state = 'settled'"),
+      'journal_state failed',
     ],
-    ['another price in the journal', inLedger('price = price + 1', 'open'), ['journal_terms open']],
-    [
-      'another request in the journal',
-      inLedger(`request_hash = '${OTHER_HASH}'`, 'completed'),
-      ['journal_terms completed'],
+    'another price in the journal': [inLedger('open', 'price = price + 1'), 'journal_terms open'],
+    'another request in the journal': [
+      inLedger('completed', `request_hash = '${OTHER_HASH}'`),
+      'journal_terms completed',
     ],
-    [
-      'a base unit too much for the creator',
-      inLedger('creator_amount = creator_amount + 1', 'completed'),
-      ['journal_amounts completed'],
+    'a base unit too much for the creator': [
+      inLedger('completed', 'creator_amount = creator_amount + 1'),
+      'journal_amounts completed',
     ],
-    [
-      'a lamport of gas that the record does not hold',
-      inLedger('gas_lamports = gas_lamports + 1', 'completed'),
-      ['journal_lamports completed'],
+    'a lamport of gas that the record does not hold': [
+      inLedger('completed', 'gas_lamports = gas_lamports + 1'),
+      'journal_lamports completed',
     ],
-    [
-      'a stored result that nobody was paid for',
-      (ledger) => set('results', `result_hash = 'sha256:${OTHER_HASH}'`, 'completed')(ledger),
-      ['journal_result completed'],
+    'a stored result that nobody was paid for': [
+      (ledger) => set(ledger, 'results', `result_hash = 'sha256:${OTHER_HASH}'`, 'completed'),
+      'journal_result completed',
     ],
-    [
-      'a row of the journal that was never opened',
-      (ledger) => invent(ledger, ids.open, {}),
-      ['record_missing stranger'],
-    ],
-    [
-      'a row of the index that was never opened',
+    'a row of the journal that was never opened': [(ledger) => invent(ledger, ids.open, {}), 'record_missing stranger'],
+    'a row of the index that was never opened': [
       (_, index) => invent(index, ids.open, { record: 'nowhere', key_id: null }),
-      ['record_missing stranger'],
+      'record_missing stranger',
     ],
-    ['another status in the index', inIndex("status = 'completed'", 'open'), ['index_status open', 'index_terms open']],
-    [
-      'another price in the index',
-      inIndex('price = price - 1', 'completed'),
-      ['index_terms completed', 'grant_spend key'],
+    'another status in the index': [inIndex('open', "status = 'completed'"), 'index_status open', 'index_terms open'],
+    'another price in the index': [
+      inIndex('completed', 'price = price - 1'),
+      'index_terms completed',
+      'grant_spend key',
     ],
-    ['another result in the index', inIndex(`result_hash = '${OTHER_HASH}'`, 'other'), ['index_terms other']],
-    [
-      'a base unit too little in the index',
-      inIndex('creator_amount = creator_amount - 1', 'other'),
-      ['index_amounts other'],
+    'another result in the index': [inIndex('other', OTHER_RESULT), 'index_terms other'],
+    'a base unit too little in the index': [
+      inIndex('other', 'creator_amount = creator_amount - 1'),
+      'index_amounts other',
     ],
-    [
-      'a row that the index lost',
+    'a row that the index lost': [
       (_, index) => remove(index, ids.completed),
-      ['index_missing completed', 'grant_spend key', 'grant_count key'],
+      ...(['index_missing completed', 'grant_spend key', 'grant_count key'] as const),
     ],
-    [
-      'a key that spent less by the index',
+    'a key that spent less by the index': [
       (_, index) => sql`UPDATE grants SET total_spent = '1' WHERE execution_count > 0`.execute(index),
-      ['index_grant key'],
+      'index_grant key',
     ],
-    [
-      'a deposit of its own without a row',
+    'a key of the index that is not on the chain': [
+      (_, index) => sql`UPDATE grants SET grant_address = ${STRANGER} WHERE execution_count > 0`.execute(index),
+      'index_grant key',
+    ],
+    'a deposit of its own without a row': [
       (ledger) => sql`INSERT INTO lenders (address) VALUES (${market.creator.publicKey.toBase58()})`.execute(ledger),
-      ['journal_deposit deposit'],
+      'journal_deposit deposit',
     ],
-    [
-      'everything at once',
+    'everything at once': [
       async (ledger, index) => {
         await remove(ledger, ids.open);
-        await set('executions', "state = 'void'", 'completed')(ledger);
-        await set('executions', "status = 'open', result_hash = NULL", 'other')(index);
+        await set(ledger, 'executions', "state = 'void'", 'completed');
+        await set(index, 'executions', "status = 'open', result_hash = NULL", 'other');
       },
-      ['journal_missing open', 'journal_state completed', 'index_status other'],
+      ...(['journal_missing open', 'journal_state completed', 'index_status other'] as const),
     ],
-  ];
-  for (const [name, spoil, expected] of CASES) {
+  };
+  for (const [name, [spoil, ...expected]] of Object.entries(CASES)) {
     it(`reports ${name}`, async () => {
       const found = await check(spoil);
       const subjects = { ...ids, key, deposit, stranger: STRANGER_ID };
@@ -315,18 +297,6 @@ describe('reconcile', () => {
       expect((await check()).agrees).to.equal(true);
     });
 
-    it('names a key that exists in the index but not on the chain', async () => {
-      const [wallet, keyId] = key.split(' ') as [string, string];
-      const found = await check(async (_, index) => {
-        const moved = sql`UPDATE grants SET grant_address = ${STRANGER} WHERE wallet = ${wallet}`;
-        expect((await moved.execute(index)).numAffectedRows).to.equal(1n);
-      });
-      expectDifferences(found, [['index_grant', `${wallet} ${keyId}`]]);
-      expect(findGrant(market.callers[0]!.wallet.publicKey, Buffer.from(keyId, 'hex')).toBase58()).not.to.equal(
-        STRANGER,
-      );
-    });
-
     it('names every kind of difference in these tests', () => {
       expect([...named].sort()).to.deep.equal(Object.keys(DIFFERENCES).sort());
     });
@@ -337,7 +307,7 @@ describe('reconcile', () => {
     const agrees = await runRelayCommand(market, ['reconcile', '--json'], copied);
     expect([agrees.status, agrees.stderr]).to.deep.equal([0, '']);
     expect(JSON.parse(agrees.stdout)).to.include({ agrees: true, open_records: 1, escrow_total_usdc: 0.25, keys: 2 });
-    await check(inLedger("state = 'void'", 'open'));
+    await check(inLedger('open', "state = 'void'"));
     const differs = await runRelayCommand(market, ['reconcile'], copied);
     expect([differs.status, differs.stderr]).to.deep.equal([1, '']);
     expect(differs.stdout).to.include(

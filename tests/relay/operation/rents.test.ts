@@ -1,8 +1,9 @@
-/** Rents that the operator lent, on a real ledger. */
+/** What the operator lends and pays for others, on a real ledger that relays share: rents, and on-chain revocations. */
 import { type AccountInfo, type PublicKey, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
 import { sql } from 'kysely';
 import { countRents } from '../../../app/relay/execution/recovery/rents.ts';
+import { countRevocation } from '../../../app/relay/ledger/revocations.ts';
 import { findExecution, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { FREE, free } from '../../harness/edge/funding.ts';
@@ -72,5 +73,23 @@ describe('lent rents', () => {
       return { ends: Promise.allSettled([counting, moving]) };
     });
     expect((await both.ends).map(({ status }) => status)).to.deep.equal(['fulfilled', 'fulfilled']);
+  });
+
+  it('are not the only budget: revocations are paid within theirs, however many arrive at once at two relays', async () => {
+    const count = (n: number) =>
+      countRevocation(
+        n % 2 === 0 ? opened.ledger : opened.elsewhere,
+        { wallet: `wallet ${n % 3}`, fee: 5_000n, nowMs: 1 },
+        { wallet: 10_000n, total: 25_000n },
+      );
+    const largest =
+      'SELECT max(spent) AS most FROM (SELECT sum(fee) AS spent FROM revocations GROUP BY wallet) AS all_of';
+    for (let round = 0; round < 20; round += 1) {
+      await opened.run('DELETE FROM revocations');
+      const counted = await Promise.all(Array.from({ length: 60 }, (_, n) => count(n)));
+      expect(counted.filter((isCounted) => isCounted)).to.have.length(5);
+      const [{ most }] = await opened.run(largest);
+      expect(BigInt(most) <= 10_000n).to.equal(true);
+    }
   });
 });

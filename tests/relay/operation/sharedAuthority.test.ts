@@ -1,4 +1,3 @@
-import { Keypair, SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
 import { openDatabase } from '../../../app/database/open.ts';
@@ -6,7 +5,6 @@ import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
 import { openMarketplace } from '../../../app/sdk/wallet/marketplace.ts';
-import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
 import { until } from '../../harness/edge/until.ts';
@@ -139,27 +137,5 @@ describe('two deployments with one relay authority', () => {
     });
     await passSilence();
     for (const url of [market.relay.url, second.url]) await until('it goes on', () => isReady(url));
-  });
-
-  it('ignores transactions of strangers that name the authority, and those that the own ledger knows', async () => {
-    await second.stop();
-    const stranger = market.callers[0]!.wallet;
-    const mention = SystemProgram.transfer({
-      fromPubkey: stranger.publicKey,
-      toPubkey: Keypair.generate().publicKey,
-      lamports: 1_000_000,
-    });
-    mention.keys.push({ pubkey: market.authority.publicKey, isSigner: false, isWritable: false });
-    const { connection } = market.node;
-    const signature = await sendTransaction(connection, [mention], keypairSigner(stranger));
-    const listed = await connection.getSignaturesForAddress(market.authority.publicKey, {}, 'confirmed');
-    expect(listed.map((one) => one.signature)).to.include(signature);
-    second = await startSecond();
-    await until('it is ready', () => isReady(second.url));
-
-    expect((await atFirst()).status).to.equal(200);
-    const beside = await startRelayHere(market, { LOG_LEVEL: 'silent' });
-    await until('the one beside it is ready', () => isReady(beside.url));
-    await beside.stop();
   });
 });

@@ -37,7 +37,11 @@ describe('keys for calls to creators, of two relays on one ledger', () => {
     verifiers.push(createCallVerifier({ directoryUrl: second.url + KEY_DIRECTORY_PATH }));
   });
 
-  const directoryOf = async (url: string) => (await request(url, KEY_DIRECTORY_PATH)).body as KeyDirectory;
+  async function directoryOf(url: string): Promise<KeyDirectory> {
+    const { body, headers } = await request(url, KEY_DIRECTORY_PATH);
+    expect(headers.get('cache-control')).to.equal('public, max-age=300');
+    return body;
+  }
   async function execute(url: string): Promise<void> {
     const answer = await request(url, `/v1/agents/${agentId}/execute`, {
       apiKey: market.callers[0]!.apiKey,
@@ -49,6 +53,7 @@ describe('keys for calls to creators, of two relays on one ledger', () => {
   it('serve the same keys at both, their own first, and never share the secrets', async () => {
     const [one, other] = [await directoryOf(market.relay.url), await directoryOf(second.url)];
     expect(one.keys.length).to.equal(2);
+    for (const key of one.keys) expect(key).to.have.all.keys('kty', 'crv', 'x', 'kid', 'use');
     expect(other.keys).to.deep.equal(one.keys.toReversed());
     const rows = await market.query('ledger', 'SELECT * FROM call_keys ORDER BY kid');
     const listed = one.keys.map(({ kid, x }) => ({ kid, x })).sort((a, b) => (a.kid < b.kid ? -1 : 1));

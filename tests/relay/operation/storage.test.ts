@@ -1,4 +1,4 @@
-/** A disk that fills up: no new call begins, and running calls end once there is room, without a restart. */
+/** A disk that fills up, and a storage of results that hangs: running calls end, and new ones begin once there is room. */
 import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +18,7 @@ import { until } from '../../harness/edge/until.ts';
 import { useFolder } from '../../harness/folder.ts';
 import { afterPaying, goodAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
+import { type Storage, startStorage } from '../../harness/storage.ts';
 
 const query = (sql: string, ...parameters: unknown[]) => ({ sql, parameters }) as unknown as CompiledQuery;
 
@@ -152,8 +153,9 @@ describe('room for the ledger', () => {
   });
 });
 
-describe('a relay whose disk is full', () => {
+describe('a relay without room', () => {
   let relay: RunningRelay;
+  let objects: Storage;
   /** The relay's writing connections to ledger.db. */
   const connections = new Set<Sqlite.Database>();
   const market = useMarketplace();
@@ -172,6 +174,7 @@ describe('a relay whose disk is full', () => {
   });
   after(async () => {
     await relay.stop();
+    await objects?.stop();
   });
 
   const allow = (pages: number) => {
@@ -180,7 +183,7 @@ describe('a relay whose disk is full', () => {
   const execute = (body: object) => market.execute(relay.url, body);
   const problems = async (): Promise<string[]> => (await request(relay.url, '/ready')).body.problems;
 
-  it('accepts nothing new, finishes running calls once there is space, and then accepts calls again', async () => {
+  it('on its disk accepts nothing new, finishes running calls once there is space, and then accepts calls again', async () => {
     expect(connections.size).to.be.at.least(1);
     // Takes the pages that dropped tables left free within the file.
     [...connections][0]!.exec('CREATE TABLE filler AS SELECT zeroblob(1000000) AS bytes');
@@ -211,5 +214,41 @@ describe('a relay whose disk is full', () => {
     const metrics = await (await fetch(`${relay.url}/metrics`)).text();
     const dropped = Number(/^marketplace_log_lines_dropped_total (\d+)$/m.exec(metrics)?.[1]);
     expect(dropped).to.be.above(droppedBefore);
+  });
+
+  it('in a storage that hangs serves, settles, answers from the ledger, stops, and moves results once it is back', async () => {
+    const text = 'r'.repeat(100_000);
+    market.setBehaviour(({ execution_id }, _, reply) => reply(goodAnswer(market.signingKey, execution_id, text)));
+    objects = await startStorage();
+    const { endpoint, bucket, accessKeyId, secretAccessKey } = objects.settings;
+    const place = { S3_ENDPOINT: endpoint, S3_BUCKET: bucket };
+    const keys = { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey };
+    const start = async () => {
+      relay = await startRelayHere(market, { SPONSOR: 'all', ...place, ...keys });
+    };
+    await relay.stop();
+    await start();
+    objects.state.weather = 'hangs';
+    const before = await market.balances();
+    const first = await execute({ task: 'large' });
+    expect(first.status, first.text.slice(0, 300)).to.equal(200);
+    await until('it asks the storage', () => objects.state.held > 0);
+    const second = await execute({ task: 'large' });
+    expect(second.status, second.text.slice(0, 300)).to.equal(200);
+    expect(await market.balances()).to.deep.equal(afterPaying(before, 2n));
+    const requireBoth = async () => {
+      for (const { body } of [first, second]) {
+        const record = await market.read(relay.url, body.execution_id);
+        expect([record.status, record.body.result === text]).to.deep.equal([200, true]);
+      }
+    };
+    await requireBoth();
+    await relay.stop();
+    objects.state.weather = 'fair';
+    await start();
+    const ids = [first, second].map(({ body }) => `'${body.execution_id}'`).join();
+    const stored = `SELECT 1 FROM results WHERE object_stored = 1 AND execution_id IN (${ids})`;
+    await until('both are in the storage', async () => (await market.query('ledger', stored)).length === 2);
+    await requireBoth();
   });
 });

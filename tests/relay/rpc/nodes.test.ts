@@ -12,7 +12,7 @@ import { RECORD_OFFSETS, RECORD_STATUS_BYTE } from '../../../app/sdk/program/pro
 import { nodesOf } from '../../../app/solana/nodes.ts';
 import { until } from '../../harness/edge/until.ts';
 import { afterPaying, PRICE, type RelayHandle, useMarketplace } from '../../harness/node/marketplace.ts';
-import { type CallRule, type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { type CallRule, changing, changingEach, type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 /** Size of a record's data, by which records are recognised in an answer. */
 const RECORD_BYTES = 295;
@@ -20,28 +20,25 @@ const METRICS_TOKEN = 'a-token-for-these-tests';
 
 type Answer = { result: { context: { slot: number }; value: ({ data: [string, string] } | null)[] } };
 
-/** Changes each record in answers to account reads by `change`. */
-function records(change: (data: Buffer) => Buffer | null): CallRule {
-  return async ({ method }, forward) => {
-    if (method !== 'getMultipleAccounts') return null;
-    const answer = (await forward()) as unknown as Answer;
-    const value = answer.result.value.map((account) => {
-      const data = account && Buffer.from(account.data[0], 'base64');
-      if (data?.length !== RECORD_BYTES) return account;
-      const changed = change(data);
-      return changed && { ...account, data: [changed.toString('base64'), 'base64'] };
-    });
-    return { json: { ...answer, result: { ...answer.result, value } } };
-  };
-}
+const data = (account: { data: [string, string] } | null) => account && Buffer.from(account.data[0], 'base64');
+
+/** Changes each record in answers to account reads. Null leaves it out. */
+const records = (change: (record: Buffer) => Buffer | null): CallRule =>
+  changingEach('getMultipleAccounts', (account) => {
+    const record = data(account);
+    if (record?.length !== RECORD_BYTES) return account;
+    const changed = change(record);
+    return changed && { ...account, data: [changed.toString('base64'), 'base64'] };
+  });
 
 /** Gives each record this status. */
 const withStatus = (status: number): CallRule =>
-  records((data) => {
-    const changed = Buffer.from(data);
-    changed[RECORD_OFFSETS.status] = status;
-    return changed;
+  records((record) => {
+    record[RECORD_OFFSETS.status] = status;
+    return record;
   });
+const err = { InstructionError: [1, { Custom: 6_012 }] };
+const refuse = ({ context, value }: { context: object; value: object }) => ({ context, value: { ...value, err } });
 
 describe('two nodes', () => {
   let one: RpcProxy;
@@ -136,33 +133,26 @@ describe('two nodes', () => {
 
   it('distrust a node that leaps ahead, and use the other', async () => {
     const before = await market.balances();
-    one.onCall(async ({ method }, forward) => {
-      if (method !== 'getSlot') return null;
-      const answer = (await forward()) as { result: number };
-      return { json: { ...answer, result: answer.result + 1_000_000 } };
-    });
+    one.onCall(changing('getSlot', (slot: number) => slot + 1_000_000));
     await until('the node is wrong', async () => log.includes('"state":"wrong"'));
     expect((await execute()).status).to.equal(200);
     expect(await market.balances()).to.deep.equal(afterPaying(before, 1n));
   });
 
   const LIES: [name: string, rule: CallRule][] = [
-    ['has ended when it is open', withStatus(RECORD_STATUS_BYTE.refunded)],
-    ['is open when it has ended', withStatus(RECORD_STATUS_BYTE.open)],
-    ['does not exist', records(() => null)],
+    ['a record has ended when it is open', withStatus(RECORD_STATUS_BYTE.refunded)],
+    ['a record is open when it has ended', withStatus(RECORD_STATUS_BYTE.open)],
+    ['a record does not exist', records(() => null)],
     [
-      'has another signing key',
-      records((data) => {
-        const changed = Buffer.from(data);
-        changed.fill(7, RECORD_OFFSETS.signingKey, RECORD_OFFSETS.signingKey + 32);
-        return changed;
-      }),
+      'a record has another signing key',
+      records((record) => record.fill(7, RECORD_OFFSETS.signingKey, RECORD_OFFSETS.signingKey + 32)),
     ],
+    ['a settle has a bad signature', changing('simulateTransaction', refuse)],
   ];
-  // Each node lies about two of them.
+  // The two nodes lie in turn.
   for (const [index, [name, rule]] of LIES.entries()) {
     const which = index % 2 === 0 ? 'first' : 'second';
-    it(`decide nothing until they agree when the ${which} node says that a record ${name}`, async () => {
+    it(`decide nothing until they agree when the ${which} node says that ${name}`, async () => {
       const liar = which === 'first' ? one : other;
       const before = await market.balances();
       const counted = await disagreements();
@@ -182,36 +172,12 @@ describe('two nodes', () => {
     });
   }
 
-  it('pay the creator and refund nothing when one node reports a bad settle signature', async () => {
-    const before = await market.balances();
-    const counted = await disagreements();
-    one.onCall(async ({ method }, forward) => {
-      if (method !== 'simulateTransaction') return null;
-      const answer = (await forward()) as { result: { value: object } };
-      const err = { InstructionError: [1, { Custom: 6_012 }] };
-      return { json: { ...answer, result: { ...answer.result, value: { ...answer.result.value, err } } } };
-    });
-    const answered = execute();
-    await until('it is found out', async () => (await disagreements()) > counted);
-    one.onCall(null);
-    expect((await answered).status).to.equal(200);
-    expect(await market.balances()).to.deep.equal(afterPaying(before, 1n));
-  });
-
   for (const which of ['first', 'second'] as const) {
     it(`keep an open valid and pay it once when the ${which} node says that every transaction has failed`, async () => {
       const liar = which === 'first' ? one : other;
       const before = await market.balances();
-      const err = { InstructionError: [1, { Custom: 6_012 }] };
-      liar.onCall(async ({ method }, forward) => {
-        if (method !== 'getSignatureStatuses') return null;
-        const answer = (await forward()) as { result: { value: unknown[] } };
-        const value = answer.result.value.map((status) => ({
-          ...((status as object | null) ?? { slot: 1, confirmationStatus: 'confirmed' }),
-          err,
-        }));
-        return { json: { ...answer, result: { ...answer.result, value } } };
-      });
+      const failed = (status: object | null) => status ?? { slot: 1, confirmationStatus: 'confirmed' };
+      liar.onCall(changingEach('getSignatureStatuses', (status) => ({ ...failed(status), err })));
       // Drops notifications, so that the relay has to ask the nodes.
       for (const proxy of [one, other]) {
         proxy.onMessage((message, pass) => (message.method === 'logsNotification' ? undefined : pass()));
@@ -247,11 +213,7 @@ describe('two nodes', () => {
     it('give no finalized height when one leaps ahead, and no bytes count as expired', async () => {
       const { blockHeight } = await chain.finalized();
       const far = BigInt(blockHeight) + 10_000n;
-      one.onCall(async ({ method }, forward) => {
-        if (method !== 'getEpochInfo') return null;
-        const answer = (await forward()) as { result: object };
-        return { json: { ...answer, result: { ...answer.result, blockHeight: Number(far) } } };
-      });
+      one.onCall(changing('getEpochInfo', (info) => ({ ...info, blockHeight: Number(far) })));
       const refusal = await chain.readPast([nobody], far - 1n).catch((error: Error) => error.message);
       expect(refusal).to.include('disagree on the finalized height');
       one.onCall(null);
@@ -265,22 +227,10 @@ describe('two nodes', () => {
     ] as [string, (ms: number) => number][]) {
       it(`do not let one node decide alone if it ${how}`, async () => {
         const began = performance.now();
-        one.onCall(async ({ method }, forward) => {
-          const answer = (await forward()) as Answer | { result: number };
-          if (method === 'getSlot') {
-            const result = (answer.result as number) + aheadBy(performance.now() - began);
-            return { json: { ...answer, result } };
-          }
-          if (method !== 'getMultipleAccounts') return { json: answer };
-          // Every account except the clock is reported as missing.
-          const { result } = answer as Answer;
-          return {
-            json: {
-              ...answer,
-              result: { ...result, value: result.value.map((v) => (v?.data[0].length === 56 ? v : null)) },
-            },
-          };
-        });
+        const ahead = changing('getSlot', (slot: number) => slot + aheadBy(performance.now() - began));
+        // Every account except the clock is reported as missing.
+        const empty = changingEach('getMultipleAccounts', (account) => (data(account)?.length === 40 ? account : null));
+        one.onCall(async (...call) => (await ahead(...call)) ?? empty(...call));
         chain.close();
         chain = openChain();
         await chain.poll();
@@ -296,12 +246,12 @@ describe('two nodes', () => {
     }
 
     it('sign nothing when one node says that bytes expire at once', async () => {
-      one.onCall(async ({ method }, forward) => {
-        if (method !== 'getLatestBlockhash') return null;
-        const answer = (await forward()) as { result: { value: object } };
-        const value = { ...answer.result.value, lastValidBlockHeight: 5 };
-        return { json: { ...answer, result: { ...answer.result, value } } };
-      });
+      one.onCall(
+        changing('getLatestBlockhash', ({ context, value }) => ({
+          context,
+          value: { ...value, lastValidBlockHeight: 5 },
+        })),
+      );
       const refusal = await chain.sign([transfer()], 0n).catch((error: Error) => error.message);
       expect(refusal).to.include('disagree on the last valid height');
       one.onCall(null);

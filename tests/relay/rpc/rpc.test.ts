@@ -13,6 +13,8 @@ import { findTreasury } from '../../../app/sdk/program/program.ts';
 import { afterPaying, failedAnswer, goodAnswer, startMarketplace } from '../../harness/node/marketplace.ts';
 import {
   type CallRule,
+  changing,
+  changingEach,
   type Kind,
   type MessageRule,
   type Reply,
@@ -115,11 +117,7 @@ const FAULTS: Record<string, () => Fault> = {
     lastsMs: null,
   }),
   'confirmed, but its status is null and no notification comes': () => ({
-    onCall: async ({ method }, forward) => {
-      if (method !== 'getSignatureStatuses') return null;
-      const answer = await forward();
-      return { json: { ...answer, result: { ...(answer.result as object), value: [null] } } };
-    },
+    onCall: changingEach('getSignatureStatuses', () => null),
     onMessage: (message, pass) => (isNews(message) ? undefined : pass()),
     lastsMs: null,
     isOfKind: true,
@@ -127,12 +125,7 @@ const FAULTS: Record<string, () => Fault> = {
   'accounts are read from a node that lags': lagging,
   'another node says too early that the blockhash has expired': () => ({
     onSend: (n) => (n < 2 ? accepted : null),
-    onCall: async ({ method }, forward) => {
-      if (method !== 'getEpochInfo') return null;
-      const answer = await forward();
-      const ahead = { absoluteSlot: 1_000_000, blockHeight: 1_000_000 };
-      return { json: { ...answer, result: { ...(answer.result as object), ...ahead } } };
-    },
+    onCall: changing('getEpochInfo', (info) => ({ ...info, absoluteSlot: 1_000_000, blockHeight: 1_000_000 })),
     lastsMs: 3_000,
   }),
   '429 to everything': () => during({ status: 429 }),

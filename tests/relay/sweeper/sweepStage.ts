@@ -32,6 +32,7 @@ const compression = createRequire(import.meta.url)(
   '@solana/spl-account-compression',
 ) as typeof import('@solana/spl-account-compression');
 
+const FEE_LAMPORTS = 5_000;
 /** Offset after discriminator, version, bump, index and tree. */
 const ARCHIVE_COUNT_OFFSET = 8 + 1 + 1 + 2 + 32;
 
@@ -59,6 +60,8 @@ export async function startStage() {
   const databaseUrl = onPostgres ? bench.path('stage') : null;
   let views: OpenDatabase<LedgerDatabase> | null = null;
   const sweepers = new Set<SweeperHandle>();
+  /** Number of leaves that must exist by now. */
+  let leaves = 0;
 
   /** Starts a relay on the stage's files, in this process. `environment` are further settings. */
   function relayHere(environment: NodeJS.ProcessEnv): Promise<RunningRelay> {
@@ -119,6 +122,68 @@ export async function startStage() {
     return read(views.db);
   }
 
+  /** Opens and settles executions of the caller. */
+  const settled = (count: number): Promise<OpenedExecution[]> =>
+    Promise.all(
+      Array.from({ length: count }, async () => {
+        const opened = await market.open();
+        await market.settle(opened);
+        return opened;
+      }),
+    );
+  /**
+   * Moves the clock to where everything that has ended can be archived or closed. The index shows all of it by then, so
+   * that one sweep includes it.
+   */
+  async function pass(seconds: number = constants.recordSecondsMin): Promise<void> {
+    await bench.catchUp(indexer);
+    await market.node.timeTravel((await market.node.now()) + seconds + 60);
+  }
+  const lamports = async (address: PublicKey): Promise<number> => connection.getBalance(address, 'confirmed');
+  const recordsOf = (executions: OpenedExecution[]) =>
+    connection.getMultipleAccountsInfo(
+      executions.map(({ executionId }) => findExecution(executionId)),
+      'confirmed',
+    );
+  /** Lamports of these executions' records. */
+  const rentOf = async (executions: OpenedExecution[]): Promise<number> =>
+    (await recordsOf(executions)).reduce((sum, account) => sum + account!.lamports, 0);
+  const recordsLeft = async (executions: OpenedExecution[]): Promise<number> =>
+    (await recordsOf(executions)).filter((account) => account !== null).length;
+
+  /** Waits until the index has so many more leaves, with nodes for all of them. */
+  async function followed(more: number): Promise<void> {
+    leaves += more;
+    await until(`${leaves} leaves, all proven`, () =>
+      poll(async (views) => {
+        const counts = await sql<{ found: bigint }>`SELECT (SELECT count(*) FROM chain.archive_leaves)
+          + (SELECT count(*) FROM chain.unclaimed_refunds) AS found`.execute(views);
+        const { found } = counts.rows[0]!;
+        const trees = await views.selectFrom('archive_trees').selectAll().execute();
+        const built = trees.reduce((sum, tree) => sum + (tree.is_proven === 1n ? tree.leaf_count : 0n), 0n);
+        return found === BigInt(leaves) && built === found;
+      }),
+    );
+  }
+
+  /** Settled executions that can be archived, and the balances before. */
+  async function ripe(count: number) {
+    const executions = await settled(count);
+    await pass();
+    const rent = await rentOf(executions);
+    const [caller, relay] = [await lamports(market.caller.publicKey), await lamports(market.relay.publicKey)];
+    return {
+      executions,
+      /** Expects that all are archived, their rent is the caller's, and the relay paid so many transactions. */
+      async requireSwept(transactions: number): Promise<void> {
+        await followed(count);
+        expect(await recordsLeft(executions)).to.equal(0);
+        expect(await lamports(market.caller.publicKey)).to.equal(caller + rent);
+        expect(await lamports(market.relay.publicKey)).to.equal(relay - transactions * FEE_LAMPORTS);
+      },
+    };
+  }
+
   return {
     ...market,
     connection,
@@ -127,29 +192,15 @@ export async function startStage() {
     relayHere,
     sweep,
     poll,
-    /** Opens and settles executions of the caller. */
-    settled: (count: number): Promise<OpenedExecution[]> =>
-      Promise.all(
-        Array.from({ length: count }, async () => {
-          const opened = await market.open();
-          await market.settle(opened);
-          return opened;
-        }),
-      ),
-    /**
-     * Moves the clock to where everything that has ended can be archived or closed. The index shows all of it by then,
-     * so that one sweep includes it.
-     */
-    async pass(seconds: number = constants.recordSecondsMin): Promise<void> {
-      await bench.catchUp(indexer);
-      await market.node.timeTravel((await market.node.now()) + seconds + 60);
-    },
-    /** Lamports of these executions' records. */
-    rentOf: async (executions: OpenedExecution[]): Promise<number> => {
-      const addresses = executions.map(({ executionId }) => findExecution(executionId));
-      const accounts = await connection.getMultipleAccountsInfo(addresses, 'confirmed');
-      return accounts.reduce((sum, account) => sum + account!.lamports, 0);
-    },
+    settled,
+    pass,
+    lamports,
+    rentOf,
+    recordsLeft,
+    followed,
+    ripe,
+    /** Number of leaves that must exist by now. */
+    expectedLeaves: () => leaves,
     archiveRead: ({ executionId }: OpenedExecution): Promise<ExecutionArchive | null> =>
       poll((views) => archiveOf({ views }, formatUuid(executionId))),
     /**
@@ -174,15 +225,9 @@ export async function startStage() {
       const forged = { leafIndex: archive.leaf_index, leaf: wrong, root, proof };
       expect(compression.MerkleTree.verify(root, forged)).to.equal(false);
     },
-    lamports: async (address: PublicKey): Promise<number> => connection.getBalance(address, 'confirmed'),
     tokens: (address: PublicKey) => readTokens(connection, address),
     leaves: (): Promise<ArchiveLeafRow[]> =>
       poll((views) => views.selectFrom('chain.archive_leaves').selectAll().orderBy('leaf_index').execute()),
-    recordsLeft: async (executions: OpenedExecution[]): Promise<number> => {
-      const addresses = executions.map(({ executionId }) => findExecution(executionId));
-      const accounts = await connection.getMultipleAccountsInfo(addresses, 'confirmed');
-      return accounts.filter((account) => account !== null).length;
-    },
     /** Overwrites the leaf count of an archive and its tree. */
     async setLeafCount(index: number, count: number): Promise<void> {
       const address = findArchive(index);
@@ -210,19 +255,6 @@ export async function startStage() {
         const rows = await tables.selectFrom('sweeper_transactions').select('signature').execute();
         return rows.map(({ signature }) => signature);
       }),
-    /** Waits until the index has this many leaves, with nodes for all of them. */
-    async followed(count: number): Promise<void> {
-      await until(`${count} leaves, all proven`, () =>
-        poll(async (views) => {
-          const counts = await sql<{ leaves: bigint }>`SELECT (SELECT count(*) FROM chain.archive_leaves)
-            + (SELECT count(*) FROM chain.unclaimed_refunds) AS leaves`.execute(views);
-          const { leaves } = counts.rows[0]!;
-          const trees = await views.selectFrom('archive_trees').selectAll().execute();
-          const built = trees.reduce((sum, tree) => sum + (tree.is_proven === 1n ? tree.leaf_count : 0n), 0n);
-          return leaves === BigInt(count) && built === leaves;
-        }),
-      );
-    },
     async stop(): Promise<void> {
       for (const sweeper of sweepers) await sweeper.kill();
       await views?.close();

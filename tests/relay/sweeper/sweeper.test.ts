@@ -24,8 +24,6 @@ function recordsIn(base64: string, executions: Execution[]): string[] {
 
 describe('the sweeper', () => {
   let stage: Stage;
-  /** Number of leaves that must exist by now. */
-  let leaves = 0;
   before(async () => {
     stage = await startStage();
   });
@@ -60,34 +58,24 @@ describe('the sweeper', () => {
     expect(figures).to.include({ locked: 0, archivable: 0, returned: rent, mismatchedTrees: 0 });
     for (const execution of executions) await stage.proveBySpl((await stage.archiveRead(execution))!);
     await sweeper.end();
-    leaves = 3;
   });
 
   it("does not take a stranger's lamports at the addresses of the next archives for archives", async () => {
     for (const index of [1, 2]) await stage.node.fundSol(program.findArchive(index), STRANGERS_LAMPORTS);
-    const executions = await stage.settled(1);
-    await stage.pass();
-    const rent = await stage.rentOf(executions);
-    const caller = await stage.lamports(stage.caller.publicKey);
-    const relay = await stage.lamports(stage.relay.publicKey);
+    const { executions, requireSwept } = await stage.ripe(1);
     const sweeper = await stage.sweep();
-    leaves += 1;
-    await stage.followed(leaves);
-    expect(await stage.lamports(stage.caller.publicKey)).to.equal(caller + rent);
-    expect(await stage.lamports(stage.relay.publicKey)).to.equal(relay - FEE);
+    await requireSwept(1);
     expect((await stage.archiveRead(executions[0]!))!.archive_index).to.equal(0);
     await sweeper.end();
   });
 
   it('costs nothing when a stranger archives first, and follows the stranger even when it is switched off', async () => {
-    const executions = await stage.settled(2);
-    await stage.pass();
+    const { executions, requireSwept } = await stage.ripe(2);
     const stranger = Keypair.generate();
     await stage.node.fundSol(stranger.publicKey, 1e9);
     const idle = await stage.sweep({ MODE: 'off' });
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(await stage.recordsLeft(executions)).to.equal(2);
-    const relay = await stage.lamports(stage.relay.publicKey);
     const { tree } = program.decodeAccount(
       'Archive',
       (await stage.connection.getAccountInfo(program.findArchive(0), 'confirmed'))!.data,
@@ -96,20 +84,14 @@ describe('the sweeper', () => {
       return { record: program.findExecution(executionId), rentSponsor };
     });
     await stage.send([program.archiveExecutions({ index: 0, tree, executions: named })], stranger);
-    leaves += 2;
-    await stage.followed(leaves);
     const sweeper = await stage.sweep();
-    expect(await stage.lamports(stage.relay.publicKey)).to.equal(relay);
+    await requireSwept(0);
     for (const execution of executions) await stage.proveBySpl((await stage.archiveRead(execution))!);
     await Promise.all([idle.end(), sweeper.end()]);
   });
 
   it('has several transactions in flight, and no record in two of them', async () => {
-    const executions = await stage.settled(50);
-    await stage.pass();
-    const rent = await stage.rentOf(executions);
-    const caller = await stage.lamports(stage.caller.publicKey);
-    const relay = await stage.lamports(stage.relay.publicKey);
+    const { executions, requireSwept } = await stage.ripe(50);
     const proxy = await startRpcProxy(stage.node);
     const sent = new Map<string, string[]>();
     const { promise: isReleased, resolve: release } = deferred();
@@ -124,22 +106,16 @@ describe('the sweeper', () => {
     await until('two are sent', () => sent.size === 2);
     expect(await stage.pending()).to.have.length(2);
     release();
-    leaves += 50;
-    await stage.followed(leaves);
+    await requireSwept(2);
     expect([...sent.values()].flat()).to.have.members(executions.map(addressOf));
     expect([...sent.values()].map(({ length }) => length)).to.have.members([48, 2]);
-    expect(await stage.recordsLeft(executions)).to.equal(0);
-    expect(await stage.lamports(stage.caller.publicKey)).to.equal(caller + rent);
-    expect(await stage.lamports(stage.relay.publicKey)).to.equal(relay - 2 * FEE);
     await until('no outcome is unknown', async () => (await stage.pending()).length === 0);
     await sweeper.end();
     await proxy.close();
   });
 
   it('archives twelve at a time with a node that does not know transactions of version 1', async () => {
-    const executions = await stage.settled(13);
-    await stage.pass();
-    const relay = await stage.lamports(stage.relay.publicKey);
+    const { executions, requireSwept } = await stage.ripe(13);
     const proxy = await startRpcProxy(stage.node);
     const tried: number[] = [];
     const sent = new Map<string, number>();
@@ -151,12 +127,9 @@ describe('the sweeper', () => {
       return { json: { jsonrpc: '2.0', id: 1, error: { code: -32602, message: 'failed to deserialize' } } };
     });
     const sweeper = await stage.sweep({ SOLANA_RPC_URL: proxy.rpcUrl });
-    leaves += 13;
-    await stage.followed(leaves);
+    await requireSwept(2);
     expect(tried).to.deep.equal([13]);
     expect([...sent.values()]).to.have.members([12, 1]);
-    expect(await stage.recordsLeft(executions)).to.equal(0);
-    expect(await stage.lamports(stage.relay.publicKey)).to.equal(relay - 2 * FEE);
     await sweeper.end();
     await proxy.close();
   });
@@ -181,8 +154,7 @@ describe('the sweeper', () => {
       return { json: answer };
     });
     const sweeper = await stage.sweep({ SOLANA_RPC_URL: proxy.rpcUrl });
-    leaves += 13;
-    await stage.followed(leaves);
+    await stage.followed(13);
     expect(await stage.recordsLeft(executions)).to.equal(1);
     expect(await stage.recordsLeft([bad!])).to.equal(1);
     await until('it was tried alone', () => refused.includes(1));
@@ -195,8 +167,7 @@ describe('the sweeper', () => {
     expect([archivableRecords, oldestArchivableSeconds, isLate]).to.deep.equal([1, 0, false]);
     await sweeper.end();
     const next = await stage.sweep();
-    leaves += 1;
-    await stage.followed(leaves);
+    await stage.followed(1);
     expect(await stage.recordsLeft([bad!])).to.equal(0);
     await next.end();
     await proxy.close();
@@ -260,8 +231,7 @@ describe('the sweeper', () => {
     await until('it is late', async () => (await sweeper.figures()).isLate);
     const rent = await stage.rentOf([opened]);
     await stage.node.fundSol(stage.relay.publicKey, 10e9);
-    leaves += 1;
-    await stage.followed(leaves);
+    await stage.followed(1);
     expect(await stage.lamports(stage.relay.publicKey)).to.equal(10e9 + rent - FEE);
     expect(await sweeper.figures()).to.include({ archivableRecords: 0, oldestArchivableSeconds: 0, isLate: false });
     await sweeper.end();
@@ -298,8 +268,7 @@ describe('the sweeper', () => {
     const rent = (await stage.lamports(dispute)) + (await stage.rentOf([execution!]));
     const relay = await stage.lamports(stage.relay.publicKey);
     const sweeper = await stage.sweep();
-    leaves += 1;
-    await stage.followed(leaves);
+    await stage.followed(1);
     await until('the dispute is closed', async () => (await stage.lamports(dispute)) === 0);
     expect(await stage.lamports(stage.caller.publicKey)).to.equal(caller + rent);
     expect(await stage.lamports(stage.relay.publicKey)).to.equal(relay - 2 * FEE);
@@ -318,8 +287,7 @@ describe('the sweeper', () => {
     const lent = await Promise.all(escrows.map(stage.lamports));
     const records = await stage.rentOf(stuck);
     const sweeper = await stage.sweep();
-    leaves += stuck.length;
-    await stage.followed(leaves);
+    await stage.followed(stuck.length);
     for (const escrow of escrows) expect(await stage.lamports(escrow)).to.equal(0);
     expect(await stage.tokens(program.findUnclaimed())).to.equal(held + 2n * PRICE);
     // To move what the wallet opened itself returns nothing to the relay. It is left to others.

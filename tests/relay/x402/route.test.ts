@@ -125,25 +125,21 @@ describe('the x402 API', () => {
     }
   });
 
-  it('sends the price back if the agent fails, and says so', async () => {
-    market.setBehaviour(({ execution_id }, _response, reply) => reply(failedAnswer(execution_id)));
-    const before = await balances();
-    const response = await stock({ task: 'fail me' });
-    expect(response.status).to.equal(500);
-    expect(moved(before, await balances())).to.include({ wallet: -SERVICE_FEE, creator: 0n, treasury: SERVICE_FEE });
-    const receipt = decodeHeader(response, 'payment-response');
-    expect(receipt).to.include({ success: false, errorReason: 'refunded' });
-    expect(receipt.extensions.execution.refund_transaction).to.be.a('string');
-  });
-
-  it('answers 408 if the agent does not answer in time, and sends the price back', async () => {
-    market.setBehaviour(() => undefined);
-    const before = await balances();
-    const response = await stock({ task: 'too late', timeout_seconds: 1 });
-    expect(response.status).to.equal(408);
-    expect(decodeHeader(response, 'payment-response').success).to.equal(false);
-    expect(moved(before, await balances())).to.include({ wallet: -SERVICE_FEE, creator: 0n });
-  });
+  for (const [what, status, answer] of [
+    ['fails', 500, failedAnswer],
+    ['does not answer in time', 408, null],
+  ] as const) {
+    it(`answers ${status} if the agent ${what}, sends the price back, and says so`, async () => {
+      market.setBehaviour(({ execution_id }, _response, reply) => answer && reply(answer(execution_id)));
+      const before = await balances();
+      const response = await stock({ task: what, ...(answer === null && { timeout_seconds: 1 }) });
+      expect(response.status).to.equal(status);
+      expect(moved(before, await balances())).to.include({ wallet: -SERVICE_FEE, creator: 0n, treasury: SERVICE_FEE });
+      const receipt = decodeHeader(response, 'payment-response');
+      expect(receipt).to.include({ success: false, errorReason: 'refunded' });
+      expect(receipt.extensions.execution.refund_transaction).to.be.a('string');
+    });
+  }
 
   it('quotes a price in a header that clients can read', async () => {
     const answer = await ask({ task: 'how much?' });
