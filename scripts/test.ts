@@ -71,7 +71,7 @@ async function runMocha(suite: Suite, hear: (text: string) => void): Promise<Res
     const { timeout, exit } = JSON.parse(readFileSync(join(root, '.mocharc.json'), 'utf8'));
     const settings = ['--no-config', '--timeout', String(timeout), ...(exit ? ['--exit'] : [])];
     const argv = [process.execPath, mocha, ...settings, ...reporter, ...color, writeSpec(suite, folder)];
-    const { status, output, processorSeconds } = await run(argv, { ...process.env, ...suite.env }, hear);
+    const { status, output, processorSeconds } = await run(argv, { ...suite.env, ...process.env }, hear);
     const counts = readCounts(file, output);
     if (status !== 0 && counts.failures === 0) counts.failures = 1;
     return { ...counts, output, processorSeconds };

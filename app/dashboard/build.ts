@@ -44,7 +44,8 @@ function sources(): string[] {
       .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length + 1))
       .filter((path) => !skipped.test(path));
   const page = below('app/dashboard', /^app\/dashboard\/dist/);
-  const sdk = below('app/sdk', /^app\/sdk\/(dist|creator|node_modules)\//);
+  // Without files that the build does not read, and the image does not have.
+  const sdk = below('app/sdk', /^app\/sdk\/((dist|creator|node_modules)\/|LICENSE|README|tsconfig)/);
   return [...page, ...sdk, 'package-lock.json'].sort();
 }
 

@@ -46,7 +46,7 @@ const DEPLOYED = ['deploy', 'pruned'];
 export const ON_AGAVE: Suite[] = [
   {
     name: 'validator-deploy',
-    about: "deploying to Agave's own validator, and its pruned history",
+    about: "deploying to Agave's own validator, its recorded answers, and its pruned history",
     folder: 'validator',
     files: DEPLOYED,
   },
@@ -198,7 +198,7 @@ export const LONG: Suite[] = [
   },
   {
     name: 'mcp-hosts',
-    about: 'docs/agents.md with independent MCP hosts: the packed package, the Inspector, Python',
+    about: 'docs/agents.md with independent MCP hosts: the packed package, Python',
     folder: 'mcp',
     files: ['hosts'],
   },

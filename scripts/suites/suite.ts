@@ -9,6 +9,7 @@ export interface Suite {
   files?: string[];
   /** All files except these. */
   without?: string[];
+  /** Defaults: a variable that the caller has set counts instead. */
   env?: Record<string, string>;
   /** A file with hooks of the whole suite. Path from the root. */
   hooks?: string;

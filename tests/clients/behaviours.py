@@ -7,9 +7,11 @@ Each entry of the table on stdin has `base_url`, `api_key`, `client`, `call` (wi
 """
 
 import asyncio
+import inspect
 import json
 import sys
 import time
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -74,98 +76,78 @@ def refused(error: MarketplaceError | ValueError) -> dict[str, Any]:
     }
 
 
-def make(client: Client, call: dict[str, Any], told: Told) -> BaseModel | int:
+async def done(value: Any) -> Any:
+    """The result of a method of either client, awaited if necessary."""
+    return await value if inspect.isawaitable(value) else value
+
+
+async def items(listing: Any) -> AsyncIterator[Any]:
+    if hasattr(listing, "__aiter__"):
+        async for item in listing:
+            yield item
+    else:
+        for item in listing:
+            yield item
+
+
+async def make(client: Any, call: dict[str, Any], told: Told) -> BaseModel | int:
+    agents, executions = client.agents, client.executions
     match call["method"]:
         case "agents.run":
             on_delta = told.deltas.append if call.get("deltas") else None
-            return client.agents.run(call["agent"], **arguments_of(call), on_delta=on_delta)
+            return await done(agents.run(call["agent"], **arguments_of(call), on_delta=on_delta))
         case "agents.retrieve":
-            return client.agents.retrieve(call["agent"])
+            return await done(agents.retrieve(call["agent"]))
         case "agents.list":
-            return len(list(client.agents.list(limit=call["limit"])))
+            return len([agent async for agent in items(agents.list(limit=call["limit"]))])
         case "executions.create":
-            return client.executions.create(call["agent"], **arguments_of(call))
+            return await done(executions.create(call["agent"], **arguments_of(call)))
         case "executions.wait":
-            started = client.executions.create(call["agent"], **arguments_of(call))
+            started = await done(executions.create(call["agent"], **arguments_of(call)))
             assert isinstance(started, StartedExecution)
-            return client.executions.wait(started.execution_id)
+            return await done(executions.wait(started.execution_id))
         case "executions.retrieve":
-            return client.executions.retrieve(call["execution"])
+            return await done(executions.retrieve(call["execution"]))
         case "executions.events":
             followed = call.get("execution")
             if followed is None:
-                followed = client.executions.create(call["agent"], **arguments_of(call)).execution_id
-            for event in client.executions.events(followed):
+                followed = (await done(executions.create(call["agent"], **arguments_of(call)))).execution_id
+            async for event in items(executions.events(followed)):
                 told.events.append(event)
             if "again_after" in call:
-                for event in client.executions.events(followed, after=told.events[call["again_after"]].id):
+                async for event in items(executions.events(followed, after=told.events[call["again_after"]].id)):
                     told.events.append(event)
             return told.events[-1].data
         case method:
             raise ValueError(f"the table has a method that this program does not know: {method}")
 
 
-async def make_async(client: AsyncClient, call: dict[str, Any], told: Told) -> BaseModel | int:
-    match call["method"]:
-        case "agents.run":
-            on_delta = told.deltas.append if call.get("deltas") else None
-            return await client.agents.run(call["agent"], **arguments_of(call), on_delta=on_delta)
-        case "agents.retrieve":
-            return await client.agents.retrieve(call["agent"])
-        case "agents.list":
-            return len([agent async for agent in client.agents.list(limit=call["limit"])])
-        case "executions.create":
-            return await client.executions.create(call["agent"], **arguments_of(call))
-        case "executions.wait":
-            started = await client.executions.create(call["agent"], **arguments_of(call))
-            assert isinstance(started, StartedExecution)
-            return await client.executions.wait(started.execution_id)
-        case "executions.retrieve":
-            return await client.executions.retrieve(call["execution"])
-        case "executions.events":
-            followed = call.get("execution")
-            if followed is None:
-                followed = (await client.executions.create(call["agent"], **arguments_of(call))).execution_id
-            async for event in client.executions.events(followed):
-                told.events.append(event)
-            if "again_after" in call:
-                async for event in client.executions.events(followed, after=told.events[call["again_after"]].id):
-                    told.events.append(event)
-            return told.events[-1].data
-        case method:
-            raise ValueError(f"the table has a method that this program does not know: {method}")
-
-
-def finished(found: dict[str, Any], told: Told, started: float) -> dict[str, Any]:
+async def outcome(kind: type[Client] | type[AsyncClient], entry: dict[str, Any]) -> dict[str, Any]:
+    started = time.monotonic()
+    told = Told()
+    client = kind(**options_of(entry, told.quotes))
+    try:
+        found = shown(await make(client, entry["call"], told))
+    except (MarketplaceError, ValueError) as error:
+        found = refused(error)
+    finally:
+        await done(client.close())
     types = [event.type for event in told.events]
     took = (time.monotonic() - started) * 1000
     return {**found, "deltas": told.deltas, "events": types, "quotes": told.quotes, "ms": took}
 
 
-def outcome(entry: dict[str, Any]) -> dict[str, Any]:
-    started = time.monotonic()
-    told = Told()
-    with Client(**options_of(entry, told.quotes)) as client:
-        try:
-            found = shown(make(client, entry["call"], told))
-        except (MarketplaceError, ValueError) as error:
-            found = refused(error)
-    return finished(found, told, started)
-
-
-async def outcome_async(entry: dict[str, Any]) -> dict[str, Any]:
-    started = time.monotonic()
-    told = Told()
-    async with AsyncClient(**options_of(entry, told.quotes)) as client:
-        try:
-            found = shown(await make_async(client, entry["call"], told))
-        except (MarketplaceError, ValueError) as error:
-            found = refused(error)
-    return finished(found, told, started)
-
-
 async def all_async(table: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return list(await asyncio.gather(*(outcome_async(entry) for entry in table)))
+    return list(await asyncio.gather(*(outcome(AsyncClient, entry) for entry in table)))
+
+
+def blocking(entry: dict[str, Any]) -> dict[str, Any]:
+    """Runs without an event loop: the blocking client waits for nothing."""
+    try:
+        outcome(Client, entry).send(None)
+    except StopIteration as ended:
+        return ended.value
+    raise AssertionError("the blocking client waits")
 
 
 if __name__ == "__main__":
@@ -174,5 +156,5 @@ if __name__ == "__main__":
         outcomes = asyncio.run(all_async(entries))
     else:
         with ThreadPoolExecutor(len(entries)) as threads:
-            outcomes = list(threads.map(outcome, entries))
+            outcomes = list(threads.map(blocking, entries))
     json.dump(outcomes, sys.stdout)

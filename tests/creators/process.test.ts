@@ -9,6 +9,7 @@ import { expect } from 'chai';
 import { forkSource } from '../../app/process/typescript.ts';
 import { loadCallKeys } from '../../app/relay/outbound/callKeys.ts';
 import { useServers } from '../harness/edge/listen.ts';
+import { until, untilFound } from '../harness/edge/until.ts';
 import { useFolder } from '../harness/folder.ts';
 import { complete, execution, forkCreators, post } from './process.ts';
 
@@ -130,15 +131,16 @@ describe('demo creators: process', () => {
 
 /** Waits for the process id of the query's worker. */
 async function workerOf(parent: number): Promise<number> {
-  for (;;) {
+  return untilFound('the worker runs', async () => {
     const worker = (await processes()).find(({ ppid, args }) => ppid === parent && args.includes('csvWorker.mjs'));
-    if (worker) return worker.pid;
-  }
+    return worker?.pid ?? null;
+  });
 }
 
 /** Resolves once the process has ended. Zombies count as ended. */
 async function gone(pid: number): Promise<void> {
-  while ((await processes()).some((candidate) => candidate.pid === pid && candidate.state !== 'Z')) {}
+  const isLeft = async () => (await processes()).some((one) => one.pid === pid && one.state !== 'Z');
+  await until(`${pid} is gone`, async () => !(await isLeft()));
 }
 
 /** All processes, read from /proc, so that `ps` need not be installed. */

@@ -7,12 +7,10 @@ import { expect } from 'chai';
 import { sql } from 'kysely';
 import { MIGRATIONS, migrate } from '../../app/database/migrate.ts';
 import { openDatabase } from '../../app/database/open.ts';
-import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
 import { applyBatch, type ChainTransaction } from '../../indexer/apply/apply.ts';
 import { type GoneAccount, noRows } from '../../indexer/apply/readings.ts';
 import type { ListingRow } from '../../indexer/queries/accounts.ts';
 import type { IndexDatabase } from '../../indexer/queries/tables.ts';
-import { freshPostgres, onPostgres } from '../harness/postgres.ts';
 import { event } from './histories.ts';
 
 const PRICE = 300n;
@@ -20,8 +18,7 @@ const at = (byte: number) => new PublicKey(new Uint8Array(32).fill(byte));
 const [listing, record, dispute, caller] = [1, 2, 3, 4].map(at) as [PublicKey, PublicKey, PublicKey, PublicKey];
 const ids = { listing, record, dispute, caller, executionId: new Uint8Array(16).fill(5) };
 
-async function openIndex() {
-  if (onPostgres) return openPostgres<IndexDatabase>(await freshPostgres(), { schema: SCHEMAS.index });
+function openIndex() {
   const opened = openDatabase<IndexDatabase>(':memory:');
   migrate(opened.sqlite, MIGRATIONS.index);
   return opened;
@@ -51,7 +48,7 @@ describe('indexer, decisions that only an instruction shows', () => {
       hasExecution = true,
       gap,
     } = decided;
-    const opened = await openIndex();
+    const opened = openIndex();
     const { db } = opened;
     const add = (events: ReturnType<typeof event>[]): ChainTransaction['content'] => ({ kind: 'events', events });
     const opening = [

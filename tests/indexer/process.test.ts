@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs';
 import { expect } from 'chai';
 import { until } from '../harness/edge/until.ts';
-import { onPostgres } from '../harness/postgres.ts';
 import { change, dump, useBench } from './harness.ts';
 
 /** Less than the time that the indexer waits before it checks the chain again. */
@@ -18,21 +17,14 @@ describe('indexer, process', () => {
   it('refuses a second indexer on the same database only while the first one runs', async () => {
     const path = await bench.place('shared.db');
     const first = await bench.run('shared.db');
-    await until(
-      'first read',
-      async () => (onPostgres || existsSync(path)) && (await dump(path)).executions!.length >= 30,
-    );
-    const second = await bench.run('shared.db');
-    if (onPostgres) await until('second stands by', () => second.output().includes('this one stands by'));
-    else {
-      const { code, output } = await second.exited;
-      expect(code).to.equal(1);
-      expect(output).to.include(`${path} is used by another indexer (process ${first.child.pid}): stop it`);
-    }
+    await until('first read', async () => existsSync(path) && (await dump(path)).executions!.length >= 30);
+    const { code, output } = await (await bench.run('shared.db')).exited;
+    expect(code).to.equal(1);
+    expect(output).to.include(`${path} is used by another indexer (process ${first.child.pid}): stop it`);
     first.child.kill('SIGKILL');
     await first.exited;
     const opened = await market.open();
-    const third = onPostgres ? second : await bench.run('shared.db');
+    const third = await bench.run('shared.db');
     await until('followed', async () =>
       (await dump(path)).executions!.some((row) => row.open_signature === opened.signature),
     );
@@ -73,7 +65,7 @@ describe('indexer, process', () => {
       expect([command, refused.code]).to.deep.equal([command, code]);
       expect(refused.output).to.include('Start the indexer first (npm run indexer)');
     }
-    if (!onPostgres) expect(existsSync(bench.path('none.db'))).to.equal(false);
+    expect(existsSync(bench.path('none.db'))).to.equal(false);
   });
 
   it('follows the chain, and exits immediately and cleanly on a signal', async function () {
@@ -111,13 +103,10 @@ describe('indexer, process', () => {
 
   it('exits with an error that names the transaction it cannot apply', async () => {
     const path = bench.path('clean.db');
-    const refuse = onPostgres
-      ? [
-          "CREATE FUNCTION refuse() RETURNS TRIGGER LANGUAGE plpgsql AS $$ BEGIN RAISE 'as a test wants it'; END $$",
-          'CREATE TRIGGER refuse BEFORE INSERT ON executions FOR EACH ROW EXECUTE FUNCTION refuse()',
-        ]
-      : ["CREATE TRIGGER refuse BEFORE INSERT ON executions BEGIN SELECT RAISE(ABORT, 'as a test wants it'); END"];
-    for (const statement of refuse) await change(path, statement);
+    await change(
+      path,
+      "CREATE TRIGGER refuse BEFORE INSERT ON executions BEGIN SELECT RAISE(ABORT, 'as a test wants it'); END",
+    );
     const { signature } = await market.open();
     const { code, output } = await (await bench.run('clean.db')).exited;
     expect(code).to.equal(1);

@@ -1,6 +1,6 @@
 /**
- * `npm start` on an external node: it deploys what is missing, continues where it stopped, and never touches the
- * marketplace of another directory.
+ * `npm start` on an external node: it says how to deploy what is missing, continues where it stopped, and never touches
+ * the marketplace of another directory. postgres.test.ts has a node with cheat codes, where it deploys by itself.
  */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -31,41 +31,87 @@ async function hideCheatCodes(node: TestNode, onRefused: () => void): Promise<Rp
   return proxy;
 }
 
-describe('npm start on another node', () => {
+describe('npm start on another node, without cheat codes', () => {
   const dataDir = newDirectory();
   let node: TestNode;
+  let proxy: RpcProxy;
+  let refusedCodes = 0;
   let start: Start;
   let demo: DemoFile;
   let executionId: string;
 
-  const startOn = (where: TestNode, directory = dataDir): Start =>
-    startNetwork(directory, { env: { SOLANA_RPC_URL: where.rpcUrl, SOLANA_WS_URL: where.wsUrl } });
-  const agentId = (name: string): string => demo.agents.find((agent) => agent.name === name)?.agent_id ?? '';
-  const api = (caller: number) => createClient({ baseUrl: demo.base_url, apiKey: demo.callers[caller]?.api_key ?? '' });
+  const startThere = (directory = dataDir): Start =>
+    startNetwork(directory, { env: { SOLANA_RPC_URL: proxy.rpcUrl, SOLANA_WS_URL: node.wsUrl } });
+  const api = () => createClient({ baseUrl: demo.base_url, apiKey: demo.callers[0]!.api_key });
+  const call = () => {
+    const agent_id = demo.agents.find(({ name }) => name === 'sandbox-echo')!.agent_id;
+    return api().request('executeAgent', { agent_id, body: { task: 'carry on' } });
+  };
 
   before(async () => {
     node = await startNode({ deploy: false });
+    proxy = await hideCheatCodes(node, () => (refusedCodes += 1));
   });
   after(async () => {
     cleanUp();
+    await proxy.close();
     await node.stop();
   });
 
-  it('deploys by cheat code when the program is missing, and serves', async () => {
-    start = startOn(node);
+  it('explains how to deploy, and serves there after the deployment', async () => {
+    const refused = startThere();
+    expect(await refused.exited).to.equal(1);
+    expect(refused.output()).to.include(`The program ${PROGRAM_ID} is not deployed on ${proxy.rpcUrl}`);
+    expect(refused.output()).to.include('npm run validator -- --reset');
+    expect(refused.output()).to.include(
+      `solana-test-validator --alpenglow --slots-per-epoch 64 --ledger ${join(dataDir, 'validator')} `,
+    );
+    expect(refused.output()).to.include(`marketplace.so ${join(dataDir, 'demo', 'admin.json')} `);
+
+    const admin = new PublicKey(loadSigningKey(join(dataDir, 'demo', 'admin.json')).subarray(32));
+    await deployProgram(node.rpcUrl, { programId: PROGRAM_ID, upgradeAuthority: admin });
+    start = startThere();
     demo = await start.ready;
-    expect(demo.rpc_url).to.equal(node.rpcUrl);
-    expect(demo.ws_url).to.equal(node.wsUrl);
-    const answer = await api(0).request('executeAgent', {
-      agent_id: agentId('sandbox-echo'),
-      body: { task: 'carry on' },
-    });
+    expect([demo.rpc_url, demo.ws_url]).to.deep.equal([proxy.rpcUrl, node.wsUrl]);
+    const answer = await call();
     expect(answer.status).to.equal('completed');
     executionId = answer.execution_id;
+    expect(refusedCodes).to.equal(0);
+  });
+
+  it('says whom to send SOL when the relay has too little, and accepts calls again afterwards', async () => {
+    const relay = new PublicKey(demo.relay_authorities[0]!);
+    const balance = () => node.connection.getBalance(relay, 'confirmed');
+    const readiness = async () =>
+      (await (await fetch(`${demo.base_url}/ready`)).json()) as { problems: string[]; advice: string[] };
+    expect(await balance()).to.be.greaterThan(490 * LAMPORTS_PER_SOL);
+    const refused = (words: string) =>
+      call().then(
+        () => false,
+        ({ message }: MarketplaceError) => message.includes(words),
+      );
+    await node.fundSol(relay, 0.15 * LAMPORTS_PER_SOL);
+    await until('it lends nothing of what it keeps for fees', () =>
+      refused('The marketplace lends refundable deposits of at most 0 lamports to calls with keys at a time.'),
+    );
+    await node.fundSol(relay, 0.05 * LAMPORTS_PER_SOL);
+    await until('it refuses all calls', () =>
+      refused('The service has too little SOL for network fees. The operator must fund it.'),
+    );
+    await until('/ready says how much is missing, and to whom to send it', async () => {
+      const { problems, advice } = await readiness();
+      const missing = formatSol(BigInt(0.1 * LAMPORTS_PER_SOL - (await balance())));
+      const isAdvised = advice[0]?.startsWith(`Send at least ${missing} SOL to the relay authority ${relay}.`);
+      return problems.join() === 'fees_low' && isAdvised === true;
+    });
+    await node.fundSol(relay, 2 * LAMPORTS_PER_SOL);
+    await until('it is ready again', async () => (await readiness()).problems.length === 0);
+    expect((await call()).status).to.equal('completed');
+    expect(refusedCodes).to.equal(0);
   });
 
   it('refuses a marketplace that belongs to another directory', async () => {
-    const other = startOn(node, newDirectory());
+    const other = startThere(newDirectory());
     expect(await other.exited).to.equal(1);
     expect(other.output()).to.include('has another relay authority').and.include(demo.relay_authorities[0]);
     await untilGone(other);
@@ -80,92 +126,15 @@ describe('npm start on another node', () => {
       rmSync(join(dataDir, name));
     }
     const before = { ...demo, base_url: '' };
-    start = startOn(node);
+    start = startThere();
     demo = await start.ready;
     expect({ ...demo, base_url: '' }).to.deep.equal(before);
     expect(start.output()).to.include('continuing').and.not.include('fresh chain');
     const shown = await createClient({ baseUrl: demo.base_url }).request('listAgents');
     expect(shown.total).to.equal(demo.agents.length - 1);
     // Its API keys are registered again.
-    const record = await api(0).request('getExecution', { execution_id: executionId });
+    const record = await api().request('getExecution', { execution_id: executionId });
     expect(record).to.include({ status: 'completed', result: null });
-  });
-
-  describe('without cheat codes', () => {
-    const directory = newDirectory();
-    let bare: TestNode;
-    let proxy: RpcProxy;
-    let refusedCodes = 0;
-    let working: Start;
-    let there: DemoFile;
-    const startThere = () =>
-      startNetwork(directory, { env: { SOLANA_RPC_URL: proxy.rpcUrl, SOLANA_WS_URL: bare.wsUrl } });
-
-    before(async () => {
-      bare = await startNode({ deploy: false });
-      proxy = await hideCheatCodes(bare, () => (refusedCodes += 1));
-    });
-    after(async () => {
-      working?.signalGroup('SIGTERM');
-      if (working) await untilGone(working);
-      await proxy?.close();
-      await bare.stop();
-    });
-
-    it('explains how to deploy, and serves there after the deployment', async () => {
-      const refused = startThere();
-      expect(await refused.exited).to.equal(1);
-      expect(refused.output()).to.include(`The program ${PROGRAM_ID} is not deployed on ${proxy.rpcUrl}`);
-      expect(refused.output()).to.include('npm run validator -- --reset');
-      expect(refused.output()).to.include(
-        `solana-test-validator --alpenglow --slots-per-epoch 64 --ledger ${join(directory, 'validator')} `,
-      );
-      expect(refused.output()).to.include(`marketplace.so ${join(directory, 'demo', 'admin.json')} `);
-
-      const admin = new PublicKey(loadSigningKey(join(directory, 'demo', 'admin.json')).subarray(32));
-      await deployProgram(bare.rpcUrl, { programId: PROGRAM_ID, upgradeAuthority: admin });
-      working = startThere();
-      there = await working.ready;
-      expect(there.rpc_url).to.equal(proxy.rpcUrl);
-      expect(refusedCodes).to.equal(0);
-    });
-
-    it('says whom to send SOL when the relay has too little, and accepts calls again afterwards', async () => {
-      const relay = new PublicKey(there.relay_authorities[0]!);
-      const balance = () => bare.connection.getBalance(relay, 'confirmed');
-      const readiness = async () =>
-        (await (await fetch(`${there.base_url}/ready`)).json()) as { problems: string[]; advice: string[] };
-      const isReady = async () => (await readiness()).problems.length === 0;
-      const client = createClient({ baseUrl: there.base_url, apiKey: there.callers[0]!.api_key });
-      const echo = there.agents.find(({ name }) => name === 'sandbox-echo')!.agent_id;
-      const call = () => client.request('executeAgent', { agent_id: echo, body: { task: 'x' } });
-      expect(await balance()).to.be.greaterThan(490 * LAMPORTS_PER_SOL);
-
-      const refused = (words: string) =>
-        call().then(
-          () => false,
-          ({ message }: MarketplaceError) => message.includes(words),
-        );
-      await bare.fundSol(relay, 0.15 * LAMPORTS_PER_SOL);
-      await until('it lends nothing of what it keeps for fees', () =>
-        refused('The marketplace lends refundable deposits of at most 0 lamports to calls with keys at a time.'),
-      );
-      await bare.fundSol(relay, 0.05 * LAMPORTS_PER_SOL);
-      await until('it refuses all calls', () =>
-        refused('The service has too little SOL for network fees. The operator must fund it.'),
-      );
-      await until('/ready says how much is missing, and to whom to send it', async () => {
-        const { problems, advice } = await readiness();
-        const missing = formatSol(BigInt(0.1 * LAMPORTS_PER_SOL - (await balance())));
-        const isAdvised = advice[0]?.startsWith(`Send at least ${missing} SOL to the relay authority ${relay}.`);
-        return problems.join() === 'fees_low' && isAdvised === true;
-      });
-
-      await bare.fundSol(relay, 2 * LAMPORTS_PER_SOL);
-      await until('it is ready again', isReady);
-      expect((await call()).status).to.equal('completed');
-      expect(refusedCodes).to.equal(0);
-    });
   });
 
   it('reports that no node answers', async () => {

@@ -47,32 +47,9 @@ describe('npm start -- --postgres', () => {
     for (const name of ['ledger.db', 'index.db']) expect(existsSync(join(dataDir, name)), name).to.equal(false);
   });
 
-  it('stops completely on Ctrl-C during an execution, finishes it at the next start, and supports --json', async () => {
+  it('leaves nothing that blocks the next start after a kill, and refuses the chain without --postgres', async () => {
     const slow = { task: 'finish later', parameters: { seconds: 3 }, async: true };
     const { execution_id } = await api().request('executeAgent', { agent_id: agentId('sandbox-slow'), body: slow });
-    start.signalGroup('SIGINT');
-    await untilGone(start);
-    expect(await start.exited).to.equal(0);
-
-    const before = { ...demo, base_url: '' };
-    start = startOn(node, '--postgres', '--json');
-    demo = await start.ready;
-    expect({ ...demo, base_url: '' }).to.deep.equal(before);
-    expect((await createClient({ baseUrl: demo.base_url }).request('listAgents')).total).to.equal(
-      demo.agents.length - 1,
-    );
-    while (!start.stdout().endsWith('\n')) await delay(10);
-    expect(JSON.parse(start.stdout())).to.deep.equal(demo);
-    let record = await api().request('getExecution', { execution_id });
-    while (record.status === 'pending' || record.status === 'running') {
-      await delay(50);
-      record = await api().request('getExecution', { execution_id });
-    }
-    expect(record).to.include({ status: 'completed', result: 'finish later', cost_usdc: 0.02 });
-    expect(await count('ledger.executions')).to.deep.equal([{ n: 2 }]);
-  });
-
-  it('leaves nothing that blocks the next start after a kill, and refuses the chain without --postgres', async () => {
     process.kill(Number(readFileSync(join(dataDir, 'lock.pid'), 'utf8')), 'SIGKILL');
     await start.exited;
     const without = startOn(node);
@@ -84,14 +61,25 @@ describe('npm start -- --postgres', () => {
     expect(without.output()).to.include('Start with --postgres');
     await untilGone(start);
 
-    start = startOn(node, '--postgres');
+    const before = { ...demo, base_url: '' };
+    start = startOn(node, '--postgres', '--json');
     demo = await start.ready;
-    expect((await api().request('listExecutions')).total).to.equal(2);
+    expect({ ...demo, base_url: '' }).to.deep.equal(before);
+    while (!start.stdout().endsWith('\n')) await delay(10);
+    expect(JSON.parse(start.stdout())).to.deep.equal(demo);
+    let record = await api().request('getExecution', { execution_id });
+    while (record.status === 'pending' || record.status === 'running') {
+      await delay(50);
+      record = await api().request('getExecution', { execution_id });
+    }
+    expect(record).to.include({ status: 'completed', result: 'finish later', cost_usdc: 0.02 });
+    expect(await count('ledger.executions')).to.deep.equal([{ n: 2 }]);
   });
 
-  it('keeps the records of a removed chain; SQLite then has the new one, and --postgres is refused there', async () => {
+  it('stops completely on Ctrl-C, and keeps the records of a removed chain beside the SQLite files of a new one', async () => {
     start.signalGroup('SIGINT');
     await untilGone(start);
+    expect(await start.exited).to.equal(0);
     const database = new URL(demo.database_url!).pathname.slice(1);
     const fresh = await startNode({ deploy: false });
     try {

@@ -13,6 +13,8 @@ import type { DemoFile } from '../../app/local/demoFile.ts';
 export const ROOT = join(import.meta.dirname, '..', '..');
 const READY_LINE = 'Stop with Ctrl-C.';
 const POLL_MS = 20;
+/** Reading all processes takes long. */
+const SEARCH_MS = 200;
 /** Longer than the end of a busy machine's processes takes. A process that hangs never ends. */
 const PATIENCE_MS = 240_000;
 
@@ -90,11 +92,11 @@ export function startNetwork(
 /** Waits until all its processes have ended; throws if one does not. */
 export async function untilGone(start: Start): Promise<void> {
   // Counted in polls instead of by the clock: a busy machine slows this process as much as the others.
-  for (let waitedMs = 0; ; waitedMs += POLL_MS) {
+  for (let waitedMs = 0; ; waitedMs += SEARCH_MS) {
     const left = start.processes();
     if (left.length === 0) return;
     if (waitedMs > PATIENCE_MS) throw new Error(`after ${PATIENCE_MS} ms these still run: ${left.join(', ')}`);
-    await delay(POLL_MS);
+    await delay(SEARCH_MS);
   }
 }
 

@@ -1,8 +1,8 @@
 /**
  * A newcomer follows docs/agents.md in an empty folder, with the packed package and independent hosts: the official
- * client, the Inspector's command line, and a Python host.
+ * client, and hosts in Python.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -19,8 +19,6 @@ import { approve } from './person.ts';
 
 const PAGE = 'docs/agents.md';
 const PACKAGE = join(ROOT, 'app', 'mcp');
-/** The last version for Node 20. */
-const INSPECTOR = '@modelcontextprotocol/inspector-cli@0.15.0';
 /** Longer than one tool call waits, by more than a busy machine is late. */
 const SLOW_SECONDS = 45;
 
@@ -135,39 +133,6 @@ describe('docs/agents.md', function () {
     );
     expect(await host.call('get_budget')).to.include({ session_remaining_usdc: 5, payable_usdc: 1 });
     await buy(host);
-  });
-
-  it("the Inspector's command line lists the tools and buys a call", async () => {
-    const tools = join(empty, 'inspector');
-    mkdirSync(tools);
-    writeFileSync(join(tools, 'package.json'), '{"private": true}');
-    const installed = await run('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', INSPECTOR], {
-      cwd: tools,
-    });
-    expect(installed.code, installed.output).to.equal(0);
-    const { command, args, env } = entries()[2]!;
-    async function inspect(...rest: string[]) {
-      const given = Object.entries(env!).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
-      const cli = [
-        join(tools, 'node_modules', '.bin', 'mcp-inspector-cli'),
-        '--cli',
-        ...given,
-        command!,
-        ...args!,
-        ...rest,
-      ];
-      const { code, output } = await run(process.execPath, cli, { cwd: empty });
-      expect(code, output).to.equal(0);
-      return JSON.parse(output.slice(output.indexOf('{\n')));
-    }
-    const listed = await inspect('--method', 'tools/list');
-    expect(listed.tools.map(({ name }: { name: string }) => name)).to.include('run_agent');
-    const arg = (name: string, value: string) => ['--tool-arg', `${name}=${value}`];
-    const ran = await inspect(
-      ...['--method', 'tools/call', '--tool-name', 'run_agent'],
-      ...[...arg('agent_id', agentId('sandbox-echo')), ...arg('task', 'hi'), ...arg('max_cost_usdc', '0.01')],
-    );
-    expect(ran.structuredContent).to.include({ status: 'completed', result: 'hi' });
   });
 
   describe('in Python', () => {

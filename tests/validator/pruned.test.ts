@@ -1,6 +1,7 @@
 /**
- * The indexer on Agave's own validator, which here keeps about 160 slots after a restart. Rows that have left the
- * validator's history must stay. An index that has missed slots must report them and show the accounts' state.
+ * The recorded answers of Agave's own validator, which the embedded node is compared with, equal its current ones;
+ * RENEW_ANSWERS=1 records them again. Then the indexer on it. After a restart it keeps about 160 slots. Rows that have
+ * left its history must stay. An index that has missed slots must report them and show the accounts' state.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,6 +16,10 @@ import type { Indexer, IndexerOptions } from '../../indexer/indexer.ts';
 import { openPlace } from '../../indexer/queries/open.ts';
 import { hashIndex } from '../../indexer/verify/hash.ts';
 import { verify } from '../../indexer/verify/verify.ts';
+import { type Answers, askAll } from '../harness/answers/ask.ts';
+import { readAnswers, writeAnswers } from '../harness/answers/record.ts';
+import { playScene } from '../harness/answers/scene.ts';
+import { until } from '../harness/edge/until.ts';
 import { useFolder } from '../harness/folder.ts';
 import type { TestNode } from '../harness/node/node.ts';
 import { findValidator, NO_VALIDATOR, startValidator, type Validator } from '../harness/node/validator.ts';
@@ -27,17 +32,20 @@ const KEPT_SHREDS = 10_000;
 /** From this slot on, the validator deletes what exceeds its limit when it is restarted. */
 const LONG_ENOUGH = 520;
 /** Number of slots, and of transactions, that leave the history while the indexer follows it. */
-const FORGOTTEN = 60;
+const FORGOTTEN = 20;
+/** Slots between two executions. Each has two transactions and events. */
+const PAUSE_SLOTS = 4;
 /** Longer than any test. */
 const NEVER = 3_600_000;
 /** Timeout without progress, long enough for a busy machine. */
 const PATIENCE_MS = 300_000;
 
-describe('indexer, on a validator with a short ledger', function () {
+describe('a validator with a short ledger', function () {
   this.timeout(3_600_000);
   let validator: Validator;
   let market: Market;
   let bench: IndexerBench;
+  const payer = Keypair.generate();
   const folder = useFolder('pruned');
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
@@ -47,27 +55,25 @@ describe('indexer, on a validator with a short ledger', function () {
       console.log(NO_VALIDATOR);
       this.skip();
     }
-    const payer = Keypair.generate();
     const authority = join(folder, 'authority.json');
     writeFileSync(authority, JSON.stringify([...payer.secretKey]));
     validator = await startValidator({
       programs: [{ programId: PROGRAM_ID, soPath: PROGRAM, authority }],
       keptShreds: KEPT_SHREDS,
     });
-    const node = nodeOf(validator, payer);
-    await node.fundSol(payer.publicKey, 1_000e9);
-    market = await startMarket(node);
-    bench = new IndexerBench({ node });
-    await market.list();
   });
   after(async () => {
     await bench?.close();
     await validator?.remove();
   });
 
-  /** Opens and settles one execution after the other until the condition holds. */
+  /** Opens and settles an execution every few slots until the condition holds. */
   async function runUntil(isEnough: () => Promise<boolean>): Promise<void> {
-    while (!(await isEnough())) await market.settle(await market.open());
+    while (!(await isEnough())) {
+      await market.settle(await market.open());
+      const slot = (await validator.connection.getSlot('confirmed')) + PAUSE_SLOTS;
+      await until('slots have passed', async () => (await validator.connection.getSlot('confirmed')) >= slot);
+    }
   }
 
   const firstAvailable = () => validator.connection.getFirstAvailableBlock();
@@ -99,7 +105,23 @@ describe('indexer, on a validator with a short ledger', function () {
     expect(differences).to.deep.equal([]);
   }
 
-  it('keeps every applied row, under load and over restarts of indexer and validator', async () => {
+  it('answers as recorded', async () => {
+    const { rpcUrl, wsUrl } = validator;
+    const answers: Answers = await askAll(await playScene({ rpcUrl, wsUrl, programId: PROGRAM_ID }));
+    if (process.env.RENEW_ANSWERS) writeAnswers(answers);
+    const recorded = readAnswers();
+    expect(Object.keys(answers)).to.have.members(Object.keys(recorded));
+    for (const [name, answer] of Object.entries(answers)) {
+      expect(JSON.parse(JSON.stringify(answer)), name).to.deep.equal(recorded[name]);
+    }
+  });
+
+  it('has an index that keeps every applied row, over restarts of indexer and validator', async () => {
+    const node = nodeOf(validator, payer);
+    await node.fundSol(payer.publicKey, 1_000e9);
+    market = await startMarket(node);
+    bench = new IndexerBench({ node });
+    await market.list();
     // This indexer only receives notifications, and compares nothing.
     const heard = await start('heard.db', { rescanMs: NEVER });
     let watchful = await startWatchful('watchful.db');
@@ -139,7 +161,7 @@ describe('indexer, on a validator with a short ledger', function () {
     await bench.stop(watchful);
   });
 
-  it('continues from the accounts after a stop longer than the history, and from an empty index', async () => {
+  it('has an index that continues from the accounts after a stop longer than the history, and from an empty index', async () => {
     const [{ slot: reached }] = (await query(bench.path('away.db'), 'SELECT slot FROM progress')) as [{ slot: bigint }];
     const names = ['away.db', 'empty.db'];
     const indexers = [await startWatchful('away.db'), await startWatchful('empty.db')];

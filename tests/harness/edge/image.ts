@@ -1,6 +1,7 @@
 /**
  * The image of deploy/Dockerfile without a container engine, in a folder: the files that the engine would send, and the
- * Dockerfile's own steps. Packages are linked from this checkout, which `npm ci` has installed, instead of downloaded.
+ * Dockerfile's own steps. Packages are linked from this checkout, which `npm ci` has installed, instead of downloaded. A
+ * built page is copied from it; the build keeps it only if the image has the same sources.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -13,6 +14,7 @@ const DOCKERFILE = readFileSync(join(ROOT, 'deploy', 'Dockerfile'), 'utf8').repl
 const OF_THE_SYSTEM = /^(apt-get|npm ci|mkdir) /;
 /** State of npm and of scripts/run.mjs. A linked file would be changed in this checkout too. */
 const OWN_FILES = ['.package-lock.json', '.installed-lock'];
+const PAGE = 'app/dashboard/dist';
 
 /** If a file is sent to the builder, by BuildKit's rules: the last pattern that matches it or a folder above decides. */
 export function isSent(): (path: string) => boolean {
@@ -55,6 +57,7 @@ export async function layOutImage(folder: string): Promise<Image> {
   mkdirSync(temporary);
   chmodSync(temporary, 0o1777);
   for (const path of filesOfGit().filter(isSent())) cpSync(join(ROOT, path), join(cwd, path));
+  if (existsSync(join(ROOT, PAGE))) cpSync(join(ROOT, PAGE), join(cwd, PAGE), { recursive: true });
   const place: Image['place'] = { cwd, env: { TMPDIR: temporary } };
   const must = async (step: string): Promise<void> => {
     const { code, output } = await run('sh', ['-ec', step], { ...place, env: { ...process.env, ...place.env } });

@@ -1,6 +1,6 @@
 /**
  * Random sequences of valid and invalid instructions against a simple model: 20 of 60 steps here, 100 in the suite
- * `fuzz`, any number with `npm run fuzz`. SEED=n RUNS=1 repeats one sequence. With enough sequences, every instruction
+ * `fuzz`. SEED=n RUNS=1 repeats one sequence, and larger numbers try more. With enough sequences, every instruction
  * that moves money must succeed at least once.
  */
 import { expect } from 'chai';

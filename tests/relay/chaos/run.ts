@@ -23,7 +23,7 @@ import { startSeveralRelays } from '../../harness/node/severalRelays.ts';
 import { onPostgres, sharedPostgres } from '../../harness/postgres.ts';
 import { beginFault, endFault } from './faults.ts';
 import { type Ended, findViolations, type Picture, pollOne } from './invariants.ts';
-import { BEHAVIOURS, type BehaviourName, makePlan, type Plan, type PlannedExecution, type Victim } from './plan.ts';
+import { BEHAVIOURS, type BehaviourName, makePlan, type PlannedExecution, type Victim } from './plan.ts';
 
 const RETRY_MS = 200;
 const SLOW_MS = 400;
@@ -38,19 +38,9 @@ const QUIET_MS = 150_000;
 /** Waits as long as the run makes progress. */
 type Wait = (what: string, poll: () => Promise<boolean>) => Promise<void>;
 
-export interface ChaosRun {
-  seed: number;
-  plan: Plan;
-  violations: string[];
-  completed: number;
-  failed: number;
-  ms: number;
-  /** Log of the relays. */
-  log: string;
-}
-
 export interface Chaos {
-  run(seed: number, executions: number): Promise<ChaosRun>;
+  /** Resolves with the violated invariants. */
+  run(seed: number, executions: number): Promise<string[]>;
   stop(): Promise<void>;
 }
 
@@ -142,9 +132,8 @@ export async function startChaos(relays: 1 | 2 = 1): Promise<Chaos> {
   };
 }
 
-async function runSeed(stage: Stage, seed: number, executions: number): Promise<ChaosRun> {
+async function runSeed(stage: Stage, seed: number, executions: number): Promise<string[]> {
   const { market, proxy, authorities } = stage;
-  const begun = Date.now();
   const plan = makePlan(seed, executions, stage.relays, onPostgres);
   const violations: string[] = [];
   let log = '';
@@ -195,7 +184,6 @@ async function runSeed(stage: Stage, seed: number, executions: number): Promise<
     ]);
   const wait: Wait = (what, poll) => until(what, poll, QUIET_MS, progress);
   const trouble = makeTrouble();
-  let completed = 0;
   try {
     const ended = await Promise.all(
       plan.executions.map(async (planned, n) => {
@@ -203,7 +191,6 @@ async function runSeed(stage: Stage, seed: number, executions: number): Promise<
         return execute(market, urls, wait, planned, { seed, n });
       }),
     );
-    completed = ended.filter(({ answer }) => answer.body?.status === 'completed').length;
     await trouble;
     const isOver = ({ state }: { state: string }) => ['settled', 'refunded', 'void'].includes(state);
     await wait('every row ends', async () => (await market.journal().catch(() => null))?.every(isOver) ?? false);
@@ -217,7 +204,7 @@ async function runSeed(stage: Stage, seed: number, executions: number): Promise<
     await trouble;
     await Promise.all(running.map((relay) => relay?.kill()));
   }
-  return { seed, plan, violations, completed, failed: executions - completed, ms: Date.now() - begun, log };
+  return violations;
 }
 
 /** Repeats the call until its answer is final. For an asynchronous call, then polls until it has ended. */
