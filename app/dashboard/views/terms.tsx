@@ -76,8 +76,8 @@ function Calls({ config }: { config: MarketplaceConfig }) {
     <Card className="grid gap-4">
       <h2 className="font-semibold">If you call</h2>
       <p className="text-sm">
-        You pay the price, and by wallet about {formatLamports(WALLET_CALL_FEES)}. No result: the price comes back.
-        Rejected dispute: you lose {formatLamports(BigInt(config.dispute_bond_lamports))}.
+        You pay the price, and by wallet about {formatLamports(WALLET_CALL_FEES)} of network fees. No result: the price
+        comes back. Rejected dispute: you lose {formatLamports(BigInt(config.dispute_bond_lamports))}.
       </p>
       <Facts
         rows={[

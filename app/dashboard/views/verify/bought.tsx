@@ -1,18 +1,17 @@
 /** The purchase that is verified: agent, request, result, price, dates, wallets and transactions, as on a receipt. */
 import { useQuery } from '@tanstack/react-query';
-import { lazy, type ReactNode, Suspense } from 'react';
+import type { ReactNode } from 'react';
 import type { CheckName } from '../../../sdk/receipt/verify.ts';
 import { Receipt } from '../../../sdk/wire/receipt.ts';
 import { toTime } from '../../../sdk/wire/time.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Parameters } from '../../parts/parameters.tsx';
+import Result from '../../parts/result/result.tsx';
 import { TextBox } from '../../parts/textBox.tsx';
-import { Card, cx, Facts, Skeleton } from '../../parts/ui.tsx';
+import { Card, cx, Facts } from '../../parts/ui.tsx';
 import { formatAmount, Id } from '../../parts/values.tsx';
 import { agentQuery } from '../../service.ts';
 import type { Verification } from './verification.ts';
-
-const Result = lazy(() => import('../../parts/result/result.tsx'));
 
 type Row = readonly [string, ReactNode] | null;
 
@@ -55,17 +54,11 @@ export function Bought({ verification: { subject, facts, rpcUrl, checks } }: { v
           idRow('Call', receipt?.execution_id ?? (subject.kind === 'execution' ? subject.executionId : null)),
           agentId === null ? null : ['Agent', <Agent key="agent" agentId={agentId} isNamed={rpcUrl !== null} />],
           task === undefined ? null : textRow('Task', <TextBox label="Task" text={task} />, otherRequest),
-          parameters ? textRow('Parameters', <Parameters parameters={parameters} />, otherRequest) : null,
+          parameters ? textRow('Parameters', <Parameters parameters={parameters} isExact />, otherRequest) : null,
           task === undefined ? idRow('Request hash', receipt?.request_hash ?? facts?.requestHash) : null,
           result === undefined
             ? null
-            : textRow(
-                'Result',
-                <Suspense fallback={<Skeleton className="h-24" />}>
-                  <Result text={result} name={`result-${receipt?.execution_id}`} isExact />
-                </Suspense>,
-                otherResult,
-              ),
+            : textRow('Result', <Result text={result} name={`result-${receipt?.execution_id}`} isExact />, otherResult),
           idRow(otherResult === null ? 'Result hash' : HASH_NAMES[otherResult], receipt?.result_hash),
           price === null ? null : ['Price', formatAmount(price)],
           refund && ['Refunded', formatAmount(toUsdc(refund.amount))],
