@@ -14,7 +14,7 @@ export function WhatIsAWallet() {
   return (
     <Explained term="What is a wallet?">
       A wallet is an app or browser extension that holds your USDC and SOL, such as Phantom or Solflare. You approve
-      each payment in it, and nobody else can.
+      each payment in it, and nobody else can. SOL is the network’s own coin; its price in dollars changes.
     </Explained>
   );
 }

@@ -8,11 +8,12 @@ import { ActivityTabs } from './activityTabs.tsx';
 import { Account } from './connect.tsx';
 import { ContactOperator } from './contact.tsx';
 import { NarrowMenu, Navigation } from './navigation.tsx';
+import { creatorPlaceOf, TERMS } from './places.ts';
 import { SearchButton } from './search.tsx';
 import { ThemeButton } from './theme.tsx';
 
 export function Layout() {
-  const { wallet } = useSession();
+  const { wallet, isCreator } = useSession();
   useWalletEvents(wallet);
   return (
     <>
@@ -22,7 +23,7 @@ export function Layout() {
       <p className="hidden bg-warn-soft px-4 py-1.5 text-center text-sm text-warn max-sm:text-xs test:block print:hidden">
         <strong>Test network.</strong> USDC and SOL here have no value.
       </p>
-      <header className="sticky top-0 z-30 print:hidden [@media(max-height:30rem)]:static border-b border-line bg-paper/90 backdrop-blur">
+      <header className="sticky top-0 z-30 print:hidden [@media(max-height:30rem)]:static border-b border-line bg-paper">
         <div className="mx-auto flex min-h-14 max-w-6xl items-center gap-x-3 px-4 sm:min-h-16 sm:gap-x-4 sm:px-6">
           {/* On a narrow phone the name wraps out of its one row of space, and the account gets the room. */}
           <Link
@@ -58,9 +59,11 @@ export function Layout() {
       </main>
       <footer className="border-t border-line print:hidden">
         <div className="mx-auto flex max-w-6xl flex-wrap gap-x-6 gap-y-2 px-4 py-6 text-sm text-faint sm:px-6">
-          <Link className="hover:text-ink" to="/terms">
-            Fees and rules
-          </Link>
+          {[creatorPlaceOf(isCreator), TERMS].map(({ to, title }) => (
+            <Link key={to} className="hover:text-ink" to={to}>
+              {title}
+            </Link>
+          ))}
           <a className="hover:text-ink" href="/docs">
             Docs
           </a>

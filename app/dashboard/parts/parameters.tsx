@@ -12,12 +12,18 @@ export const parameterLines = (parameters: Record<string, unknown>): string =>
     })
     .join('\n');
 
-export function Parameters({ parameters }: { parameters: Record<string, unknown> }) {
-  const [isJson, setJson] = useState(false);
+interface ParametersProps {
+  parameters: Record<string, unknown>;
+  /** Begins with the JSON, for a reader who checks it. */
+  isExact?: boolean;
+}
+
+export function Parameters({ parameters, isExact = false }: ParametersProps) {
+  const [isJson, setJson] = useState(isExact);
   return (
     <Code text={isJson ? JSON.stringify(parameters, null, 2) : parameterLines(parameters)} label="Parameters">
-      <Button small aria-pressed={isJson} onClick={() => setJson(!isJson)}>
-        JSON
+      <Button small onClick={() => setJson(!isJson)}>
+        {isJson ? 'As lines' : 'JSON'}
       </Button>
     </Code>
   );

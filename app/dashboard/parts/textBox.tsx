@@ -1,13 +1,7 @@
 /** A text of any length as it was sent, in a box that scrolls. */
-import { cx } from './ui.tsx';
-
-export function TextBox({ label, text, isWrong = false }: { label: string; text: string; isWrong?: boolean }) {
+export function TextBox({ label, text }: { label: string; text: string }) {
   return (
-    <section
-      tabIndex={0}
-      aria-label={label}
-      className={cx('max-h-96 overflow-auto rounded-lg p-3', isWrong ? 'border border-bad bg-bad-soft' : 'bg-sunken')}
-    >
+    <section tabIndex={0} aria-label={label} className="max-h-96 overflow-auto rounded-lg bg-sunken p-3">
       <pre className="font-mono text-[0.8125rem] whitespace-pre-wrap">{text}</pre>
     </section>
   );

@@ -233,7 +233,7 @@ export function Code({ text, label, file, isWhole = false, children }: CodeProps
       ) : (
         <div
           className={cx(
-            'flex gap-1.5',
+            'flex gap-1.5 print:hidden',
             isBeside
               ? 'absolute top-1.5 right-1.5'
               : 'justify-end pt-1.5 pr-1.5 sm:absolute sm:top-1.5 sm:right-1.5 sm:p-0',
@@ -247,7 +247,8 @@ export function Code({ text, label, file, isWhole = false, children }: CodeProps
         tabIndex={0}
         aria-label={label}
         className={cx(
-          'overflow-auto rounded-lg py-3 pl-4',
+          'overflow-auto py-3 pl-4',
+          file ? 'rounded-b-lg' : 'rounded-lg',
           isWhole ? 'goes-on' : 'max-h-112',
           file ? 'pr-4' : cx('min-h-11', isBeside ? 'pr-24' : children ? 'pr-4 sm:pr-40' : 'pr-4 sm:pr-24'),
         )}

@@ -8,6 +8,7 @@ import { SignedIn } from '../parts/connect.tsx';
 import { Pages, pageOf } from '../parts/pages.tsx';
 import { Unread } from '../parts/trouble.tsx';
 import { buttonStyle, Empty, PageHead } from '../parts/ui.tsx';
+import { formatSpan } from '../parts/values.tsx';
 import { call } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { DisputeCard } from './executions/dispute.tsx';
@@ -27,7 +28,7 @@ export default function View() {
     <>
       <PageHead
         title="Disputes"
-        about={`A caller can dispute a bad result. The admin should decide within ${DECISION_SECONDS / 3_600} hours; if upheld, the creator’s collateral pays.`}
+        about={`A caller can dispute a bad result. The admin should decide within ${formatSpan(DECISION_SECONDS)}; if upheld, the creator’s collateral pays.`}
       />
       <SignedIn why="Disputes are shown to the caller who opened them and to the creator of the agent.">
         {wallet && <Disputes wallet={wallet} />}

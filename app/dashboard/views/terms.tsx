@@ -1,22 +1,22 @@
 /** The marketplace's terms for everybody: fee and limits, who can change them, and the pending changes. */
 import { useQuery } from '@tanstack/react-query';
-import { lazy, type ReactNode, Suspense } from 'react';
+import { lazy, Suspense } from 'react';
 import { WALLET_CALL_FEES } from '../../sdk/wallet/usualAmounts.ts';
 import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
-import type { MarketplaceConfig, PendingChanges } from '../../sdk/wire/procedures.ts';
-import { ContactOperator } from '../parts/contact.tsx';
+import type { MarketplaceConfig } from '../../sdk/wire/procedures.ts';
 import { TierTable } from '../parts/tiers.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Card, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
-import { formatAmount, formatLamports, formatSpan, Id } from '../parts/values.tsx';
+import { formatAmount, formatLamports, formatSpan } from '../parts/values.tsx';
 import { changesQuery, configQuery } from '../service.ts';
 import { depositsQuery } from '../wallet/deposits.ts';
 import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS, SLASH_MULTIPLE } from '../wallet/programTerms.ts';
 import { useSession } from '../wallet/session.ts';
 import { EXCESS, excessEnd } from './disputes/excess.ts';
 import { awardPayment, depositReturn } from './disputes/payouts.ts';
-import { priceRange } from './listing/own.ts';
+import { feeLimit, priceRange } from './listing/own.ts';
 import { CHANGE_EFFECTS, Changes } from './terms/changes.tsx';
+import { Roles } from './terms/roles.tsx';
 
 // It reads the chain, which needs large modules.
 const Guardian = lazy(() => import('./terms/guardian.tsx'));
@@ -37,7 +37,10 @@ export default function View() {
         <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 lg:grid-cols-[repeat(2,minmax(0,1fr))] lg:grid-rows-[auto_1fr]">
           {config && (
             <>
-              <Terms config={config} />
+              <div className="grid grid-cols-[minmax(0,1fr)] gap-6">
+                <Calls config={config} />
+                <Listings config={config} />
+              </div>
               <div className="grid grid-cols-[minmax(0,1fr)] gap-6 lg:col-start-2 lg:row-span-2">
                 <Disputes config={config} />
                 <Roles config={config} pending={pending} />
@@ -66,21 +69,22 @@ export default function View() {
   );
 }
 
-function Terms({ config }: { config: MarketplaceConfig }) {
+function Calls({ config }: { config: MarketplaceConfig }) {
   const service = config.x402_service_fee_usdc;
   const { data: deposits } = useQuery(depositsQuery);
   return (
     <Card className="grid gap-4">
-      <h2 className="font-semibold">Calls and listings</h2>
+      <h2 className="font-semibold">If you call</h2>
+      <p className="text-sm">
+        You pay the price, and by wallet about {formatLamports(WALLET_CALL_FEES)} of network fees. No result: the price
+        comes back. Rejected dispute: you lose {formatLamports(BigInt(config.dispute_bond_lamports))}.
+      </p>
       <Facts
         rows={[
-          ['Fee', `${config.fee_bps / 100} % of each settled price. The creator pays it, out of the price.`],
           service !== null && [
             'Calls by x402',
-            `They are paid without an account or SOL. On top of the price, the caller pays a service fee of ${formatAmount(service)}. It goes to the marketplace’s treasury, also if the call fails, and the marketplace pays network fees and deposits.`,
+            `They are paid without an account or SOL. On top of the price, the caller pays a service fee of ${formatAmount(service)}. It goes to the marketplace’s account for fees, the treasury, also if the call fails. The marketplace pays network fees and deposits.`,
           ],
-          ['Price', priceRange(config)],
-          ['Longest timeout', formatSpan(config.max_timeout_seconds)],
           [
             'Network fees',
             <Lines
@@ -107,6 +111,25 @@ function Terms({ config }: { config: MarketplaceConfig }) {
             'Refund',
             `If a call fails or is late, its caller gets the whole price back. The marketplace sends the refund. If it does not, anybody can, from ${formatSpan(config.refund_grace_seconds)} after the call’s timeout.`,
           ],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Listings({ config }: { config: MarketplaceConfig }) {
+  const { data: deposits } = useQuery(depositsQuery);
+  return (
+    <Card className="grid gap-4">
+      <h2 className="font-semibold">If you list an agent</h2>
+      <Facts
+        rows={[
+          [
+            'Fee',
+            `${config.fee_bps / 100} % of each settled price. The creator pays it, out of the price. ${feeLimit(config.fee_bps)}`,
+          ],
+          ['Price', priceRange(config)],
+          ['Longest timeout', formatSpan(config.max_timeout_seconds)],
           [
             'Listing',
             deposits
@@ -139,7 +162,7 @@ function Terms({ config }: { config: MarketplaceConfig }) {
 
 /** Who pays the network fees of calls by API key. */
 const keyFees = ({ is_sponsored }: MarketplaceConfig): string =>
-  `By API key: the wallet’s gas balance, which is SOL set aside for them${is_sponsored ? '. The marketplace pays what it does not cover, so it may stay empty.' : '.'}`;
+  `By API key: the gas balance, which is SOL that the wallet sets aside for its keys.${is_sponsored ? ' The marketplace pays what it does not cover, so it may stay empty.' : ''}`;
 
 const Lines = ({ texts }: { texts: readonly string[] }) => (
   <span className="grid gap-2">
@@ -169,8 +192,9 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
           ],
           [
             'Decision',
-            `The admin should decide within ${DECISION_SECONDS / 3_600} hours, and tells both sides the reason.`,
+            `The admin can decide at any time, should within ${formatSpan(DECISION_SECONDS)}, and tells both sides the reason. The decision is final.`,
           ],
+          ['Reply', 'The creator can read the evidence, and reply or replace the reply until the decision.'],
           [
             'If upheld',
             <Lines
@@ -193,72 +217,3 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
     </Card>
   );
 }
-
-function Roles({ config, pending }: { config: MarketplaceConfig; pending: PendingChanges | undefined }) {
-  const { admin, relay_authorities: relays } = config;
-  return (
-    <Card className="grid gap-4">
-      <h2 className="font-semibold">Who can do what</h2>
-      <Facts
-        rows={[
-          config.operator_contact !== null && [
-            'Operator',
-            <Role key="operator" about="Runs this service: the page, the API and its relays.">
-              <ContactOperator className="text-accent underline underline-offset-2" />
-            </Role>,
-          ],
-          [
-            'Admin',
-            <Role
-              key="admin"
-              about="Changes the settings, decides disputes, verifies creators, stops and resumes new calls, and withdraws what is in the treasury: fees, and collateral taken above the price that no later dispute needed."
-            >
-              <Id value={admin} kind="address" />
-            </Role>,
-          ],
-          pending !== undefined && [
-            'Guardian',
-            <Role
-              key="guardian"
-              about="Can stop new calls and withdrawals from the treasury, cancel changes and remove relay authorities. Cannot change anything else."
-            >
-              {pending.guardian ? <Id value={pending.guardian} kind="address" /> : <span>nobody{FOR_TESTS}</span>}
-            </Role>,
-          ],
-          pending !== undefined && [
-            'Delay of changes',
-            <Role key="delay" about="From the announcement of a change until it can be applied.">
-              {pending.admin_delay_seconds === 0 ? (
-                <span>none{FOR_TESTS}</span>
-              ) : (
-                formatSpan(pending.admin_delay_seconds)
-              )}
-            </Role>,
-          ],
-          [
-            'Relay authorities',
-            <Role key="relays" about="Settle and refund calls, and start those of API keys within their budgets.">
-              <span className="grid gap-1">
-                {relays.map((key) => (
-                  <Id key={key} value={key} kind="address" />
-                ))}
-                {relays.length === 0 && 'none: nothing is settled'}
-              </span>
-            </Role>,
-          ],
-        ]}
-      />
-    </Card>
-  );
-}
-
-/** Shown on test networks only. */
-const FOR_TESTS = <span className="hidden test:inline">: this is a test deployment</span>;
-
-/** Who it is, and in one line what that means. */
-const Role = ({ about, children }: { about: string; children: ReactNode }) => (
-  <span className="grid justify-items-start gap-0.5">
-    {children}
-    <span className="text-faint">{about}</span>
-  </span>
-);

@@ -6,10 +6,10 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, type Ref, useEffect, useRef, useState } from 'react';
 import { EXECUTION_ID } from '../../sdk/wire/choices.ts';
 import { takePasted } from '../parts/pasted.ts';
-import { Button, Checkbox, cx, Input, PageHead } from '../parts/ui.tsx';
+import { Button, cx, Input, PageHead } from '../parts/ui.tsx';
 import { agentQuery, configQuery, queryClient } from '../service.ts';
 import { VerificationResult } from './verify/checks.tsx';
-import { nodeFault } from './verify/node.ts';
+import { NodeFields, nodeFault } from './verify/node.tsx';
 import { ReceiptFile } from './verify/receiptFile.tsx';
 import { findSubject, idOf, type Subject, useVerification, type Verification } from './verify/verification.ts';
 
@@ -32,6 +32,7 @@ export default function Verify() {
   const [id, setId] = useState(named);
   // After a verdict the form is one line.
   const [isFormOpen, setFormOpen] = useState(true);
+  const [isNodeOpen, setNodeOpen] = useState(false);
   const result = useRef<HTMLDivElement>(null);
   const form = useRef<HTMLDetailsElement>(null);
 
@@ -70,6 +71,12 @@ export default function Verify() {
     setWaiting(null);
     start(waiting);
   });
+
+  function chooseNode() {
+    setFormOpen(true);
+    setNodeOpen(true);
+    requestAnimationFrame(() => form.current?.querySelector<HTMLElement>('input[type="url"]')?.focus());
+  }
 
   function startById(executionId: string) {
     void navigate({ to: '/verify', search: { id: executionId }, replace: true });
@@ -126,11 +133,13 @@ export default function Verify() {
           onNode={setNode}
           isOffline={isOffline}
           onOffline={setOffline}
+          isChosen={isNodeOpen}
+          onChosen={setNodeOpen}
         />
       </Fold>
       <div ref={result} className="mt-8 scroll-mt-24 print:mt-0">
         {current ? (
-          <VerificationResult verification={current} onId={startById} />
+          <VerificationResult verification={current} onId={startById} onNode={chooseNode} />
         ) : (
           <>
             <Explained />
@@ -211,50 +220,6 @@ function IdForm({ id, onChange, disabled, busy, onId }: IdFormProps) {
         </Button>
       </div>
     </form>
-  );
-}
-
-interface NodeFieldsProps {
-  node: string;
-  fault: string | null;
-  onNode(node: string): void;
-  isOffline: boolean;
-  onOffline(isOffline: boolean): void;
-}
-
-/** The node to ask. */
-function NodeFields({ node, fault, onNode, isOffline, onOffline }: NodeFieldsProps) {
-  const [isChosen, setOpen] = useState(false);
-  // A fault must be seen: with it nothing can be checked.
-  const isOpen = isChosen || fault !== null;
-  return (
-    <details
-      className="border-t border-line pt-4 md:col-span-2"
-      open={isOpen}
-      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
-    >
-      <summary className="py-1 text-sm font-medium text-faint hover:text-ink">Use another Solana node</summary>
-      <div className="mt-3 grid gap-4 md:grid-cols-2 md:gap-x-8">
-        <Input
-          label="Solana node"
-          type="url"
-          hint="The chain is read from this node. The default is the marketplace’s own: for independence, choose another."
-          error={fault}
-          value={node}
-          onChange={(event) => onNode(event.target.value)}
-          disabled={isOffline}
-          className="font-mono"
-          spellCheck={false}
-        />
-        <Checkbox
-          className="md:mt-7"
-          label="Use no node"
-          hint="Only the hash and the signatures are checked, without a network."
-          checked={isOffline}
-          onChange={(event) => onOffline(event.target.checked)}
-        />
-      </div>
-    </details>
   );
 }
 

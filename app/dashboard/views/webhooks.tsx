@@ -24,7 +24,7 @@ const TITLE = 'Webhooks';
 const ABOUT =
   'Your server is told when a call starts or ends, a dispute is opened or decided, an agent of yours is paused, or ' +
   'a key or the gas balance runs low. Each webhook is signed, and retried for 24 hours. An endpoint that fails for ' +
-  'three days is switched off.';
+  '3 days is switched off.';
 
 export default function View() {
   const { wallet } = useSession();

@@ -32,7 +32,7 @@ export function addDisputeTool({ server, market, payment }: Tools): void {
     {
       title: 'Dispute a result',
       description:
-        'Claim that a settled result is not what was paid for, within 72 hours. Locks a bond in SOL that is lost if the claim is rejected. Only once for each execution. Ask the user first.',
+        'Claim that a settled result is not what was paid for, within 3 days. Locks a bond in SOL that is lost if the claim is rejected. Only once for each execution. Ask the user first.',
       annotations: PAYS,
       inputSchema: Claim,
       outputSchema: Opened,

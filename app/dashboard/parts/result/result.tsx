@@ -23,10 +23,17 @@ const NAMES: Record<Form, string> = {
   text: 'Exact text',
 };
 
-export default function Result({ text, name }: { text: string; name: string }) {
+interface ResultProps {
+  text: string;
+  name: string;
+  /** Begins with the exact text, for a reader who checks it. */
+  isExact?: boolean;
+}
+
+export default function Result({ text, name, isExact = false }: ResultProps) {
   const { forms, pictures, table, json } = useMemo(() => readResult(text), [text]);
-  const [form, setForm] = useState<Form>(forms[0]!);
-  if (text.trim() === '') return <EmptyResult />;
+  const [form, setForm] = useState<Form>(isExact ? 'text' : forms[0]!);
+  if (text.trim() === '' && !isExact) return <EmptyResult />;
   const isLong = text.length > SHOWN_LENGTH;
   const shown = isLong ? text.slice(0, SHOWN_LENGTH) : text;
   const views: Record<Form, ReactNode> = {
@@ -46,7 +53,7 @@ export default function Result({ text, name }: { text: string; name: string }) {
   };
   return (
     <Tabs.Root value={form} onValueChange={(value) => setForm(value as Form)}>
-      <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
+      <div className="mb-3 flex flex-wrap items-center justify-between gap-2 print:hidden">
         <Tabs.List aria-label="Form of the result" className="flex gap-1">
           {forms.map((one) => (
             <Tabs.Trigger
@@ -144,10 +151,10 @@ function Fold({ text, children }: { text: string; children: ReactNode }) {
   return (
     <div className="grid justify-items-start gap-3">
       {/* `inert`, so that the keyboard does not reach what nobody sees. */}
-      <div inert className="max-h-96 w-full overflow-hidden mask-b-from-70%">
+      <div inert className="max-h-96 w-full overflow-hidden mask-b-from-70% print:max-h-none print:mask-none">
         {children}
       </div>
-      <Button small onClick={() => setOpen(true)}>
+      <Button small className="print:hidden" onClick={() => setOpen(true)}>
         Show all of it
       </Button>
     </div>

@@ -50,14 +50,14 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
           call
         </span>
         {open_disputes > 0 && (
-          <span className="text-warn" title="A call in an open dispute counts as success until the dispute is upheld">
+          <span className="text-warn" title="A call in an open dispute counts as delivered until the dispute is upheld">
             {formatCount(open_disputes)} in dispute
           </span>
         )}
       </p>
       <dl className="mt-3 grid grid-cols-[1fr_auto_1fr] gap-3 border-t border-line pt-3 text-sm tabular-nums">
         <Value
-          label="Success"
+          label="Delivered"
           value={successOf(agent)}
           title={hasRun && !hasRate(agent) ? `Fewer than ${RATE_CALLS} calls are too few for a rate` : undefined}
           isBad={hasRate(agent) && isFailing(agent)}

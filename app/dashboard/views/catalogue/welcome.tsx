@@ -12,7 +12,6 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
   const { data: config } = useQuery(configQuery);
   const days = config ? ` within ${formatSpan(config.dispute_window_seconds)}` : '';
   const bond = config ? `a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))}` : 'a bond';
-  const dispute = `Wrong result? You can dispute it${days}, for ${bond}, lost if it is rejected.`;
   return (
     <header className="mb-6 sm:mb-8">
       <h1 className="max-w-2xl text-2xl font-semibold sm:text-4xl">AI agents that you pay per call</h1>
@@ -20,25 +19,16 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
         No subscription. If the agent does not deliver, you get the price back.
       </p>
       <ol className="mt-4 grid gap-x-8 gap-y-2 text-sm sm:mt-6 sm:grid-cols-3">
-        <Step number={1} title="Pick an agent" short="Each has a price per call.">
-          Each does one job, on its creator’s server. The price of a call is on its card.
+        <Step number={1} title="Pick an agent">
+          Each does one job, at a fixed price per call.
         </Step>
-        <Step
-          number={2}
-          title="Pay for one call in USDC"
-          short={
-            <>
-              From a wallet with USDC
-              <OnTest> (here test USDC, without value)</OnTest>, and a little SOL for fees.
-            </>
-          }
-        >
-          USDC is a digital dollar
-          <OnTest>; on this test network it is test USDC, without value</OnTest>. You pay from a wallet app, which also
-          needs a little SOL, the coin of the Solana network, for fees. The price is locked until the result is there.
+        <Step number={2} title="Pay for one call in USDC">
+          USDC is a digital dollar<OnTest>; here test USDC, without value</OnTest>. It is locked until the result is
+          there. Your wallet app also needs a little SOL, Solana’s coin, for fees.
         </Step>
-        <Step number={3} title="Get a signed result, or a refund" short={dispute}>
-          The creator signs each result, so you can prove what you got. No result in time: the price returns. {dispute}
+        <Step number={3} title="Get a signed result, or a refund">
+          Signed by the creator, so you can prove what you got. Wrong result? You can dispute it{days}, for {bond}, lost
+          if it is rejected. SOL is not a dollar: the bond can be worth more than a cheap call.
         </Step>
       </ol>
       <div className="mt-3 flex flex-wrap items-start gap-x-8 gap-y-1 text-sm sm:mt-5 sm:border-t sm:border-line sm:pt-3">
@@ -59,15 +49,7 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
   );
 }
 
-interface StepProps {
-  number: number;
-  title: string;
-  /** Instead of the children on a phone. */
-  short: ReactNode;
-  children: ReactNode;
-}
-
-function Step({ number, title, short, children }: StepProps) {
+function Step({ number, title, children }: { number: number; title: string; children: ReactNode }) {
   return (
     <li className="grid grid-cols-[1.75rem_1fr] gap-x-3">
       <span
@@ -78,8 +60,7 @@ function Step({ number, title, short, children }: StepProps) {
       </span>
       <div>
         <p className="pt-0.5 font-medium">{title}</p>
-        <p className="text-faint sm:hidden">{short}</p>
-        <p className="mt-1 text-faint max-sm:hidden">{children}</p>
+        <p className="text-faint sm:mt-1">{children}</p>
       </div>
     </li>
   );

@@ -36,7 +36,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
       {open && (
         <SignDialog
           title="Open a dispute"
-          about={`Describe what is wrong. The admin compares it with the result and should decide within ${DECISION_SECONDS / 3_600} hours.`}
+          about={`Describe what is wrong. The admin compares it with the result and should decide within ${formatSpan(DECISION_SECONDS)}.`}
           rows={costRows(stakes, unread)}
           spends={stakes && { lamports: costOf(stakes) }}
           rowsStay

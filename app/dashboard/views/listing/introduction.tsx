@@ -8,10 +8,10 @@ import { Trouble } from '../../parts/trouble.tsx';
 import { Card, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { changesQuery, configQuery, developmentWalletsPath } from '../../service.ts';
-import { DISPUTE_LAPSE_SECONDS, MAX_FEE_BPS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
+import { DISPUTE_LAPSE_SECONDS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
 import { EXCESS, excessEnd } from '../disputes/excess.ts';
 import { AccountDeposits } from './costs.tsx';
-import { priceRange, shareOf } from './own.ts';
+import { feeLimit, priceRange, shareOf } from './own.ts';
 
 export function Introduction() {
   const { data: config, error, refetch } = useQuery(configQuery);
@@ -74,10 +74,7 @@ export function Introduction() {
           <Answer title="What you earn">
             <p>
               You set the price of a call, from {priceRange(config)}. The marketplace keeps {percent}, the rest is
-              yours.{' '}
-              {config.fee_bps === MAX_FEE_BPS
-                ? 'The fee is at its limit and cannot rise.'
-                : `It can change its fee, to at most ${MAX_FEE_BPS / 100} %, the program’s limit; calls in progress keep theirs.`}
+              yours. {feeLimit(config.fee_bps)}
             </p>
             <p>
               Your wallet is paid the moment the program has your signature over the result: no payout day, no minimum.
@@ -119,7 +116,7 @@ export function Introduction() {
         <p>
           Only the caller who paid for a call can dispute it, once, within {window} after it was paid. It costs the
           caller a bond of {formatLamports(BigInt(config.dispute_bond_lamports))}. You can read the evidence and reply.
-          The admin can decide at any time, and should within {DECISION_SECONDS / 3_600} hours, so reply soon.
+          The admin can decide at any time, and should within {formatSpan(DECISION_SECONDS)}, so reply soon.
         </p>
         <ul className={POINTS}>
           <li>Rejected: you keep everything, and get the caller’s bond.</li>

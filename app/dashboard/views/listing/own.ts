@@ -4,6 +4,7 @@ import type { MarketplaceConfig, OwnListing } from '../../../sdk/wire/procedures
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { formatAmount, formatNumber } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
+import { MAX_FEE_BPS } from '../../wallet/programTerms.ts';
 import { tierOf } from './draft.ts';
 
 /** Interval of refreshing figures while the view is open. */
@@ -28,6 +29,10 @@ export function priceRange({ min_price_usdc, collateral_tiers }: MarketplaceConf
   const most = collateral_tiers.at(-1)?.max_price_usdc;
   return most === undefined ? formatAmount(min_price_usdc) : `${formatNumber(min_price_usdc)} to ${formatAmount(most)}`;
 }
+
+/** The most that the fee can become. */
+export const feeLimit = (feeBps: number): string =>
+  `The program allows at most ${MAX_FEE_BPS / 100} %${feeBps === MAX_FEE_BPS ? ', so it cannot rise.' : '; calls in progress keep theirs.'}`;
 
 /** Adds amounts as whole base units. */
 export const sumUsdc = (amounts: readonly number[]): number =>

@@ -7,7 +7,7 @@ import { Trouble } from '../../parts/trouble.tsx';
 import { Badge, Card, Facts, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { changesQuery, configQuery } from '../../service.ts';
-import { CHANGE_SECONDS, GUARDIAN_CHANGE_SECONDS } from '../../wallet/programTerms.ts';
+import { CHANGE_SECONDS, GUARDIAN_CHANGE_SECONDS, MAX_FEE_BPS } from '../../wallet/programTerms.ts';
 import { useSession } from '../../wallet/session.ts';
 
 type Change = PendingChanges['changes'][number];
@@ -222,7 +222,7 @@ export const delayWords = (seconds: number): string =>
 
 /** What a change does to calls in progress, to disputes and to listed agents. */
 export const CHANGE_EFFECTS = [
-  'A new fee applies to new calls of every agent, also of those already listed.',
+  `A new fee, never above the program’s limit of ${MAX_FEE_BPS / 100} %, applies to new calls of every agent, also of those already listed.`,
   'A new dispute window, refund time or longest timeout applies to new calls, and to how long the collateral of an agent that delists later is held. Calls in progress keep theirs, and their fee.',
   'A new time until a call’s account is closed counts for calls in progress, too.',
   'A new bond applies to every later dispute.',

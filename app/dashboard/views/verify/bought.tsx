@@ -5,8 +5,10 @@ import type { CheckName } from '../../../sdk/receipt/verify.ts';
 import { Receipt } from '../../../sdk/wire/receipt.ts';
 import { toTime } from '../../../sdk/wire/time.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
+import { Parameters } from '../../parts/parameters.tsx';
+import Result from '../../parts/result/result.tsx';
 import { TextBox } from '../../parts/textBox.tsx';
-import { Card, Facts } from '../../parts/ui.tsx';
+import { Card, cx, Facts } from '../../parts/ui.tsx';
 import { formatAmount, Id } from '../../parts/values.tsx';
 import { agentQuery } from '../../service.ts';
 import type { Verification } from './verification.ts';
@@ -17,16 +19,13 @@ const idRow = (name: string, value: string | null | undefined, kind?: 'address' 
   value == null ? null : [name, <Id key={name} value={value} {...(kind && { kind })} full />];
 const timeRow = (name: string, at: string | null | undefined): Row =>
   at == null ? null : [name, <When key={name} at={at} />];
-const textRow = (name: string, text: string | undefined, wrong: string | null): Row =>
-  text === undefined
-    ? null
-    : [
-        name,
-        <div key={name}>
-          <TextBox label={name} text={text} isWrong={wrong !== null} />
-          {wrong && <p className="mt-1 text-xs font-medium text-bad">{wrong}</p>}
-        </div>,
-      ];
+const textRow = (name: string, shown: ReactNode, wrong: string | null): Row => [
+  name,
+  <div key={name}>
+    <div className={cx(wrong && 'rounded-lg border border-bad bg-bad-soft p-3')}>{shown}</div>
+    {wrong && <p className="mt-1 text-xs font-medium text-bad">{wrong}</p>}
+  </div>,
+];
 
 const NOT_SIGNED = 'Not what was signed';
 const NOT_HASHED = 'Not what its hash in the receipt stands for';
@@ -43,6 +42,7 @@ export function Bought({ verification: { subject, facts, rpcUrl, checks } }: { v
   const price = receipt?.price_usdc ?? (facts?.price == null ? null : toUsdc(facts.price));
   if (agentId === null && refund === null) return null;
   const { open, end } = facts?.transactions ?? { open: null, end: null };
+  const { task, result } = receipt ?? {};
   const parameters = receipt?.parameters && Object.keys(receipt.parameters).length > 0 ? receipt.parameters : undefined;
   return (
     <Card>
@@ -53,10 +53,12 @@ export function Bought({ verification: { subject, facts, rpcUrl, checks } }: { v
         rows={[
           idRow('Call', receipt?.execution_id ?? (subject.kind === 'execution' ? subject.executionId : null)),
           agentId === null ? null : ['Agent', <Agent key="agent" agentId={agentId} isNamed={rpcUrl !== null} />],
-          textRow('Task', receipt?.task, otherRequest),
-          textRow('Parameters', parameters && JSON.stringify(parameters, null, 2), otherRequest),
-          receipt?.task === undefined ? idRow('Request hash', receipt?.request_hash ?? facts?.requestHash) : null,
-          textRow('Result', receipt?.result, otherResult),
+          task === undefined ? null : textRow('Task', <TextBox label="Task" text={task} />, otherRequest),
+          parameters ? textRow('Parameters', <Parameters parameters={parameters} isExact />, otherRequest) : null,
+          task === undefined ? idRow('Request hash', receipt?.request_hash ?? facts?.requestHash) : null,
+          result === undefined
+            ? null
+            : textRow('Result', <Result text={result} name={`result-${receipt?.execution_id}`} isExact />, otherResult),
           idRow(otherResult === null ? 'Result hash' : HASH_NAMES[otherResult], receipt?.result_hash),
           price === null ? null : ['Price', formatAmount(price)],
           refund && ['Refunded', formatAmount(toUsdc(refund.amount))],

@@ -1,8 +1,10 @@
 /** A verification for people: the verdict with what failed, the purchase, then each check with everything that it compared. */
+import { useQuery } from '@tanstack/react-query';
 import type { Check, CheckName, Comparison, ExecutionFacts } from '../../../sdk/receipt/verify.ts';
 import { Mark } from '../../parts/mark.tsx';
 import { Button, Chevron, cx, Note, Skeleton } from '../../parts/ui.tsx';
 import { asSentence, formatList, saveFile } from '../../parts/values.tsx';
+import { configQuery } from '../../service.ts';
 import { Bought, When } from './bought.tsx';
 import { idOf, reportOf, type Verification } from './verification.ts';
 import { CHECK_WORDS, isLeftOut, passedText, verdictOf, wordsOf } from './words.ts';
@@ -19,11 +21,16 @@ interface VerificationResultProps {
   verification: Verification;
   /** Checks a call by its id, on the chain; offered for a wrong receipt. */
   onId?(executionId: string): void;
+  /** Lets the visitor choose another node than the marketplace's own. */
+  onNode?(): void;
 }
 
 /** The whole result, while it runs and after its end. */
-export function VerificationResult({ verification, onId }: VerificationResultProps) {
+export function VerificationResult({ verification, onId, onNode }: VerificationResultProps) {
   const { checks, facts, isRunning, error, subject, endedAt, rpcUrl } = verification;
+  const { data: config } = useQuery(configQuery);
+  const isOwnNode = rpcUrl !== null && rpcUrl === config?.rpc_url;
+  const nodeWords = isOwnNode ? `${rpcUrl}, the marketplace’s own node` : `the Solana node ${rpcUrl}`;
   const verdict = verdictOf(checks, facts);
   const id = idOf(subject);
   const isMade = !isRunning && !facts?.isAbsent;
@@ -64,7 +71,16 @@ export function VerificationResult({ verification, onId }: VerificationResultPro
           {endedAt && (
             <>
               Checked {subject.from} on <When at={endedAt} />,{' '}
-              {rpcUrl === null ? 'without a Solana node' : `against the Solana node ${rpcUrl}`}.
+              {rpcUrl === null ? 'without a Solana node' : `against ${nodeWords}`}.{' '}
+              {isOwnNode && onNode && (
+                <button
+                  type="button"
+                  onClick={onNode}
+                  className="text-accent underline underline-offset-2 print:hidden"
+                >
+                  Check with another node
+                </button>
+              )}
             </>
           )}
         </p>

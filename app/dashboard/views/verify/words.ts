@@ -96,6 +96,7 @@ export const wordsOf = (name: CheckName, facts: ExecutionFacts | null): CheckWor
 
 /** Checks that need only the receipt, not the node. */
 const BY_ITSELF: readonly CheckName[] = ['result_hash', 'signature'];
+const PAYMENT: readonly CheckName[] = ['opening', 'settlement'];
 
 /** True for a check of what a creator may leave out. It counts only if there is something to check. */
 export const isLeftOut = ({ name, state }: Check): boolean => name === 'execution_signature' && state === 'not_checked';
@@ -109,12 +110,17 @@ export interface Verdict {
 export const passedText = (count: number): string => (count === 1 ? 'One check passed' : `${count} checks passed`);
 
 /** How many checks failed or passed, and how many could not be made. */
-function countOf(checks: readonly Check[]): string {
+function countOf(checks: readonly Check[], facts: ExecutionFacts | null): string {
   const open = checks.filter((check) => check.state === 'not_checked' && !isLeftOut(check)).length;
   const passed = checks.filter(({ state }) => state === 'passed').length;
   const failed = checks.filter(({ state }) => state === 'failed').length;
   const made = failed > 0 ? `${failed} of ${failed + passed} checks failed` : passedText(passed);
-  return open === 0 ? `${made}.` : `${made}; ${open} could not be made, for the reasons below.`;
+  if (open > 0) return `${made}; ${open} could not be made, for the reasons below.`;
+  if (failed === 0 || passed === 0) return `${made}.`;
+  const ofPayment = checks.filter(({ name, state }) => PAYMENT.includes(name) && state === 'passed').length;
+  const isPaid = ofPayment === PAYMENT.length && !facts?.refund;
+  const others = passed === 1 ? 'The other check passed' : `The other ${passed} checks passed`;
+  return `${made}. ${others}${isPaid ? ', also those of the payment' : ''}.`;
 }
 
 /** `0.2475 to the creator, 0.0025 to the marketplace`, by the check of the payment; empty if it was not made. */
@@ -131,7 +137,7 @@ function sharesOf(checks: readonly Check[]): string {
 /** The verdict in one sentence, and what it rests on. */
 export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null): Verdict {
   const failed = checks.filter(({ state }) => state === 'failed');
-  const count = countOf(checks);
+  const count = countOf(checks, facts);
   const amount = facts?.price == null ? 'its price' : formatAmount(toUsdc(facts.price));
   const [first, ...others] = failed.map(({ name }) => wordsOf(name, facts).failure);
   if (first !== undefined) {

@@ -83,8 +83,8 @@ function State({ endpoint }: { endpoint: WebhookEndpoint }) {
       )}
       {status === 'failing' && failing_since && (
         <Note tone="warn">
-          Every attempt has failed since <Time at={failing_since} />. Each event is retried for 24 hours. After three
-          days the endpoint is switched off.
+          Every attempt has failed since <Time at={failing_since} />. Each event is retried for 24 hours. After 3 days
+          the endpoint is switched off.
         </Note>
       )}
       {old_secret_until && (

@@ -44,6 +44,9 @@ export const SECTIONS: [id: string, title: string][] = [
   ['reference', 'Reference'],
 ];
 
+/** Who the sections are for, by the first of each group. */
+const GROUPS: Record<string, string> = { keys: 'For callers', creators: 'For creators', examples: 'For both' };
+
 interface Deployment {
   environment: 'live' | 'test';
   /** For readers who query the chain themselves. */
@@ -78,7 +81,7 @@ export function createGuide(document: OpenApi, deployment: Deployment): string {
   return `<div class="guide">
 <h1>Docs</h1>
 <nav aria-label="Contents"><div class="find"></div><details><summary>Contents</summary><ul>
-${SECTIONS.map(([id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('\n')}
+${SECTIONS.map(([id, title]) => `${GROUPS[id] ? `<li class="group">${GROUPS[id]}</li>` : ''}<li><a href="#${id}">${title}</a></li>`).join('\n')}
 </ul></details></nav>
 <div>
 ${guide}

@@ -12,8 +12,8 @@ export const KEY_VARIABLE = 'MARKETPLACE_API_KEY';
 const PAID_CALL_SECONDS = 90;
 
 /** Works in each POSIX shell: not every system has `uuidgen`. */
-const NEW_KEY = `# Keep KEY: a retry with the same key never pays twice.
-KEY=$(od -An -N16 -tx1 /dev/urandom | tr -dc 0-9a-f)`;
+const NEW_KEY = `# Keep IDEMPOTENCY_KEY: a retry with it never pays twice.
+IDEMPOTENCY_KEY=$(od -An -N16 -tx1 /dev/urandom | tr -dc 0-9a-f)`;
 /** The agent of the document's examples is not in this marketplace. */
 const REPLACE = "Replace AGENT_ID: it is on the agent's page.";
 const COMMENTS: Record<Language, string> = { curl: '#', TypeScript: '//', Python: '#' };
@@ -85,7 +85,7 @@ function curl(sample: Sample): string {
   const request = [
     `curl -s${answersEvents ? 'N' : ''} ${method === 'GET' || body !== undefined ? '' : `-X ${method} `}${quote(urlOf(sample))}`,
     ...(needsKey ? [`-H "Authorization: Bearer $${KEY_VARIABLE}"`] : []),
-    ...(takesIdempotencyKey ? ['-H "Idempotency-Key: $KEY"'] : []),
+    ...(takesIdempotencyKey ? ['-H "Idempotency-Key: $IDEMPOTENCY_KEY"'] : []),
     ...(body === undefined
       ? []
       : [`-H 'Content-Type: application/json'`, `-d ${quote(JSON.stringify(body, null, 2))}`]),

@@ -96,7 +96,7 @@ export const executionRoutes = {
     tag: 'Executions',
     summary: 'Delete the content of an execution',
     about:
-      "Permanently deletes task, parameters, result and steps of an ended execution from this service. The record, its hashes, amounts and signatures stay, and so does all data on-chain. A settled execution's content is kept while it can be disputed (72 hours) and while it is disputed. Needs a key with the scope `execute`, or a session of the wallet. Repeating the request gives the same answer.",
+      "Permanently deletes task, parameters, result and steps of an ended execution from this service. The record, its hashes, amounts and signatures stay, and so does all data on-chain. A settled execution's content is kept while it can be disputed (3 days) and while it is disputed. Needs a key with the scope `execute`, or a session of the wallet. Repeating the request gives the same answer.",
     access: 'owner',
     params: { execution_id: EXECUTION_PARAM },
     answers: {

@@ -1,0 +1,95 @@
+/** Who can do what in this marketplace, the most powerful key first. */
+import type { ReactNode } from 'react';
+import type { MarketplaceConfig, PendingChanges } from '../../../sdk/wire/procedures.ts';
+import { ContactOperator } from '../../parts/contact.tsx';
+import { Card, Facts } from '../../parts/ui.tsx';
+import { formatSpan, Id } from '../../parts/values.tsx';
+import { explorerUrl } from '../../service.ts';
+
+export function Roles({ config, pending }: { config: MarketplaceConfig; pending: PendingChanges | undefined }) {
+  const { admin, relay_authorities: relays } = config;
+  return (
+    <Card className="grid gap-4">
+      <h2 className="font-semibold">Who can do what</h2>
+      <Facts
+        rows={[
+          [
+            'Program upgrades',
+            <Role
+              key="upgrades"
+              about="Whoever holds the upgrade authority can replace the program on Solana, and so change every rule here and take what the program holds: escrows, collateral and the allowances of API keys. The delay and the guardian do not limit it."
+            >
+              <a
+                href={explorerUrl(config, 'address', config.program_id)}
+                target="_blank"
+                rel="noreferrer"
+                className="text-accent underline underline-offset-2"
+              >
+                See who holds it
+              </a>
+            </Role>,
+          ],
+          config.operator_contact !== null && [
+            'Operator',
+            <Role key="operator" about="Runs this service: the page, the API and its relays.">
+              <ContactOperator className="text-accent underline underline-offset-2" />
+            </Role>,
+          ],
+          [
+            'Admin',
+            <Role
+              key="admin"
+              about="Changes the settings, decides disputes, verifies creators, stops and resumes new calls, and withdraws what is in the treasury: fees, and collateral taken above the price that no later dispute needed. Cannot take a price in escrow: the program pays it out only with the agent’s signature over a result, and otherwise returns it to its caller."
+            >
+              <Id value={admin} kind="address" />
+            </Role>,
+          ],
+          pending !== undefined && [
+            'Guardian',
+            <Role
+              key="guardian"
+              about="Can stop new calls and withdrawals from the treasury, cancel changes and remove relay authorities. Cannot change anything else."
+            >
+              {pending.guardian ? <Id value={pending.guardian} kind="address" /> : <span>nobody{FOR_TESTS}</span>}
+            </Role>,
+          ],
+          pending !== undefined && [
+            'Delay of changes',
+            <Role key="delay" about="From the announcement of a change until it can be applied.">
+              {pending.admin_delay_seconds === 0 ? (
+                <span>none{FOR_TESTS}</span>
+              ) : (
+                formatSpan(pending.admin_delay_seconds)
+              )}
+            </Role>,
+          ],
+          [
+            'Relay authorities',
+            <Role
+              key="relays"
+              about="The marketplace’s keys that settle and refund calls, and start those of API keys within their budgets."
+            >
+              <span className="grid gap-1">
+                {relays.map((key) => (
+                  <Id key={key} value={key} kind="address" />
+                ))}
+                {relays.length === 0 && 'none: nothing is settled'}
+              </span>
+            </Role>,
+          ],
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** Shown on test networks only. */
+const FOR_TESTS = <span className="hidden test:inline">: this is a test deployment</span>;
+
+/** Who it is, and in one line what that means. */
+const Role = ({ about, children }: { about: string; children: ReactNode }) => (
+  <span className="grid justify-items-start gap-0.5">
+    {children}
+    <span className="text-faint">{about}</span>
+  </span>
+);
