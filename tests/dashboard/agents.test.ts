@@ -389,7 +389,8 @@ describe('agents', function () {
       expect(keyedHeaders).to.deep.equal({ Authorization: 'Bearer crtx_test_...' });
       const accepted = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
-      const ask = (headers: object, at = url) => fetch(at, { method: 'POST', headers: { ...accepted, ...headers }, body });
+      const ask = (headers: object, at = url) =>
+        fetch(at, { method: 'POST', headers: { ...accepted, ...headers }, body });
       const signedOut = await ask({});
       // A host signs in when it is told where.
       expect(signedOut.status).to.equal(401);

@@ -234,7 +234,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
           }}
         />
       </div>
-      <aside className="grid gap-6 lg:sticky lg:top-24" aria-label="Payment">
+      <aside className="grid gap-4 lg:sticky lg:top-24" aria-label="Payment">
         <PayerChoice
           payer={draft.payer}
           onPayer={draft.setPayer}
@@ -249,7 +249,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
           </Button>
           <TestMark />
         </div>
-        <p id={WHY_NOT} className="-mt-4 min-h-5 text-sm text-faint">
+        <p id={WHY_NOT} className="-mt-2 min-h-5 text-sm text-faint">
           {whyNot}
           {whyNot !== null && fillIn && (
             <>
