@@ -86,12 +86,11 @@ describe('agents', function () {
         return route.fulfill({ response, json: { ...(await response.json()), total_executions, ...disputes } });
       });
       await page.goto(pathOf('sandbox-echo'));
-      await page.getByText(/^\d+ calls?: .*\d+ completed/).waitFor();
-      await page.getByText(/^\d+ of 19 delivered; 1 of them is in an open dispute .* Too few for a rate\.$/).waitFor();
+      await page.getByText(/^19, all delivered; 1 of them is in an open dispute .* Too few for a rate\.$/).waitFor();
       await page.getByText('3: 1 open, 1 rejected, 1 ended undecided, 0 upheld').waitFor();
       const place = page.getByRole('banner').getByRole('link', { name: 'Agents', exact: true });
       expect(await place.getAttribute('aria-current')).to.equal('true');
-      expect(await page.getByRole('main').textContent()).to.not.match(/Success rate|last 30 days|\d %/);
+      expect(await page.getByRole('main').textContent()).to.not.match(/Recent calls|last 30 days|\d %/);
       const trust = page.getByRole('main').locator('section').filter({ hasText: 'Can I trust it?' }).last();
       for (const fact of ['Disputes', 'Collateral', 'Listed since', 'Creator'])
         await trust.getByText(fact, { exact: true }).waitFor();
@@ -156,10 +155,13 @@ describe('agents', function () {
       const before = await site.visitor.balances();
       await page.goto(`${pathOf('csv-analyst')}?tab=run`);
       const run = page.getByRole('button', { name: 'Pay 0.25 USDC and run' });
-      await page.getByText('Fill in the task, csv, and query.').waitFor();
-      expect(await run.isDisabled()).to.equal(true);
-      await page.getByLabel('Task').fill('The warmest city');
       await page.getByText('Fill in csv and query.').waitFor();
+      expect(await run.isDisabled()).to.equal(true);
+      // Its input is in the parameters, so the task is a title.
+      expect(await page.getByLabel('Task').inputValue()).to.equal('csv-analyst');
+      await page.getByLabel('Task').fill('');
+      await page.getByText('Fill in the task, csv, and query.').waitFor();
+      await page.getByLabel('Task').fill('The warmest city');
       await page.getByRole('button', { name: 'Use the example' }).first().click();
       await page.getByRole('radio', { name: 'API key' }).check();
       await page.getByRole('textbox', { name: 'API key' }).fill('not a key');
@@ -365,6 +367,7 @@ describe('agents', function () {
       const { task: echoed } = JSON.parse(/--data-binary '([^']*)'/.exec(example)![1]!);
       const python = await run('python3', ['-c', await textOf('Python', 'Python that calls sandbox-echo')]);
       expect(python.stdout).to.equal(`${echoed}\n`);
+      expect(python.stderr).to.match(/\nCall [0-9a-f-]{36} cost 0\.01 USDC\n$/);
       // Pasted twice into one shell, it is two calls.
       const curl = await run('sh', ['-c', `${example}${example}`]);
       const answers = curl.stdout
@@ -381,15 +384,21 @@ describe('agents', function () {
 
       const settings = JSON.parse(await textOf('MCP', 'MCP settings with sandbox-echo'));
       const { url } = settings.mcpServers['agent-marketplace'];
+      const keyed = JSON.parse(await textOf('MCP', 'MCP settings with an API key and sandbox-echo'));
+      const { url: keyedUrl, headers: keyedHeaders } = keyed.mcpServers['agent-marketplace'];
+      expect(keyedHeaders).to.deep.equal({ Authorization: 'Bearer crtx_test_...' });
       const accepted = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
-      const ask = (headers: object) => fetch(url, { method: 'POST', headers: { ...accepted, ...headers }, body });
+      const ask = (headers: object, at = url) =>
+        fetch(at, { method: 'POST', headers: { ...accepted, ...headers }, body });
       const signedOut = await ask({});
       // A host signs in when it is told where.
       expect(signedOut.status).to.equal(401);
       expect(signedOut.headers.get('www-authenticate')).to.include('resource_metadata');
-      const listed = await ask({ authorization: `Bearer ${api_key}` });
-      expect(await listed.text()).to.include('sandbox-echo');
+      for (const at of [url, keyedUrl]) {
+        const listed = await ask({ authorization: `Bearer ${api_key}` }, at);
+        expect(await listed.text()).to.include('sandbox-echo');
+      }
     }));
 
   it('cannot be run while paused, and say whose pause it is', () =>

@@ -225,6 +225,7 @@ describe('independent clients of x402', function () {
       payments.clear();
       const { code, output, stdout } = await run(process.execPath, ['--import', 'tsx', file], { env });
       expect([code, stdout, delays], output).to.deep.equal([0, 'done: by the page\n', 0]);
+      expect(output).to.match(/\nCall [0-9a-f-]{36} cost [\d.]+ USDC and the service fee\n/);
       expect(payments.size).to.equal(1);
       expect(before - (await usdcOf(wallets.python))).to.equal(TOTAL);
     } finally {

@@ -7,7 +7,7 @@ interface ChoiceProps {
   title: string;
   isChosen: boolean;
   onChoose(): void;
-  children: ReactNode;
+  children?: ReactNode;
 }
 
 export function Choice({ name, title, isChosen, onChoose, children }: ChoiceProps) {
@@ -23,15 +23,17 @@ export function Choice({ name, title, isChosen, onChoose, children }: ChoiceProp
         type="radio"
         name={name}
         aria-label={title}
-        aria-describedby={id}
+        aria-describedby={children ? id : undefined}
         className="mt-0.5 size-4 shrink-0 accent-(--accent)"
         checked={isChosen}
         onChange={onChoose}
       />
       <span className="font-medium">{title}</span>
-      <span id={id} className="col-span-2 text-xs text-faint">
-        {children}
-      </span>
+      {children && (
+        <span id={id} className="col-span-2 text-xs text-faint">
+          {children}
+        </span>
+      )}
     </label>
   );
 }

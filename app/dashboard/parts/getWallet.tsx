@@ -10,10 +10,7 @@ export function GetWallet() {
   const { data: config } = useQuery(configQuery);
   if (developmentWalletsPath() !== '') {
     return (
-      <>
-        This network has free test wallets, such as “Demo caller 1”. Choose one under “Connect wallet”: it has test USDC
-        and SOL, which have no value.
-      </>
+      <>This network has free test wallets, such as “Demo caller 1”, with test USDC and SOL, which have no value.</>
     );
   }
   if (!config) return null;

@@ -6,11 +6,13 @@ import type { ReactNode } from 'react';
 import { FIRST_GAS } from '../../../sdk/wallet/usualAmounts.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
+import { ConnectButton } from '../../parts/connect.tsx';
 import { GetUsdc, GetWallet } from '../../parts/getWallet.tsx';
 import { Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatAmount } from '../../parts/values.tsx';
 import { BASE_URL, configQuery, developmentWalletsPath } from '../../service.ts';
 import { depositsQuery } from '../../wallet/deposits.ts';
+import { useSession } from '../../wallet/session.ts';
 import { keyCost } from '../keys/makeKey.ts';
 import { exampleQuery } from './example.tsx';
 import { exampleParameters } from './schema/example.ts';
@@ -48,7 +50,7 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
     ['MCP', <ByMcp key="mcp" agent={agent} />],
   ];
   return (
-    <div className="grid grid-cols-[minmax(0,1fr)] gap-8">
+    <>
       {/* Values become parts of ids, which have no spaces. */}
       <Tabs.Root defaultValue="0">
         <Tabs.List
@@ -68,14 +70,16 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
         {tabs.map(([name, content], index) => (
           <Tabs.Content key={name} value={String(index)} className="grid grid-cols-[minmax(0,1fr)] gap-6">
             {content}
+            {name !== 'MCP' && (
+              <p className={WORDS}>
+                Next: the <Guide hash="executeAgent">docs</Guide> have every field and every error, and{' '}
+                <Guide path="/openapi.json">openapi.json</Guide> generates a client for any other language.
+              </p>
+            )}
           </Tabs.Content>
         ))}
       </Tabs.Root>
-      <p className={WORDS}>
-        Next: the <Guide hash="executeAgent">docs</Guide> have every field and every error, and{' '}
-        <Guide path="/openapi.json">openapi.json</Guide> generates a client for any other language.
-      </p>
-    </div>
+    </>
   );
 }
 
@@ -84,7 +88,7 @@ function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Snippet }) {
   const { data: deposits } = useQuery(depositsQuery);
   const cost =
     config && deposits
-      ? keyCost({ grantDeposit: deposits.grant }, config.is_sponsored ? 0n : FIRST_GAS).total
+      ? `${keyCost({ grantDeposit: deposits.grant }, config.is_sponsored ? 0n : FIRST_GAS).total}: you get it under “API keys” once the key is revoked or has expired`
       : 'a little SOL';
   return (
     <>
@@ -92,12 +96,9 @@ function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Snippet }) {
       <Step title="1. Create an API key">
         <p className={WORDS}>
           A key spends USDC from your wallet, within limits that you set. Creating one takes {cost}.{' '}
-          <Link to="/keys" className="text-accent underline underline-offset-2">
-            Create one
-          </Link>{' '}
-          and keep it in an environment variable, never in code.
+          <KeysLink>Create one</KeysLink> and keep it in an environment variable, never in code.
         </p>
-        <Code text={`export ${KEY_VARIABLE}=crtx_…`} label="Setting the key" />
+        <Code text={`export ${KEY_VARIABLE}=${keyText(config)}`} label="Setting the key" />
       </Step>
       <Step title={`2. Call ${agent.name}`}>
         <p className={WORDS}>
@@ -117,12 +118,21 @@ const keyFees = (isSponsored: boolean): string =>
     ? 'You need no SOL for it: the marketplace pays the network fees.'
     : 'Your gas balance pays the network fees, about 0.00001 SOL: it is SOL that you set aside when you create the key.';
 
-const NeedsWallet = () => (
-  <p className={WORDS}>
-    <span className="font-medium text-ink">You need a wallet with USDC, and a little SOL to create a key.</span>{' '}
-    <GetWallet />
-  </p>
-);
+/** Stands for a key of this network. */
+const keyText = (config: { environment: string } | undefined): string => `crtx_${config?.environment ?? ''}_...`;
+
+function NeedsWallet() {
+  const { wallet, isKnown } = useSession();
+  return (
+    <div className="grid justify-items-start gap-3">
+      <p className={WORDS}>
+        <span className="font-medium text-ink">You need a wallet with USDC, and a little SOL to create a key.</span>{' '}
+        {!wallet && <GetWallet />}
+      </p>
+      {isKnown && !wallet && developmentWalletsPath() !== '' && <ConnectButton label="Connect one" kind="plain" />}
+    </div>
+  );
+}
 
 function ByX402({ agent, call }: { agent: AgentFull; call: SnippetInput }) {
   const { data: config } = useQuery(configQuery);
@@ -134,9 +144,10 @@ function ByX402({ agent, call }: { agent: AgentFull; call: SnippetInput }) {
   return (
     <>
       <p className={WORDS}>
-        x402 is a standard for paying per web request. You need a wallet with USDC, but no API key, account or SOL. You
-        pay {formatAmount(agent.price_per_call_usdc)}, and a service fee of {formatAmount(fee)} to the marketplace,
-        which pays the network fees. If the agent fails, you lose only the service fee.
+        <span className="font-medium text-ink">You need a wallet file with USDC; no API key, account or SOL.</span> x402
+        is a standard for paying per web request. You pay {formatAmount(agent.price_per_call_usdc)}, and a service fee
+        of {formatAmount(fee)} to the marketplace, which pays the network fees. If the agent fails, you lose only the
+        service fee.
       </p>
       <WalletFile />
       <Step title="2. Install the packages of x402">
@@ -167,7 +178,8 @@ function WalletFile() {
       ) : (
         <>
           <p className={WORDS}>
-            This network has free test wallets with test USDC. In the folder where <code>npm start</code> runs:
+            This marketplace runs on a test network on one computer. On that computer, in the folder in which its
+            operator ran <code>npm start</code>, there are free test wallets:
           </p>
           <Code
             text="export SOLANA_KEYPAIR=$PWD/.local/demo/caller-1.json"
@@ -180,7 +192,8 @@ function WalletFile() {
 }
 
 function ByMcp({ agent }: { agent: AgentFull }) {
-  const snippet = mcpSnippet(BASE_URL, agent.agent_id);
+  const { data: config } = useQuery(configQuery);
+  const snippet = mcpSnippet(BASE_URL, agent.agent_id, keyText(config));
   return (
     <Step title={`Let an AI model call ${agent.name}`}>
       <NeedsWallet />
@@ -189,9 +202,16 @@ function ByMcp({ agent }: { agent: AgentFull }) {
         opens a page where you connect your wallet and set a budget. {agent.name} is then a tool, and each use costs{' '}
         {formatAmount(agent.price_per_call_usdc)}.
       </p>
-      <Code text={snippet.url} label="Address of the MCP server" isWhole />
+      <Code text={snippet.url} label="Address of the MCP server" />
       <p className={WORDS}>Or as a file:</p>
       <Shown snippet={snippet} label={`MCP settings with ${agent.name}`} />
+      <p className={WORDS}>
+        With an <KeysLink>API key</KeysLink>, for a server without a browser:
+      </p>
+      <Code text={snippet.byKey} label={`MCP settings with an API key and ${agent.name}`} file={snippet.file} isWhole />
+      <p className={WORDS}>
+        More agents: <code>agents=ID,ID</code>. Approvals and budgets: <Guide hash="mcp">docs, MCP</Guide>.
+      </p>
     </Step>
   );
 }
@@ -213,6 +233,12 @@ function Shown({ snippet: { text, needs, file }, label }: { snippet: Snippet; la
     </>
   );
 }
+
+const KeysLink = ({ children }: { children: string }) => (
+  <Link to="/keys" className="text-accent underline underline-offset-2">
+    {children}
+  </Link>
+);
 
 function Guide({ path = '/docs', hash, children }: { path?: string; hash?: string; children: string }) {
   return (

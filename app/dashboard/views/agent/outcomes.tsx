@@ -1,11 +1,6 @@
-/**
- * Outcomes of the latest calls as a strip of bars, newest on the right, with a summary as text. While the calls are too
- * few for a rate, only the text.
- */
+/** Outcomes of the latest calls as a strip of bars, newest on the right, with a summary as text. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { AgentOutcome } from '../../../sdk/wire/procedures.ts';
-import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { hasRate } from '../../parts/badges.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Skeleton } from '../../parts/ui.tsx';
 import { formatDuration } from '../../parts/values.tsx';
@@ -32,22 +27,18 @@ export const outcomesQuery = (agentId: string) =>
 export const outcomeWords = ({ outcome, execution_time_ms }: AgentOutcome): string =>
   `${LOOKS[outcome].words}${execution_time_ms === null ? '' : ` in ${formatDuration(execution_time_ms)}`}`;
 
-export function Outcomes({ agent }: { agent: AgentFull }) {
-  const agentId = agent.agent_id;
+export function Outcomes({ agentId }: { agentId: string }) {
   const { data, error, refetch } = useQuery(outcomesQuery(agentId));
-  const isStrip = hasRate(agent);
   return (
     <section>
-      {isStrip && <h3 className="mb-3 font-semibold">Recent calls</h3>}
-      <div className={isStrip ? 'min-h-20' : 'min-h-5'}>
-        {data && !isStrip ? (
-          <p>{sumOf(data.outcomes)}</p>
-        ) : data ? (
+      <h3 className="mb-3 font-semibold">Recent calls</h3>
+      <div className="min-h-20">
+        {data ? (
           <Strip outcomes={data.outcomes} />
         ) : error ? (
           <Trouble error={error} what="The recent calls" onRetry={refetch} />
         ) : (
-          <Skeleton className={isStrip ? 'h-12' : 'h-5'} />
+          <Skeleton className="h-12" />
         )}
       </div>
     </section>

@@ -1,5 +1,6 @@
 /** The facts to know about an agent before paying it. */
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { disputedWords, hasRate, successesOf, VERIFIED } from '../../parts/badges.tsx';
@@ -139,10 +140,13 @@ export function Overview({ agent }: { agent: AgentFull }) {
 }
 
 /** `2 of 3 delivered`, and the calls whose dispute changes or may change that. */
-function successWords(agent: AgentFull): string {
+function callWords(agent: AgentFull): string {
   const { total_executions: all, open_disputes: open, upheld_disputes: upheld } = agent;
+  const delivered = successesOf(agent);
   return [
-    `${formatCount(successesOf(agent))} of ${formatCount(all)} delivered`,
+    delivered === all
+      ? `${formatCount(all)}, all delivered`
+      : `${formatCount(delivered)} of ${formatCount(all)} delivered`,
     open > 0 && `; ${disputedWords(open)}`,
     upheld === 1 && '; 1 counts as failed, because its dispute was upheld',
     upheld > 1 && `; ${formatCount(upheld)} count as failed, because their disputes were upheld`,
@@ -193,9 +197,16 @@ function Terms({ agent, className }: { agent: AgentFull; className: string }) {
           ['No result', 'Full refund of the price'],
           [
             'Wrong result',
-            config
-              ? `Dispute within ${formatSpan(config.dispute_window_seconds)}. Bond ${formatLamports(BigInt(config.dispute_bond_lamports))}, lost if rejected; ${depositWords(deposits?.dispute)}. If upheld, you get up to ${price} and the bond.`
-              : 'Reading …',
+            config ? (
+              <>
+                {`Dispute within ${formatSpan(config.dispute_window_seconds)}; the marketplace’s admin decides. Bond ${formatLamports(BigInt(config.dispute_bond_lamports))}, lost if rejected; it can be worth more than this call. ${depositWords(deposits?.dispute)}. If upheld, you get up to ${price} and the bond. `}
+                <Link to="/terms" className="text-accent underline underline-offset-2">
+                  All rules
+                </Link>
+              </>
+            ) : (
+              'Reading …'
+            ),
           ],
         ]}
       />
@@ -206,8 +217,8 @@ function Terms({ agent, className }: { agent: AgentFull; className: string }) {
 /** `deposit`: lamports; undefined until it is read. */
 const depositWords = (deposit: bigint | undefined): string =>
   deposit === undefined
-    ? 'a deposit comes back'
-    : `deposit ${formatLamports(deposit)}, comes back by itself ${formatSpan(ENDED_DISPUTE_SECONDS)} after the dispute ends`;
+    ? 'A deposit comes back'
+    : `Deposit ${formatLamports(deposit)}, comes back by itself ${formatSpan(ENDED_DISPUTE_SECONDS)} after the dispute ends`;
 
 function timeouts({ timeout_seconds: most, min_timeout_seconds: least }: AgentFull): string {
   return `At most ${formatSpan(most)}${least === most ? '' : `; you can choose less, from ${formatSpan(least)}`}`;
@@ -229,12 +240,11 @@ function Record({ agent }: { agent: AgentFull }) {
       )}
       <Facts
         rows={[
-          total_executions > 0 && !isRated && ['Success', successWords(agent)],
-          total_executions > 0 && !isRated && ['Calls', <Outcomes key="calls" agent={agent} />],
+          total_executions > 0 && !isRated && ['Calls', callWords(agent)],
           !isRated &&
             avg_execution_time_ms > 0 && [
-              'Agent answers in',
-              `${formatDuration(avg_execution_time_ms)} on average, plus the time to pay and settle`,
+              'Answers in, on average',
+              `${formatDuration(avg_execution_time_ms)}, plus the time to pay and settle`,
             ],
           ['Disputes', disputeWords(agent)],
           ['Collateral', `${formatAmount(agent.collateral_usdc)}, which pays callers whose dispute is upheld`],
@@ -249,7 +259,7 @@ function Record({ agent }: { agent: AgentFull }) {
       />
       {isRated && (
         <>
-          <Outcomes agent={agent} />
+          <Outcomes agentId={agent.agent_id} />
           <Month agent={agent} />
         </>
       )}
@@ -259,26 +269,21 @@ function Record({ agent }: { agent: AgentFull }) {
 
 function Figures({ agent }: { agent: AgentFull }) {
   const { total_executions, success_rate, avg_execution_time_ms, health } = agent;
-  const { p50_ms, p95_ms } = health;
+  const { p95_ms } = health;
   // Also calls that were paid, and whose dispute was upheld later.
   const failed = total_executions - successesOf(agent);
   return (
-    <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
-      <Figure label="Success rate" value={formatRate(success_rate)} about={successWords(agent)} />
+    <div className="grid gap-3 sm:grid-cols-3">
+      <Figure label="Delivered" value={formatRate(success_rate)} about={callWords(agent)} />
       <Figure
         label="Calls"
         value={formatCount(total_executions)}
         about={failed === 0 ? 'None failed' : `${formatCount(failed)} failed`}
       />
       <Figure
-        label="Agent answers in"
+        label="Answers in, on average"
         value={avg_execution_time_ms > 0 ? formatDuration(avg_execution_time_ms) : '–'}
-        about="On average, plus the time to pay and settle"
-      />
-      <Figure
-        label="Median time"
-        value={p50_ms === null ? '–' : formatDuration(p50_ms)}
-        about={p95_ms === null ? 'Of the last 50 calls' : `95 % within ${formatDuration(p95_ms)}`}
+        about={`${p95_ms === null ? '' : `95 % of the last calls within ${formatDuration(p95_ms)}. `}Plus the time to pay and settle.`}
       />
     </div>
   );

@@ -62,7 +62,7 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
   function again() {
     setStarted(false);
     running.clear();
-    requestAnimationFrame(() => document.querySelector<HTMLElement>('main form textarea')?.focus());
+    requestAnimationFrame(() => document.querySelector<HTMLElement>('main form :is(textarea, input, select)')?.focus());
   }
 
   // A call that has begun is shown to its end.
@@ -122,7 +122,7 @@ type Draft = ReturnType<typeof useDraft>;
 
 /** The visitor's input, which stays while a run is shown. */
 function useDraft(agent: AgentFull, kept: Kept | null) {
-  const [task, setTask] = useState(kept?.task ?? '');
+  const [task, setTask] = useState(kept?.task ?? (isTitled(agent) ? agent.name : ''));
   const [parameters, setParameters] = useState<Record<string, unknown>>(kept?.parameters ?? {});
   const [timeout, setTimeoutText] = useState(kept?.timeout ?? '');
   const [payer, setPayer] = useState<Payer>('wallet');
@@ -191,35 +191,28 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
     onRun();
   }
 
+  const taskField = (
+    <TextArea
+      label="Task"
+      hint={
+        isTitled(agent)
+          ? 'A title for your list of calls. This agent’s input is above; a few agents read the title too.'
+          : 'A title for this call in your lists. Some agents also read it as the request: see Overview.'
+      }
+      value={draft.task}
+      onChange={({ target }) => draft.setTask(target.value)}
+      error={errorOf('task')}
+      aria-required
+      maxLength={100_000}
+      {...(isTitled(agent) && { rows: 1, className: 'field-sizing-content min-h-10!' })}
+    />
+  );
   return (
     <form noValidate onSubmit={submit} className="grid items-start gap-x-12 gap-y-8 lg:grid-cols-[minmax(0,1fr)_20rem]">
       <div className="grid min-w-0 gap-6">
-        <TextArea
-          label="Task"
-          hint="A title for this call in your lists. Some agents also read it as the request: see Overview."
-          value={draft.task}
-          onChange={({ target }) => draft.setTask(target.value)}
-          error={errorOf('task')}
-          aria-required
-          maxLength={100_000}
-        />
+        {!isTitled(agent) && taskField}
         <Parameters agent={agent} draft={draft} form={form} onFillIn={fillIn} />
-        <LastInputs
-          agentId={agent.agent_id}
-          onUse={({ task, parameters }) => {
-            draft.setTask(task);
-            draft.setParameters(parameters);
-          }}
-        />
-      </div>
-      <aside className="grid gap-6 lg:sticky lg:top-24" aria-label="Payment">
-        <PayerChoice
-          payer={draft.payer}
-          onPayer={draft.setPayer}
-          apiKey={draft.apiKey}
-          onApiKey={draft.setApiKey}
-          error={errorOf('apiKey')}
-        />
+        {isTitled(agent) && taskField}
         <details className="text-sm">
           <summary className="py-1 text-faint hover:text-ink">Timeout: {formatSpan(timeout)}</summary>
           <div className="mt-2">
@@ -233,6 +226,22 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
             />
           </div>
         </details>
+        <LastInputs
+          agentId={agent.agent_id}
+          onUse={({ task, parameters }) => {
+            draft.setTask(task);
+            draft.setParameters(parameters);
+          }}
+        />
+      </div>
+      <aside className="grid gap-4 lg:sticky lg:top-24" aria-label="Payment">
+        <PayerChoice
+          payer={draft.payer}
+          onPayer={draft.setPayer}
+          apiKey={draft.apiKey}
+          onApiKey={draft.setApiKey}
+          error={errorOf('apiKey')}
+        />
         <Money agent={agent} payer={draft.payer} apiKey={draft.apiKey} />
         <div className="flex items-center gap-2">
           <Button type="submit" kind="primary" className="flex-1" disabled={whyNot !== null} aria-describedby={WHY_NOT}>
@@ -240,7 +249,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
           </Button>
           <TestMark />
         </div>
-        <p id={WHY_NOT} className="-mt-4 min-h-5 text-sm text-faint">
+        <p id={WHY_NOT} className="-mt-2 min-h-5 text-sm text-faint">
           {whyNot}
           {whyNot !== null && fillIn && (
             <>
@@ -256,6 +265,9 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
     </form>
   );
 }
+
+/** True if the input is in parameters, so that the task is mostly a title. */
+const isTitled = ({ input_schema }: AgentFull): boolean => missingIn(input_schema, {}).length > 0;
 
 /** Adds an error to an escrow whose start was never signed, because the service reports none. */
 function notStarted(run: NonNullable<ReturnType<typeof useRun>['run']>, isStarted: boolean) {

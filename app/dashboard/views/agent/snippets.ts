@@ -19,21 +19,24 @@ export interface Snippet {
 
 export const KEY_VARIABLE = 'MARKETPLACE_API_KEY';
 
+const runWith = (command: string): string =>
+  `Run it with: ${command}. After a lost connection, run IDEMPOTENCY_KEY=<the printed one> ${command}: it pays nothing twice.`;
+
 export function snippetsOf(input: SnippetInput): Snippet[] {
   return [
     {
       name: 'TypeScript',
-      needs: 'Node 20 or newer, Deno or Bun; no package. Run it with: npx tsx call.mts',
+      needs: `Node 20 or newer, Deno or Bun; no package. ${runWith('npx tsx call.mts')}`,
       file: 'call.mts',
       text: typescript(input),
     },
     {
       name: 'Python',
-      needs: 'Python 3.8 or newer; no package. Run it with: python3 call.py',
+      needs: `Python 3.8 or newer; no package. ${runWith('python3 call.py')}`,
       file: 'call.py',
       text: python(input),
     },
-    { name: 'curl', needs: 'Needs only a shell.', file: 'call.sh', text: curl(input) },
+    { name: 'curl', needs: `Needs only a shell. ${runWith('sh call.sh')}`, file: 'call.sh', text: curl(input) },
   ];
 }
 
@@ -51,7 +54,7 @@ export const X402_INSTALL = 'npm install @x402/fetch @x402/svm @solana/kit';
 export function x402Snippet({ baseUrl, agentId, task, parameters, rpcUrl, usdcMint, total }: X402Input): Snippet {
   return {
     name: 'x402',
-    needs: 'Node 20 or newer. Run it with: npx tsx call.mts',
+    needs: `Node 20 or newer. ${runWith('npx tsx call.mts')}`,
     file: 'call.mts',
     text: `import { readFileSync } from 'node:fs';
 import { createKeyPairSignerFromBytes } from '@solana/kit';
@@ -92,21 +95,27 @@ while (response.status === 202) {
 }
 const answer = await response.json();
 if (!response.ok) throw new Error(\`\${answer.error.code}: \${answer.error.message}\`);
+console.error(\`Call \${answer.execution_id} cost \${answer.cost_usdc} USDC and the service fee\`);
 console.log(answer.result);
 `,
   };
 }
 
-/** The settings of a host that signs in by itself and gets this agent as a tool; `url` alone is enough for most. */
-export function mcpSnippet(baseUrl: string, agentId: string): Snippet & { url: string } {
+/**
+ * The settings of a host that signs in by itself and gets this agent as a tool; `url` alone is enough for most. `byKey`:
+ * those of a host with an API key.
+ */
+export function mcpSnippet(baseUrl: string, agentId: string, apiKey: string) {
   const url = `${baseUrl}/mcp?pay_by=key&agents=${agentId}`;
-  const settings = { mcpServers: { 'agent-marketplace': { type: 'http', url } } };
+  const settings = (server: object) =>
+    `${JSON.stringify({ mcpServers: { 'agent-marketplace': { type: 'http', ...server } } }, null, 2)}\n`;
   return {
     name: 'MCP',
     needs: 'For Claude Code: .mcp.json of your project. For Cursor: .cursor/mcp.json.',
     file: '.mcp.json',
-    text: `${JSON.stringify(settings, null, 2)}\n`,
+    text: settings({ url }),
     url,
+    byKey: settings({ url: `${baseUrl}/mcp?agents=${agentId}`, headers: { Authorization: `Bearer ${apiKey}` } }),
   };
 }
 
@@ -118,8 +127,8 @@ const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 function curl(input: SnippetInput): string {
   return `# Keep this Idempotency-Key with your order.
 # A retry with the same one never pays twice; a new one is a new, paid call.
-KEY=\${IDEMPOTENCY_KEY:-$(od -An -N16 -tx1 /dev/urandom | tr -dc 0-9a-f)}
-echo "Idempotency-Key: $KEY" >&2
+idempotency_key=\${IDEMPOTENCY_KEY:-$(od -An -N16 -tx1 /dev/urandom | tr -dc 0-9a-f)}
+echo "Idempotency-Key: $idempotency_key" >&2
 SERVICE=${quote(input.baseUrl)}
 AGENT=${quote(input.agentId)}
 call() {
@@ -127,7 +136,7 @@ call() {
     "$SERVICE/v1/agents/$AGENT/execute" \\
     -H "Authorization: Bearer $${KEY_VARIABLE}" \\
     -H 'Content-Type: application/json' \\
-    -H "Idempotency-Key: $KEY" \\
+    -H "Idempotency-Key: $idempotency_key" \\
     -w ' %{http_code}' \\
     --data-binary ${quote(JSON.stringify(bodyOf(input), null, 2))}
 }
@@ -169,6 +178,7 @@ while (response.status === 202 || answer.error?.code === 'request_in_progress') 
   answer = await response.json();
 }
 if (!response.ok) throw new Error(\`\${answer.error.code}: \${answer.error.message}\`);
+console.error(\`Call \${answer.execution_id} cost \${answer.cost_usdc} USDC\`);
 console.log(answer.result);
 `;
 }
@@ -217,6 +227,7 @@ while answer.get("status") == "running" or answer.get("error", {}).get("code") =
     answer = json.load(response)
 if "error" in answer:
     raise SystemExit(f"{answer['error']['code']}: {answer['error']['message']}")
+print("Call", answer["execution_id"], "cost", answer["cost_usdc"], "USDC", file=sys.stderr)
 print(answer["result"])
 `;
 }

@@ -1,6 +1,8 @@
 /** What a dispute costs and brings its caller, before it is opened. */
+import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
-import { formatAmount, formatLamports } from '../../parts/values.tsx';
+import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
+import { DISPUTE_LAPSE_SECONDS } from '../../wallet/programTerms.ts';
 import { awardPayment, depositReturn } from '../disputes/payouts.ts';
 
 interface DisputeTermsProps {
@@ -17,7 +19,14 @@ interface DisputeTermsProps {
 export function DisputeTerms({ bond, deposit, depositSeconds, most }: DisputeTermsProps) {
   return (
     <ul className="mt-2 grid list-disc gap-1.5 pl-4">
-      <li>You pay a bond of {formatLamports(bond)}, which you lose if the dispute is rejected, and a deposit.</li>
+      <li>
+        The marketplace’s admin decides, and should within {DECISION_SECONDS / 3_600} hours. If nobody has decided after{' '}
+        {formatSpan(DISPUTE_LAPSE_SECONDS)}, anybody can end the dispute: you get the bond back, but not the price.
+      </li>
+      <li>
+        You pay a bond of {formatLamports(bond)}, which you lose if the dispute is rejected, and a deposit. The bond can
+        be worth more than this call.
+      </li>
       <li>
         If it is upheld, you get up to {formatAmount(toUsdc(most))} from the creator’s collateral, and the bond back.{' '}
         {awardPayment(true)}

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { OwnKey } from '../../../../sdk/wire/ownKey.ts';
+import { formatSol } from '../../../../sdk/wire/sol.ts';
 import { parseUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { Trouble } from '../../../parts/trouble.tsx';
@@ -43,9 +44,12 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
           {deposit}
         </Row>
         {wallet.data && isByWallet && (
-          <Row name="You pay now" className="border-t border-line pt-3 font-semibold">
-            <span className="block">{formatAmount(agent.price_per_call_usdc)}</span>
-            <span className="block">and about {formatLamports(spendOf(wallet.data))}</span>
+          <Row
+            name="You pay now"
+            about={`and about ${formatLamports(spendOf(wallet.data)).replace(' ', '\u00a0')}, of which ${formatSol(depositOf(wallet.data))} comes back`}
+            className="border-t border-line pt-3 font-semibold"
+          >
+            {formatAmount(agent.price_per_call_usdc)}
           </Row>
         )}
       </dl>
@@ -67,7 +71,7 @@ function Row({ name, about, className, children }: RowProps) {
     <div className={cx('grid grid-cols-[auto_1fr] content-start items-baseline gap-x-4 gap-y-1', className)}>
       <dt className="text-faint">{name}</dt>
       <dd className="text-right tabular-nums">{children}</dd>
-      {about && <dd className="col-span-2 text-faint">{about}</dd>}
+      {about && <dd className="col-span-2 font-normal text-faint">{about}</dd>}
     </div>
   );
 }
@@ -77,14 +81,16 @@ export const UNREAD = 'Could not be read';
 
 export const feesText = ({ fees }: WalletCost): string => `about ${formatLamports(fees)}`;
 
+const depositOf = ({ escrowDeposit, recordDeposit }: WalletCost): bigint => escrowDeposit + recordDeposit;
+
 /** What the payment takes from the wallet, lamports. */
-export const spendOf = ({ fees, escrowDeposit, recordDeposit }: WalletCost): bigint =>
-  fees + escrowDeposit + recordDeposit;
+export const spendOf = (cost: WalletCost): bigint => cost.fees + depositOf(cost);
 
 /** The refundable deposit, and when it comes back. */
-export function depositTexts({ escrowDeposit, recordDeposit, recordSeconds }: WalletCost) {
+export function depositTexts(cost: WalletCost) {
+  const { escrowDeposit, recordSeconds } = cost;
   return {
-    deposit: formatLamports(escrowDeposit + recordDeposit),
+    deposit: formatLamports(depositOf(cost)),
     back: `${formatLamports(escrowDeposit)} comes back when the call ends, the rest about ${formatSpan(recordSeconds)} later.`,
   };
 }
@@ -144,7 +150,8 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
       </ol>
       {config && (
         <div className="mt-4 border-t border-line pt-3">
-          Result wrong? You can dispute it for {formatSpan(config.dispute_window_seconds)}.
+          Result wrong? You can dispute it for {formatSpan(config.dispute_window_seconds)}; the marketplace’s admin
+          decides.
           {deposits && (
             <details>
               <summary className="py-1 text-accent">Rules of disputes</summary>

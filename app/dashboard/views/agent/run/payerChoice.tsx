@@ -22,12 +22,13 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
     <fieldset className="grid gap-2">
       <legend className="mb-2 text-sm font-medium">Pay by</legend>
       <Choice name="payer" title="Wallet" isChosen={payer === 'wallet'} onChoose={() => onPayer('wallet')}>
-        {connected
-          ? `${connected.wallet.name}, ${shorten(connected.account.address)}. Your wallet asks you to approve twice: the payment, and a message that starts the call. You pay once.`
-          : 'You are asked to connect one.'}
+        {payer === 'wallet' &&
+          (connected
+            ? `${connected.wallet.name}, ${shorten(connected.account.address)}. Your wallet asks you to approve twice: the payment, and a message that starts the call. You pay once.`
+            : 'You are asked to connect one.')}
       </Choice>
       <Choice name="payer" title="API key" isChosen={payer === 'key'} onChoose={() => onPayer('key')}>
-        You paste a key. It pays within its limits, without asking again.
+        {payer === 'key' && 'You paste a key. It pays within its limits, without asking again.'}
       </Choice>
       {payer === 'key' && (
         <div className="mt-2 grid gap-2">
