@@ -473,7 +473,7 @@ describe('the creator', function () {
       const own = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Your agents' });
       await own.filter({ hasText: /^Your agents\d+ disputes? without your reply$/ }).waitFor();
       expect(await own.getAttribute('aria-current')).to.equal('page');
-      await page.getByRole('link', { name: 'Read it and reply' }).waitFor();
+      await page.getByRole('link', { name: 'Read and reply' }).waitFor();
       await page.goto('/disputes');
       await page.getByRole('link', { name: 'Read and reply' }).first().click();
       await page.waitForURL(`**/disputes/${executionId}`);

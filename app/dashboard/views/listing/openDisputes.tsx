@@ -2,13 +2,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
-import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { buttonStyle, cx } from '../../parts/ui.tsx';
 import { formatAmount, shorten, Time } from '../../parts/values.tsx';
 import { firstDisputesQuery } from '../../parts/waiting.tsx';
 import { useSession } from '../../wallet/session.ts';
+import { MostAtStake } from '../disputes/atStake.tsx';
 import { DisputesNote } from '../disputes/disputesNote.tsx';
-import { mostSlashed, stakesQuery } from '../disputes/stakes.ts';
 
 /** Disputes shown; their own page has all of them. */
 const SHOWN = 3;
@@ -33,7 +32,7 @@ export function OpenDisputes({ agentId }: { agentId?: string }) {
           params={{ executionId: execution_id }}
           className={cx(buttonStyle(reply === null ? 'primary' : 'plain'), 'max-sm:w-full')}
         >
-          {reply === null ? 'Read it and reply' : 'Read it'}
+          {reply === null ? 'Read and reply' : 'Read'}
         </Link>
       )}
     >
@@ -52,14 +51,12 @@ export function OpenDisputes({ agentId }: { agentId?: string }) {
 }
 
 function Words({ dispute, isNamed }: { dispute: DisputeSummary; isNamed: boolean }) {
-  const { agent_id, agent_name, execution_id, price_usdc, answer_due_at, reply } = dispute;
-  const { data: stakes } = useQuery(stakesQuery(agent_id, execution_id));
-  const most = stakes && mostSlashed(stakes, parseUsdc(price_usdc));
+  const { agent_id, agent_name, price_usdc, answer_due_at, reply } = dispute;
   return (
     <>
       {isNamed && <span className="font-medium">{agent_name ?? shorten(agent_id)}: </span>}
       {isNamed ? 'a' : 'A'} call for {formatAmount(price_usdc)} is disputed.{' '}
-      {most !== undefined && <>Up to {formatAmount(toUsdc(most))} of its collateral is at stake. </>}
+      <MostAtStake dispute={dispute} whose="its" />{' '}
       {reply === null && <strong className="font-semibold">Reply now. </strong>}
       The admin can decide at any time, and should by <Time at={answer_due_at} />.
     </>
