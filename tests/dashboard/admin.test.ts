@@ -253,7 +253,7 @@ describe('the admin', function () {
         const decide = page.getByRole('link', { name: 'Read and decide' });
         await decide.nth(1).waitFor();
         expect(await decide.count()).to.equal(2);
-        await page.getByRole('tab', { name: 'Disputes (2)' }).waitFor();
+        await page.getByRole('tab', { name: 'Disputes 2 open' }).waitFor();
         await page.goBack();
         const link = page.locator(`a[href*="${cases.rejected}"]`);
         const row = page.getByRole('row').filter({ has: link });
@@ -384,7 +384,7 @@ describe('the admin', function () {
           await row.getByRole('cell', { name: 'Admin', exact: true }).waitFor();
         }
         // Only its transaction says whose pause it was.
-        const paused = decided.getByRole('row').filter({ hasText: 'Changed settings or the pause' }).first();
+        const paused = decided.getByRole('row').filter({ hasText: 'Pause of the admin lifted → set' }).first();
         await paused.getByRole('cell', { name: 'Admin', exact: true }).waitFor();
 
         // On a phone nothing of a table is cut off.

@@ -7,9 +7,9 @@ import type { OwnListing } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Back } from '../parts/heads.tsx';
 import { AskBeforeLeaving } from '../parts/leave.tsx';
-import { TabLine } from '../parts/tabs.tsx';
+import { OpenIn, TabLine } from '../parts/tabs.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { Badge, buttonStyle, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
+import { buttonStyle, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, Id, Status } from '../parts/values.tsx';
 import { queryClient } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
@@ -84,15 +84,7 @@ const UNSAVED = (
 
 function labelOf(tab: Tab, isChanged: boolean, disputes: number): ReactNode {
   if (tab === 'edit' && isChanged) return UNSAVED;
-  if (tab !== 'disputes' || disputes === 0) return LABELS[tab];
-  return (
-    <>
-      Disputes{' '}
-      <Badge tone="warn">
-        {disputes} <span className="max-sm:sr-only">open</span>
-      </Badge>
-    </>
-  );
+  return tab === 'disputes' ? <OpenIn name={LABELS.disputes} count={disputes} /> : LABELS[tab];
 }
 
 function Manage({ listing }: { listing: OwnListing }) {

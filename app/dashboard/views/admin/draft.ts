@@ -91,7 +91,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       name: 'minPrice',
       label: 'Lowest price, USDC',
       about: 'The lowest price that a listing can have.',
-      effect: 'Counts for a listed agent when its creator changes or resumes it.',
+      effect: 'Counts for a listed agent when its creator changes it.',
       min: limits.minPriceFloor,
       max: limits.minPriceCeiling,
       parse: parseUsdc,

@@ -54,11 +54,15 @@ export function StateTab() {
         <NoGuardian />
       </div>
       <Figures state={state} />
-      <div className="grid gap-6 lg:grid-cols-2">
-        <HeldUsdc state={state} />
-        <Figured title="SOL" rows={lamportRows(state)} />
-        <Figured title="Service" rows={workRows(state)} />
-        {state.x402 && <Figured title="Calls paid by x402, without an account" rows={x402Rows(state.x402)} />}
+      <div className="grid items-start gap-6 lg:grid-cols-2 sm:[&_dl]:grid-cols-[11rem_1fr]">
+        <div className="grid gap-6">
+          <HeldUsdc state={state} />
+          <Figured title="Service" rows={workRows(state)} />
+        </div>
+        <div className="grid gap-6">
+          <Figured title="SOL" rows={lamportRows(state)} />
+          {state.x402 && <Figured title="Calls paid by x402, without an account" rows={x402Rows(state.x402)} />}
+        </div>
       </div>
     </div>
   );
@@ -223,7 +227,7 @@ function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive,
           : `${formatDuration(indexer.lag_ms)} behind the chain, normal up to ${MAX_LAG_SECONDS} s`,
     },
     {
-      label: 'Records checked against the chain',
+      label: 'Check of records',
       value:
         state.reconciled_at === null ? (
           <Badge tone="warn">In progress</Badge>
