@@ -2,14 +2,14 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
-import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
+import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Card, cx, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, Time } from '../../parts/values.tsx';
+import { Time } from '../../parts/values.tsx';
 import { Deadline } from './deadline.tsx';
 import { Fold } from './fold.tsx';
 import { meanwhile, Outcomes, type Reader } from './outcomes.tsx';
-import { mostSlashed, type Stakes, stakesQuery } from './stakes.ts';
+import { type Stakes, stakesQuery } from './stakes.ts';
 
 interface AtStakeProps {
   dispute: DisputeSummary;
@@ -30,13 +30,6 @@ export function AtStake({ dispute, reader }: AtStakeProps) {
       <OfDispute dispute={dispute} reader={reader} />
     </Card>
   );
-}
-
-/** Nothing until it is read. */
-export function MostAtStake({ dispute, whose }: { dispute: DisputeSummary; whose: string }) {
-  const { data: stakes } = useQuery(stakesQuery(dispute.agent_id, dispute.execution_id));
-  const most = stakes && toUsdc(mostSlashed(stakes, parseUsdc(dispute.price_usdc)));
-  return most !== undefined && `Up to ${formatAmount(most)} of ${whose} collateral is at stake.`;
 }
 
 function OfDispute({ dispute, reader }: AtStakeProps) {

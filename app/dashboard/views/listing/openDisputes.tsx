@@ -6,24 +6,43 @@ import { buttonStyle, cx } from '../../parts/ui.tsx';
 import { formatAmount, shorten, Time } from '../../parts/values.tsx';
 import { firstDisputesQuery } from '../../parts/waiting.tsx';
 import { useSession } from '../../wallet/session.ts';
-import { MostAtStake } from '../disputes/atStake.tsx';
 import { DisputesNote } from '../disputes/disputesNote.tsx';
+import { MostAtStake } from '../disputes/mostAtStake.tsx';
 
 /** Disputes shown; their own page has all of them. */
 const SHOWN = 3;
 
-/** `agentId`: only of this agent. Renders nothing without an open dispute. */
-export function OpenDisputes({ agentId }: { agentId?: string }) {
+interface OpenDisputesProps {
+  /** Only of this agent. */
+  agentId?: string;
+  /** In one line. */
+  isShort?: boolean;
+}
+
+/** Renders nothing without an open dispute. */
+export function OpenDisputes({ agentId, isShort = false }: OpenDisputesProps) {
   const { wallet } = useSession();
   const { data } = useQuery(firstDisputesQuery(wallet));
   const open = (data?.disputes ?? []).filter(
     ({ outcome, creator, agent_id }) =>
       outcome === 'open' && creator === wallet && (agentId === undefined || agent_id === agentId),
   );
-  if (open.length === 0) return null;
+  const [first] = open;
+  if (!first) return null;
+  const title = `${open.length} open ${open.length === 1 ? 'dispute' : 'disputes'}`;
+  if (isShort) {
+    return (
+      <p className="flex flex-wrap justify-between gap-x-4 rounded-lg bg-warn-soft px-4 py-2 text-sm">
+        <span className="font-semibold text-warn">{title}</span>
+        <Link to="/disputes/$executionId" params={{ executionId: first.execution_id }} className="underline">
+          {open.some(({ reply }) => reply === null) ? 'Read and reply' : 'Read'}
+        </Link>
+      </p>
+    );
+  }
   return (
     <DisputesNote
-      title={`${open.length} open ${open.length === 1 ? 'dispute' : 'disputes'}`}
+      title={title}
       disputes={open.slice(0, SHOWN)}
       wordsOf={(dispute) => <Words dispute={dispute} isNamed={agentId === undefined} />}
       buttonOf={({ execution_id, reply }) => (
