@@ -253,7 +253,7 @@ describe('the admin', function () {
         const decide = page.getByRole('link', { name: 'Read and decide' });
         await decide.nth(1).waitFor();
         expect(await decide.count()).to.equal(2);
-        await page.getByRole('tab', { name: 'Disputes (2)' }).waitFor();
+        await page.getByRole('tab', { name: 'Disputes 2 open' }).waitFor();
         await page.goBack();
         const link = page.locator(`a[href*="${cases.rejected}"]`);
         const row = page.getByRole('row').filter({ has: link });
@@ -297,7 +297,7 @@ describe('the admin', function () {
         const before = await held();
         await page.goto(`/admin/disputes/${cases.rejected}`);
         await page.getByText('Choose an outcome and write a reason.').waitFor();
-        await page.getByText('The creator has not replied yet, and can until you decide').waitFor();
+        await page.getByText('The creator has not replied yet. You can wait until it is due').waitFor();
         await page.getByRole('radio', { name: 'Reject' }).click();
         await page.getByText('Write a reason.', { exact: true }).waitFor();
         await page.getByLabel('Reason').fill(REASON);
@@ -306,7 +306,7 @@ describe('the admin', function () {
         await dialog(page).getByRole('button', { name: 'Stay' }).click();
         await page.getByRole('button', { name: 'Review the decision' }).click();
         await dialog(page).getByText('gets the bond of 0.01 SOL').waitFor();
-        await dialog(page).getByText('The creator has not replied yet, and can until you decide; due in').waitFor();
+        await dialog(page).getByText('The creator has not replied yet; due in').waitFor();
         await sign(page, 'Sign and reject');
         expect(await held()).to.deep.equal({ ...before, creatorLamports: before.creatorLamports + BOND_LAMPORTS });
         await page.getByRole('heading', { name: 'The decision' }).waitFor();
@@ -334,10 +334,10 @@ describe('the admin', function () {
         const field = page.getByLabel('Taken from the collateral, USDC');
         await page
           .getByText(
-            'You set it, up to 0.40 USDC. Caller gets at most the price and the bond, later callers and then the treasury',
+            'You set the amount, at most 0.40 USDC of the collateral. The caller gets the bond back and at most the price',
           )
           .waitFor();
-        await page.getByText('Caller gets 0.02 USDC and the bond.').waitFor();
+        await page.getByText('The caller gets 0.02 USDC and the bond.').waitFor();
         // On a laptop the whole panel is in the window, and nothing in it scrolls.
         await page.setViewportSize({ width: 1280, height: 800 });
         const cut = `[...document.querySelectorAll('[aria-label="Your decision"], [aria-label="Your decision"] form > div')]
@@ -346,7 +346,7 @@ describe('the admin', function () {
         const lines = `[...document.querySelectorAll('[role=radiogroup] input')]
           .map((one) => document.getElementById(one.getAttribute('aria-describedby')))
           .map((one) => one.clientHeight / parseFloat(getComputedStyle(one).lineHeight))`;
-        expect(Math.max(...(await page.evaluate<number[]>(lines)))).to.be.at.most(3);
+        expect(Math.max(...(await page.evaluate<number[]>(lines)))).to.be.at.most(4);
         expect(await field.inputValue()).to.equal('0.02');
         await field.fill('1000000');
         await page.getByText('USDC can be taken.').waitFor();
@@ -384,7 +384,7 @@ describe('the admin', function () {
           await row.getByRole('cell', { name: 'Admin', exact: true }).waitFor();
         }
         // Only its transaction says whose pause it was.
-        const paused = decided.getByRole('row').filter({ hasText: 'Changed settings or the pause' }).first();
+        const paused = decided.getByRole('row').filter({ hasText: 'Pause of the admin lifted → set' }).first();
         await paused.getByRole('cell', { name: 'Admin', exact: true }).waitFor();
 
         // On a phone nothing of a table is cut off.

@@ -427,7 +427,7 @@ describe('the creator', function () {
       await page.getByRole('textbox', { name: /^Text/ }).fill('');
       await page.getByRole('tab', { name: 'Edit' }).click();
       await page.getByLabel('Price of one call, USDC').fill('0.06');
-      await page.getByRole('tab', { name: 'Edit (unsaved)' }).waitFor();
+      await page.getByRole('tab', { name: 'Edit and price (unsaved)' }).waitFor();
       await page.getByRole('main').getByRole('link', { name: 'Your agents' }).click();
       await dialog(page).getByText('not signed yet').waitFor();
       await dialog(page).getByRole('button', { name: 'Stay' }).click();
@@ -437,7 +437,7 @@ describe('the creator', function () {
       expect(await dialog(page).getByRole('button', { name: 'Sign the changes' }).isDisabled()).to.equal(true);
       await dialog(page).getByRole('button', { name: 'Change what it sends' }).click();
       await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
-      await page.getByRole('tab', { name: 'Edit (unsaved)' }).click();
+      await page.getByRole('tab', { name: 'Edit and price (unsaved)' }).click();
       await page.getByRole('button', { name: 'Save changes' }).click();
       await dialog(page).getByText('0.055 USDC → 0.06 USDC').waitFor();
       await sign(page, 'Sign the changes');
@@ -467,13 +467,14 @@ describe('the creator', function () {
     await site.visit(CREATOR, async (page) => {
       await page.goto(`/creator/${agentId}?tab=received`);
       await page.getByRole('link', { name: 'Dispute open: read the dispute' }).waitFor();
+      await page.getByRole('tab', { name: 'Overview' }).click();
       // Twenty times the price, as far as the collateral reaches.
       const most = Math.min(1, Number(held) / 1e6).toFixed(2);
       await page.getByText(`Up to ${most} USDC of its collateral is at stake. Reply now.`).waitFor();
       const own = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Your agents' });
       await own.filter({ hasText: /^Your agents\d+ disputes? without your reply$/ }).waitFor();
       expect(await own.getAttribute('aria-current')).to.equal('page');
-      await page.getByRole('link', { name: 'Read it and reply' }).waitFor();
+      await page.getByRole('link', { name: 'Read and reply' }).waitFor();
       await page.goto('/disputes');
       await page.getByRole('link', { name: 'Read and reply' }).first().click();
       await page.waitForURL(`**/disputes/${executionId}`);
@@ -547,7 +548,7 @@ describe('the creator', function () {
   it('delists the agent: nobody can call it any more, and its collateral waits', () =>
     site.visit(CREATOR, async (page) => {
       await page.goto(`/creator/${agentId}`);
-      await page.getByRole('tab', { name: 'Settings' }).click();
+      await page.getByRole('tab', { name: 'Collateral and delist' }).click();
       await page.getByRole('button', { name: 'Delist this agent' }).click();
       const held = await collateral();
       await sign(page, 'Delist permanently');

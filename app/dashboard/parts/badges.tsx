@@ -40,20 +40,30 @@ export const disputedWords = (open: number): string => {
 /** Calls before an agent is called failing. */
 const MIN_CALLS = 5;
 
+const MARKS = {
+  failing: { name: 'Failing', tone: 'bad', why: 'Fewer than half of its calls succeeded' },
+  degraded: {
+    name: 'Degraded',
+    tone: 'warn',
+    why: 'Fewer than 80 % of its last 50 calls succeeded, as the mean over wallets',
+  },
+} as const;
+
+/** The mark that callers see; null for a healthy agent. */
+export function markOf(agent: AgentSummary) {
+  if (isFailing(agent) && agent.total_executions >= MIN_CALLS) return MARKS.failing;
+  return agent.health.status === 'degraded' ? MARKS.degraded : null;
+}
+
 /** Renders nothing for a healthy agent. */
-export function Health({ agent }: { agent: AgentSummary }) {
-  if (isFailing(agent) && agent.total_executions >= MIN_CALLS) {
-    return (
-      <Badge tone="bad" title="Fewer than half of its calls succeeded">
-        Failing
-      </Badge>
-    );
-  }
-  if (agent.health.status !== 'degraded') return null;
+export function Health({ agent }: { agent: AgentSummary | undefined }) {
+  const mark = agent && markOf(agent);
   return (
-    <Badge tone="warn" title="Fewer than 80 % of its last calls succeeded">
-      Degraded
-    </Badge>
+    mark && (
+      <Badge tone={mark.tone} title={mark.why}>
+        {mark.name}
+      </Badge>
+    )
   );
 }
 

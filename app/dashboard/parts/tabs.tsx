@@ -2,6 +2,20 @@
 import { Tabs } from 'radix-ui';
 import { type ReactNode, useRef } from 'react';
 import { TAB, TAB_ROW, useSelectedTab } from './tabRow.ts';
+import { Badge } from './ui.tsx';
+
+/** The name of a tab with the number of open disputes in it. */
+export function OpenIn({ name, count }: { name: string; count: number }) {
+  if (count === 0) return name;
+  return (
+    <>
+      {name}{' '}
+      <Badge tone="warn">
+        {count} <span className="max-sm:sr-only">open</span>
+      </Badge>
+    </>
+  );
+}
 
 /** Within `Tabs.Root`; each tab has a value and a label. On a phone the one row scrolls, first to the selected tab. */
 export function TabLine({

@@ -259,7 +259,7 @@ export function Figure({ label, value, about }: { label: ReactNode; value: React
       <p className="mt-1 text-xl font-semibold tabular-nums sm:text-2xl">
         {typeof value === 'string' ? withUnit(value) : value}
       </p>
-      {about && <p className="mt-1 text-xs text-faint">{about}</p>}
+      {about && <p className="mt-1 text-xs text-faint empty:hidden">{about}</p>}
     </Card>
   );
 }

@@ -4,7 +4,7 @@ import { Tabs } from 'radix-ui';
 import { lazy, Suspense, useState } from 'react';
 import { SignedIn } from '../parts/connect.tsx';
 import { AskBeforeLeaving } from '../parts/leave.tsx';
-import { TabLine } from '../parts/tabs.tsx';
+import { OpenIn, TabLine } from '../parts/tabs.tsx';
 import { PageHead, Skeleton } from '../parts/ui.tsx';
 import { useOpenDisputes } from '../parts/waiting.tsx';
 import { useSession } from '../wallet/session.ts';
@@ -65,7 +65,7 @@ function Inside() {
         label="Admin"
         tabs={ADMIN_TABS.map((name) => [
           name,
-          name === 'disputes' && queue > 0 ? `${TAB_WORDS.disputes} (${queue})` : TAB_WORDS[name],
+          name === 'disputes' ? <OpenIn key={name} name={TAB_WORDS.disputes} count={queue} /> : TAB_WORDS[name],
         ])}
       />
       <Tabs.Content value="state">

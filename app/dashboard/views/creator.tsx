@@ -2,7 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
-import { successOf } from '../parts/badges.tsx';
+import type { AgentSummary } from '../../sdk/wire/wire.ts';
+import { Health, markOf, successOf } from '../parts/badges.tsx';
 import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { StatementButton } from '../parts/statement.tsx';
@@ -10,6 +11,8 @@ import { Trouble } from '../parts/trouble.tsx';
 import { Badge, buttonStyle, Card, cx, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, Status, Time } from '../parts/values.tsx';
 import { useUnanswered } from '../parts/waiting.tsx';
+import { agentsQuery } from '../service.ts';
+import { useSession } from '../wallet/session.ts';
 import { Introduction } from './listing/introduction.tsx';
 import { isDraftKept } from './listing/kept.ts';
 import { OpenDisputes } from './listing/openDisputes.tsx';
@@ -35,15 +38,23 @@ export default function View() {
 
 function Listings() {
   const { data, error, isPending, refetch } = useQuery(ownListingsQuery);
+  const { wallet } = useSession();
+  // As callers see them; only active ones.
+  const { data: offered } = useQuery({
+    ...agentsQuery({ creator: wallet ?? '', limit: 100 }),
+    enabled: wallet != null,
+  });
   if (isPending) return <Skeleton className="h-96" />;
   if (error) {
     return <Trouble error={error} what="Your agents" onRetry={refetch} />;
   }
   const { listings } = data;
   if (listings.length === 0) return <Begin />;
+  const agents = new Map(offered?.agents.map((agent) => [agent.agent_id, agent]));
+  const urgencyOf = (listing: OwnListing) => urgency(listing, agents.get(listing.agent_id));
   const active = listings
     .filter(({ status }) => status !== 'delisted')
-    .toSorted((one, other) => urgency(other) - urgency(one));
+    .toSorted((one, other) => urgencyOf(other) - urgencyOf(one));
   const past = listings.filter(({ status }) => status === 'delisted');
   const taken = takenText(sumUsdc(listings.map(({ collateral }) => collateral.slashed_usdc)));
   return (
@@ -61,20 +72,20 @@ function Listings() {
         {taken && <p className="text-sm text-faint">{taken}</p>}
       </div>
       {isDraftKept() && <Resume />}
-      {active.length > 0 && <List listings={active} label="Your agents" />}
+      {active.length > 0 && <List listings={active} agents={agents} label="Your agents" />}
       {past.length > 0 && (
         <section className="grid gap-3">
           <h2 className="font-medium">Delisted</h2>
-          <List listings={past} label="Delisted agents" />
+          <List listings={past} agents={agents} label="Delisted agents" />
         </section>
       )}
     </div>
   );
 }
 
-/** What needs its creator comes first: a dispute, then a pause. */
-const urgency = ({ open_disputes, status }: OwnListing): number =>
-  open_disputes > 0 ? 2 : status === 'paused' ? 1 : 0;
+/** What needs its creator comes first: a dispute, then failures, then a pause. */
+const urgency = ({ open_disputes, status }: OwnListing, agent: AgentSummary | undefined): number =>
+  open_disputes > 0 ? 3 : agent && markOf(agent) ? 2 : status === 'paused' ? 1 : 0;
 
 function Resume() {
   return (
@@ -87,25 +98,31 @@ function Resume() {
   );
 }
 
-function List({ listings, label }: { listings: readonly OwnListing[]; label: string }) {
+interface ListProps {
+  listings: readonly OwnListing[];
+  agents: ReadonlyMap<string, AgentSummary>;
+  label: string;
+}
+
+function List({ listings, agents, label }: ListProps) {
   return (
     <ul aria-label={label} className="grid gap-3">
       {listings.map((listing) => (
         <li key={listing.agent_id}>
-          <Row listing={listing} />
+          <Row listing={listing} agent={agents.get(listing.agent_id)} />
         </li>
       ))}
     </ul>
   );
 }
 
-function Row({ listing }: { listing: OwnListing }) {
+function Row({ listing, agent }: { listing: OwnListing; agent: AgentSummary | undefined }) {
   const { agent_id, name, status, price_usdc, total_executions, earned_usdc, open_disputes } = listing;
   // On a phone two rows; the wide ones share the second.
   const figures: readonly (readonly [term: string, value: string, isWide?: true])[] = [
     ['Price', formatAmount(price_usdc)],
     ['Calls', formatCount(total_executions)],
-    ['Success', successOf(listing)],
+    ['Delivered', successOf(listing)],
     ['Earned', formatAmount(earned_usdc), true],
     ['Collateral', formatAmount(heldCollateral(listing)), true],
   ];
@@ -121,6 +138,7 @@ function Row({ listing }: { listing: OwnListing }) {
             {name ?? 'Agent without a description'}
           </Link>
           <Status value={status} />
+          <Health agent={agent} />
           {open_disputes > 0 && (
             <Badge tone="warn">
               {open_disputes} open {open_disputes === 1 ? 'dispute' : 'disputes'}

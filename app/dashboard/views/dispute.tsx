@@ -13,7 +13,7 @@ import { Parameters } from '../parts/parameters.tsx';
 import Result from '../parts/result/result.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Badge, Button, Card, cx, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
-import { Code, formatAmount, formatCount, Id, shorten, Time } from '../parts/values.tsx';
+import { Code, Day, formatAmount, formatCount, Id, shorten, Time } from '../parts/values.tsx';
 import { caseQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Due } from './admin/due.tsx';
@@ -24,8 +24,10 @@ import { useCreatorName } from './disputes/creatorName.ts';
 import { Decision } from './disputes/decision.tsx';
 import { Evidence } from './disputes/evidence.tsx';
 import { Fold } from './disputes/fold.tsx';
+import { MostAtStake } from './disputes/mostAtStake.tsx';
 import { Others } from './disputes/others.tsx';
 import type { Reader } from './disputes/outcomes.tsx';
+import { Promised } from './disputes/promised.tsx';
 import { Reply } from './disputes/reply.tsx';
 import { Verified } from './disputes/verified.tsx';
 import { CallOf, DisputeActions, DisputeTitle } from './executions/dispute.tsx';
@@ -122,6 +124,11 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
         title={<DisputeTitle dispute={dispute} />}
         about={
           <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1 text-sm">
+            {task !== null && (
+              <span className="w-full">
+                <TaskLine task={task} />
+              </span>
+            )}
             <Badge tone={tone}>{words}</Badge>
             {reader === 'admin' && <Parties dispute={dispute} />}
             <span>
@@ -129,15 +136,10 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             </span>
             <CallOf dispute={dispute} reader={reader} />
             {isOpen && reader === 'creator' && (
-              <span className="w-full">
-                Your collateral is at stake. The admin can decide at any time, and should by{' '}
+              <strong className="w-full font-semibold text-ink">
+                <MostAtStake dispute={dispute} whose="the agent’s" /> The admin can decide at any time, and should by{' '}
                 <Time at={dispute.answer_due_at} />.
-              </span>
-            )}
-            {task !== null && (
-              <span className="w-full">
-                <TaskLine task={task} />
-              </span>
+              </strong>
             )}
           </span>
         }
@@ -172,6 +174,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             {task !== null && <Code text={task} label="Task" />}
             {sent !== null && <Parameters parameters={sent} />}
           </Fold>
+          {reader === 'admin' && isOpen && <Promised dispute={dispute} />}
           <Fold title="What was answered" gist={result === null ? 'no longer kept' : sizeOf(result)} open={mustRead}>
             {result === null ? (
               <p className="text-sm text-faint">The marketplace no longer has the result.</p>
@@ -198,8 +201,9 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
                 <h2 className="font-semibold">Your decision</h2>
                 <Due dispute={dispute} />
               </div>
-              <p className="mt-0.5 text-sm text-faint">
-                Due by <Time at={dispute.answer_due_at} />
+              <p className="mt-0.5 text-xs text-faint">
+                Due by <Time at={dispute.answer_due_at} />. Later you can still decide. From{' '}
+                <Day at={dispute.lapses_at} /> anybody can end it: the bond goes back, the price stays paid.
               </p>
             </div>
             <Resolve dispute={dispute} />
@@ -223,19 +227,22 @@ function Parties({ dispute }: { dispute: DisputeSummary }) {
   const creator = useCreatorName(dispute);
   return (
     <span>
-      Caller {shorten(dispute.caller)} against creator {creator}
+      Caller {shorten(dispute.caller)} against <AgentLink dispute={dispute} /> by {creator}
     </span>
+  );
+}
+
+function AgentLink({ dispute: { agent_id: agentId, agent_name } }: { dispute: DisputeSummary }) {
+  return (
+    <Link to="/agents/$agentId" params={{ agentId }} className="text-accent underline">
+      {agent_name ?? shorten(agentId)}
+    </Link>
   );
 }
 
 function historyOf({ dispute, execution }: Case): (readonly [ReactNode, ReactNode] | false)[] {
   return [
-    [
-      'Agent',
-      <Link key="agent" to="/agents/$agentId" params={{ agentId: dispute.agent_id }} className="text-accent underline">
-        {dispute.agent_name ?? shorten(dispute.agent_id)}
-      </Link>,
-    ],
+    ['Agent', <AgentLink key="agent" dispute={dispute} />],
     ['Caller', <Id key="caller" value={dispute.caller} kind="address" />],
     ['Creator', <Id key="creator" value={dispute.creator} kind="address" />],
     ['Price', formatAmount(dispute.price_usdc)],

@@ -96,7 +96,7 @@ export function DisputeList({ wallet, agentId, page, onPage, empty }: DisputeLis
                 <ul className="grid gap-4">
                   {disputes.map((dispute) => (
                     <li key={dispute.execution_id}>
-                      <DisputeCard dispute={dispute} wallet={wallet} listed />
+                      <DisputeCard dispute={dispute} wallet={wallet} listed isOfAgent={agentId !== undefined} />
                     </li>
                   ))}
                 </ul>

@@ -4,12 +4,13 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
 import { type ReactNode, useMemo, useState } from 'react';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
+import { Health } from '../parts/badges.tsx';
 import { SignedIn } from '../parts/connect.tsx';
 import { Back } from '../parts/heads.tsx';
 import { AskBeforeLeaving } from '../parts/leave.tsx';
-import { TabLine } from '../parts/tabs.tsx';
+import { OpenIn, TabLine } from '../parts/tabs.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { Badge, buttonStyle, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
+import { buttonStyle, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, Id, Status } from '../parts/values.tsx';
 import { queryClient } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
@@ -19,7 +20,7 @@ import { CollateralCard, DelistCard, PauseButton } from './listing/actions.tsx';
 import { type Draft, draftOf, isSame } from './listing/draft.ts';
 import { Edit } from './listing/edit.tsx';
 import { OpenDisputes } from './listing/openDisputes.tsx';
-import { Overview } from './listing/overview.tsx';
+import { Overview, ownAgentQuery } from './listing/overview.tsx';
 import { ownListingsQuery } from './listing/own.ts';
 import { Received } from './listing/received.tsx';
 import { RotateCard } from './listing/rotate.tsx';
@@ -71,27 +72,21 @@ const LABELS: Record<Tab, string> = {
   overview: 'Overview',
   received: 'Calls',
   disputes: 'Disputes',
-  edit: 'Edit',
+  edit: 'Edit and price',
   test: 'Test',
-  settings: 'Settings',
+  settings: 'Collateral and delist',
 };
 
-const UNSAVED = (
-  <>
-    Edit<span className="text-warn"> (unsaved)</span>
-  </>
-);
-
 function labelOf(tab: Tab, isChanged: boolean, disputes: number): ReactNode {
-  if (tab === 'edit' && isChanged) return UNSAVED;
-  if (tab !== 'disputes' || disputes === 0) return LABELS[tab];
+  if (tab === 'disputes') return <OpenIn name={LABELS.disputes} count={disputes} />;
+  const [first, ...rest] = LABELS[tab].split(' ');
+  // On a phone the first word is enough.
   return (
-    <>
-      Disputes{' '}
-      <Badge tone="warn">
-        {disputes} <span className="max-sm:sr-only">open</span>
-      </Badge>
-    </>
+    <span>
+      {first}
+      {rest.length > 0 && <span className="max-sm:sr-only"> {rest.join(' ')}</span>}
+      {tab === 'edit' && isChanged && <span className="text-warn"> (unsaved)</span>}
+    </span>
   );
 }
 
@@ -103,6 +98,7 @@ function Manage({ listing }: { listing: OwnListing }) {
   // Only changed fields are kept, so that the others follow the chain.
   const [changes, setChanges] = useState<Partial<Draft>>({});
   const [outcome, setOutcome] = useState<TestOutcome | null>(null);
+  const { data: agent } = useQuery(ownAgentQuery(listing));
   const present = useMemo(() => draftOf(listing), [listing]);
   const draft = { ...present, ...changes };
   const change = (part: Partial<Draft>) => setChanges((before) => ({ ...before, ...part }));
@@ -118,6 +114,7 @@ function Manage({ listing }: { listing: OwnListing }) {
         about={
           <span className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
             <Status value={listing.status} />
+            <Health agent={agent} />
             <span className="tabular-nums">{formatAmount(listing.price_usdc)} a call</span>
             <Id value={listing.agent_id} kind="address" />
           </span>
@@ -134,7 +131,7 @@ function Manage({ listing }: { listing: OwnListing }) {
       </PageHead>
       {tab !== 'disputes' && (
         <div className="mb-6 empty:hidden">
-          <OpenDisputes agentId={listing.agent_id} />
+          <OpenDisputes agentId={listing.agent_id} isShort={tab !== 'overview'} />
         </div>
       )}
       <Tabs.Root value={tab} onValueChange={(next) => setTab(next as Tab)}>

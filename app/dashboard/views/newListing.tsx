@@ -6,11 +6,11 @@ import { AskBeforeLeaving } from '../parts/leave.tsx';
 import { Button, PageHead, Skeleton } from '../parts/ui.tsx';
 import { configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
-import { AgentCard } from './listing/agentCard.tsx';
 import { useListingAddress } from './listing/chainFacts.ts';
 import { Payment } from './listing/costs.tsx';
 import { DetailsFields } from './listing/detailsFields.tsx';
 import { checkDraft, type Draft, type DraftErrors, type DraftField } from './listing/draft.ts';
+import { DraftCard } from './listing/draftCard.tsx';
 import { EndpointFields } from './listing/endpointFields.tsx';
 import { Introduction } from './listing/introduction.tsx';
 import { useKept } from './listing/kept.ts';
@@ -188,9 +188,19 @@ function Step({ step, kept, errors, agentId, signingKey, onKey, open, outcome, o
   const parts: ReactNode[] = [
     <div key="details" className="grid gap-6">
       <ServerHint endpoint={draft.endpoint} agentName={draft.name} />
-      <div className="grid items-start gap-8 xl:grid-cols-[1fr_17rem]">
-        <DetailsFields draft={draft} errors={errors} onChange={change} agentId={agentId} />
-        <AgentCard draft={draft} agentId={agentId} />
+      <div className="grid items-start gap-8 xl:grid-cols-[1fr_19rem]">
+        <DetailsFields draft={draft} errors={errors} onChange={change} agentId={agentId}>
+          <details className="xl:hidden">
+            <summary className="text-sm text-accent">Preview of the card</summary>
+            <div className="mt-3 max-w-96">
+              <DraftCard draft={draft} agentId={agentId} />
+            </div>
+          </details>
+        </DetailsFields>
+        <aside aria-label="Preview of the card" className="grid gap-2.5 max-xl:hidden">
+          <h3 className="text-xs font-medium text-faint">As callers see it</h3>
+          <DraftCard draft={draft} agentId={agentId} />
+        </aside>
       </div>
     </div>,
     <Suspense key="schemas" fallback={<Skeleton className="h-112" />}>

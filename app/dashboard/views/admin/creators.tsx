@@ -1,4 +1,4 @@
-/** All creators, and the badge for a verified identity. */
+/** All creators, and the badge of a verified wallet. */
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
@@ -6,11 +6,12 @@ import { useEffect, useState } from 'react';
 import { MAX_OTHER_NAMES } from '../../../sdk/wire/choices.ts';
 import type { CreatorSummary } from '../../../sdk/wire/listingProcedures.ts';
 import { formatterOf } from '../../parts/amount.ts';
+import { Verified } from '../../parts/badges.tsx';
 import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
 import { SignDialog } from '../../parts/sign.tsx';
 import { AtRight, Cell } from '../../parts/table.tsx';
-import { Badge, Button, Empty, Input } from '../../parts/ui.tsx';
+import { Button, Empty, Input } from '../../parts/ui.tsx';
 import { Day, formatCount, formatList, Id, shorten } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { countWords } from '../disputes/others.tsx';
@@ -18,7 +19,7 @@ import { PAGE_SIZE } from './search.ts';
 
 const HEAD = [
   'Creator',
-  'Identity',
+  'Badge',
   <AtRight key="agents">Agents</AtRight>,
   <AtRight key="calls">Calls</AtRight>,
   <AtRight key="failed">Failed</AtRight>,
@@ -58,8 +59,9 @@ export function CreatorsTab() {
   return (
     <div className="grid gap-5">
       <p className="max-w-2xl text-sm text-faint">
-        The badge “verified” tells callers, on every agent of a wallet, that the marketplace has checked who its creator
-        is. It gives no other rights, and you can remove it at any time.
+        The badge “Verified wallet” tells callers, on every agent of a wallet, that you have checked who owns it. It
+        vouches neither for the name shown nor for the answers. It gives no other rights, and you can remove it at any
+        time.
       </p>
       <div className="w-full sm:w-80">
         <Input
@@ -103,8 +105,8 @@ export function CreatorsTab() {
                 </span>
               )}
             </td>
-            <Cell of="Identity" className="whitespace-nowrap">
-              <Badge tone={creator.verified ? 'good' : 'plain'}>{creator.verified ? 'Verified' : 'Not verified'}</Badge>
+            <Cell of="Badge" className="whitespace-nowrap">
+              {creator.verified ? <Verified /> : <span className="text-faint">None</span>}
               {creator.verified_at && (
                 <span className="mt-1 block text-xs text-faint">
                   <Day at={creator.verified_at} />
@@ -166,14 +168,14 @@ function BadgeDialog({ creator, onClose }: { creator: CreatorSummary; onClose():
       title={verified ? `Verify ${nameOf(creator)}?` : `Remove the badge of ${nameOf(creator)}?`}
       about={
         verified
-          ? 'The badge appears on every agent of this wallet, under every name that it chooses. Verify a creator only after you have checked their identity. You can remove the badge at any time.'
+          ? 'The badge “Verified wallet” appears on every agent of this wallet, under every name that it chooses. Give it only after you have checked who owns the wallet. You can remove it at any time.'
           : 'The badge is removed from all agents of this wallet. They stay listed and accept calls.'
       }
       rows={[
         ['Creator', <Id key="wallet" value={creator.wallet} kind="address" />],
         ['Agents', formatCount(creator.listings)],
         ...(creator.other_names.length > 0 ? ([['Other names', otherNames(creator)]] as const) : []),
-        ['Badge', verified ? 'none → verified' : 'verified → none'],
+        ['Badge', verified ? 'None → Verified wallet' : 'Verified wallet → None'],
       ]}
       doing={verified ? 'Giving the badge' : 'Removing the badge'}
       confirm={verified ? 'Verify' : 'Remove badge'}
@@ -181,7 +183,7 @@ function BadgeDialog({ creator, onClose }: { creator: CreatorSummary; onClose():
       work={({ marketplace, wallet, verifyCreator, PublicKey }) =>
         verifyCreator(marketplace, wallet, { creator: new PublicKey(creator.wallet), verified })
       }
-      done={() => [verified ? 'The creator is verified' : 'The badge is removed', 'The list updates within seconds.']}
+      done={() => [verified ? 'The wallet is verified' : 'The badge is removed', 'The list updates within seconds.']}
       onClose={onClose}
     />
   );

@@ -11,6 +11,7 @@ import { buttonStyle, Empty, Select } from '../../parts/ui.tsx';
 import { formatAmount, Id, shorten, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { useCreatorName } from '../disputes/creatorName.ts';
+import { isUninformed } from '../disputes/ended.tsx';
 import { Due } from './due.tsx';
 import { PAGE_SIZE } from './search.ts';
 
@@ -117,6 +118,7 @@ function Row({ dispute }: { dispute: DisputeSummary }) {
         ) : (
           <span>
             {OUTCOME_WORDS[outcome]} {resolved_at !== null && <Time at={resolved_at} />}
+            {isUninformed(dispute) && ', without the evidence'}
           </span>
         )}
       </Cell>

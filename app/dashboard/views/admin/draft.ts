@@ -29,6 +29,8 @@ export interface SettingField {
   name: FieldName;
   label: string;
   about: string;
+  /** When a change counts, and for whom. */
+  effect: string;
   min: bigint;
   max: bigint;
   parse(text: string): bigint;
@@ -67,6 +69,11 @@ function parsePercent(text: string): bigint {
 const showUsdc = (value: bigint) => `${formatUsdc(value)} USDC`;
 const showSpan = (value: bigint) => formatSpan(Number(value));
 
+/** Of the limits of price and collateral. */
+export const TIERS_EFFECT =
+  'Counts for a listed agent when its creator changes or resumes it, and when a dispute takes from its collateral.';
+const NEW_CALLS = 'Applies to new calls, and to how long the collateral of an agent that delists later is held.';
+
 export function fieldsOf(limits: Limits): SettingField[] {
   const seconds = { parse: parseSpan, show: showSpan, isSpan: true };
   return [
@@ -74,6 +81,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       name: 'feeBps',
       label: 'Fee, %',
       about: `The marketplace’s share of every settled price. At most ${limits.maxFeeBps / 100} %, the program’s limit.`,
+      effect: 'Applies to new calls of every agent.',
       min: 0n,
       max: BigInt(limits.maxFeeBps),
       parse: parsePercent,
@@ -83,6 +91,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       name: 'minPrice',
       label: 'Lowest price, USDC',
       about: 'The lowest price that a listing can have.',
+      effect: 'Counts for a listed agent when its creator changes it.',
       min: limits.minPriceFloor,
       max: limits.minPriceCeiling,
       parse: parseUsdc,
@@ -92,6 +101,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       name: 'disputeBond',
       label: 'Dispute bond, SOL',
       about: 'Paid by the caller who opens a dispute, and locked until the decision.',
+      effect: 'Applies to every later dispute.',
       min: 0n,
       max: limits.disputeBondLamportsMax,
       parse: parseSol,
@@ -101,6 +111,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       name: 'disputeWindowSeconds',
       label: 'Dispute window',
       about: 'How long a settled call can be disputed.',
+      effect: NEW_CALLS,
       min: BigInt(limits.disputeWindowSecondsMin),
       max: BigInt(limits.disputeWindowSecondsMax),
       ...seconds,
@@ -109,6 +120,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       name: 'refundGraceSeconds',
       label: 'Refund time',
       about: 'Time from the deadline of a call until anybody can send its refund.',
+      effect: NEW_CALLS,
       min: BigInt(limits.refundGraceSecondsMin),
       max: BigInt(limits.refundGraceSecondsMax),
       ...seconds,
@@ -117,6 +129,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       name: 'maxTimeoutSeconds',
       label: 'Longest timeout',
       about: 'The longest timeout that a listing may have.',
+      effect: NEW_CALLS,
       min: BigInt(limits.maxTimeoutSecondsMin),
       max: BigInt(limits.maxTimeoutSecondsMax),
       ...seconds,
@@ -126,6 +139,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       label: 'Time until a call’s account is closed',
       about:
         'From the end of a settled call on. Its refundable deposit then comes back, and its record goes to the archive.',
+      effect: 'Counts for calls in progress, too.',
       min: BigInt(limits.recordSecondsMin),
       max: BigInt(limits.recordSecondsMax),
       ...seconds,
@@ -135,6 +149,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       label: 'Cap on calls in a dispute window, ×\u00a0collateral',
       about:
         'Example: 10 lets an agent with 5.00 USDC of collateral take 50.00 USDC of calls per dispute window, without refunded ones. 0: no cap.',
+      effect: 'Counts at once for every agent, with calls already taken in the window.',
       min: 0n,
       max: BigInt(limits.exposureMultipleMax),
       parse: parseCount,
@@ -191,6 +206,7 @@ export interface Change {
   label: string;
   before: string;
   after: string;
+  effect: string;
 }
 
 /** The differences from the chain: as text to review, and as the change to sign. Only for drafts without faults. */
@@ -198,6 +214,7 @@ export function changesOf(fields: SettingField[], before: Draft, after: Draft) {
   const changed = fields.filter((field) => field.parse(before[field.name]) !== field.parse(after[field.name].trim()));
   const changes: Change[] = changed.map((field) => ({
     label: field.label,
+    effect: field.effect,
     before: field.show(field.parse(before[field.name])),
     after: field.show(field.parse(after[field.name].trim())),
   }));
@@ -220,7 +237,12 @@ export function changesOf(fields: SettingField[], before: Draft, after: Draft) {
   }
   if (showTiers(before.tiers) !== showTiers(after.tiers)) {
     settings.tiers = parseTiers(after.tiers);
-    changes.push({ label: 'Collateral', before: showTiers(before.tiers), after: showTiers(after.tiers) });
+    changes.push({
+      label: 'Collateral',
+      before: showTiers(before.tiers),
+      after: showTiers(after.tiers),
+      effect: TIERS_EFFECT,
+    });
   }
   return { changes, settings };
 }

@@ -1,7 +1,7 @@
 /** A dispute's remaining time, out of the 72 hours in which the admin promises to decide. */
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
-import { Badge, type Tone } from '../../parts/ui.tsx';
+import { Badge, Note, type Tone } from '../../parts/ui.tsx';
 import { formatSpan, Status } from '../../parts/values.tsx';
 
 /** Below this, the remaining time counts as short. */
@@ -24,9 +24,21 @@ export function Due({ dispute }: { dispute: DisputeSummary }) {
 
 /** Which side of an open dispute has not been heard; null once both are. */
 export function unheardWords({ has_evidence, reply }: DisputeSummary): string | null {
-  if (!has_evidence && reply === null) return 'Neither side has written anything yet. Both can until you decide';
-  if (!has_evidence) return 'The caller has not uploaded the evidence yet, and can until you decide';
-  return reply === null ? 'The creator has not replied yet, and can until you decide' : null;
+  if (!has_evidence && reply === null) return 'Neither side has written anything yet';
+  if (!has_evidence) return 'The caller has not uploaded the evidence yet';
+  return reply === null ? 'The creator has not replied yet' : null;
+}
+
+/** The same beside the decision. */
+export function UnheardNote({ dispute }: { dispute: DisputeSummary }) {
+  const left = useSecondsLeft(dispute);
+  const words = unheardWords(dispute);
+  if (words === null) return null;
+  return (
+    <Note tone="warn">
+      {words}. {left > 0 ? 'You can wait until it is due; a decision is final.' : 'A decision is final.'}
+    </Note>
+  );
 }
 
 /** The same with the time left, before the admin signs. */

@@ -1,15 +1,25 @@
 /** What a transaction of the admin or the guardian did, in words. */
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import { Link, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { formatUuid } from '../../../sdk/receipt/receipt.ts';
 import type { AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
-import { formatAmount, Id, shorten } from '../../parts/values.tsx';
+import { pageOf } from '../../parts/pages.tsx';
+import { formatAmount, formatLamports, formatSpan, Id, shorten } from '../../parts/values.tsx';
+import { openQueueQuery } from '../../parts/waiting.tsx';
 import { agentQuery, call } from '../../service.ts';
+import { PAGE_SIZE } from './search.ts';
 
 type Data = AdminEvent['data'];
+
+export const eventsQuery = (page: number) =>
+  queryOptions({
+    queryKey: ['operation.events', page],
+    queryFn: () => call('operation.events', pageOf(page, PAGE_SIZE)),
+    placeholderData: keepPreviousData,
+  });
 
 const WORDS: Record<string, (data: Data) => ReactNode> = {
   AdminChanged: ({ admin }) => <>Changed the admin to {address(admin)}</>,
@@ -29,9 +39,12 @@ const WORDS: Record<string, (data: Data) => ReactNode> = {
   TreasuryWithdrawn: ({ amount }) => `Withdrew ${usdc(amount)} from the treasury`,
 };
 
+const idOf = ({ executionId }: Data): string => formatUuid(hexToBytes(String(executionId)));
+
 /** The event has no price; an award is the amount by which a decision is known. */
-function Resolved({ data: { executionId, listing, upheld, amountToCaller } }: { data: Data }) {
-  const id = formatUuid(hexToBytes(String(executionId)));
+function Resolved({ data }: { data: Data }) {
+  const { listing, upheld, amountToCaller } = data;
+  const id = idOf(data);
   const { data: agent } = useQuery(agentQuery(String(listing)));
   return (
     <>
@@ -47,18 +60,61 @@ const usdc = (units: unknown): string => formatAmount(toUsdc(BigInt(String(units
 
 const address = (value: unknown) => <Id value={String(value)} kind="address" />;
 
-/** An event without words here is named as in the program. */
-export const eventWords = ({ event, data }: AdminEvent): ReactNode => WORDS[event]?.(data) ?? event;
+type Values = Record<string, unknown>;
 
+const span = (seconds: unknown): string => formatSpan(Number(seconds));
+
+/** Each setting of an event, and its value in words. */
+const SETTINGS: Record<string, readonly [name: string, words: (value: unknown) => string]> = {
+  feeBps: ['Fee', (bps) => `${Number(bps) / 100} %`],
+  minPrice: ['Lowest price', usdc],
+  disputeBondLamports: ['Dispute bond', (lamports) => formatLamports(BigInt(String(lamports)))],
+  disputeWindowSeconds: ['Dispute window', span],
+  refundGraceSeconds: ['Refund time', span],
+  maxTimeoutSeconds: ['Longest timeout', span],
+  recordSeconds: ['Time until a call’s account is closed', span],
+  exposureMultiple: ['Cap on calls', (times) => (times === 0 ? 'none' : `${times} times the collateral`)],
+  adminDelaySeconds: ['Delay of changes', span],
+  adminPaused: ['Pause of the admin', (isSet) => (isSet ? 'set' : 'lifted')],
+  guardianPaused: ['Pause of the guardian', (isSet) => (isSet ? 'set' : 'lifted')],
+};
+
+/** Such as `Fee 1 % → 0.8 %`; empty without earlier settings. */
+function changeWords(before: Values | undefined, after: Values): string {
+  if (!before) return '';
+  const isChanged = (key: string) => JSON.stringify(before[key]) !== JSON.stringify(after[key]);
+  const words = Object.entries(SETTINGS).flatMap(([key, [name, show]]) =>
+    isChanged(key) ? [`${name} ${show(before[key])} → ${show(after[key])}`] : [],
+  );
+  return [...words, ...(isChanged('tiers') ? ['Collateral by price'] : [])].join('; ');
+}
+
+/** An event without words here is named as in the program. `earlier`: newest first. */
+export function eventWords({ event, data }: AdminEvent, earlier: readonly AdminEvent[]): ReactNode {
+  const settings = data.settings as Values | undefined;
+  const before = earlier.find((other) => other.data.settings)?.data.settings as Values | undefined;
+  return (settings && changeWords(before, settings)) || (WORDS[event]?.(data) ?? event);
+}
+
+/** By the name of the agent, if what the page has read says it. */
 export function DisputeLink({ executionId }: { executionId: string }) {
+  const { events: page = 1 } = useSearch({ from: '/admin' });
+  const { data: queue } = useQuery(openQueueQuery);
+  const { data: log } = useQuery(eventsQuery(page));
+  const resolved = log?.events.find(({ event, data }) => event === 'DisputeResolved' && idOf(data) === executionId);
+  const listing = String(
+    queue?.disputes.find(({ execution_id }) => execution_id === executionId)?.agent_id ?? resolved?.data.listing ?? '',
+  );
+  const { data: agent } = useQuery({ ...agentQuery(listing), enabled: listing !== '' });
   return (
     <Link
       to="/admin/disputes/$executionId"
       params={{ executionId }}
       title={executionId}
-      className="font-mono text-[0.8125rem] whitespace-nowrap text-accent underline"
+      className="text-accent underline"
     >
-      {shorten(executionId)}
+      {agent && `${agent.name}, `}
+      <span className="font-mono text-[0.8125rem] whitespace-nowrap">{shorten(executionId)}</span>
     </Link>
   );
 }

@@ -45,7 +45,7 @@ export function HeldUsdc({ state: { held, listings } }: { state: OperationState 
             <span key="treasury" className="flex flex-wrap gap-x-3">
               {treasury == null ? '–' : formatAmount(treasury)}
               <Link to="/admin" search={{ tab: 'settings' }} className="text-accent underline">
-                Withdraw
+                Withdraw in Settings
               </Link>
             </span>,
           ],

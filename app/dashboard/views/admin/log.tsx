@@ -5,13 +5,12 @@ import type { ComponentProps, ReactNode } from 'react';
 import type { AdminAction, AdminActionName, AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
 import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
-import { Cell } from '../../parts/table.tsx';
 import { Badge, Empty } from '../../parts/ui.tsx';
 import { Clock, Id, Time } from '../../parts/values.tsx';
 import { call, configQuery } from '../../service.ts';
-import { DisputeLink, eventWords } from './events.tsx';
+import { DisputeLink, eventsQuery, eventWords } from './events.tsx';
 import { PAGE_SIZE } from './search.ts';
-import { SignedBy } from './signedBy.tsx';
+import { By, SignedBy } from './signedBy.tsx';
 
 const REFRESH_MS = 15_000;
 /** From here on, the end of an action is shown, too. */
@@ -80,24 +79,25 @@ function Actions() {
   );
 }
 
+/** On a phone two lines: what was done, and when. */
+const ROW = 'max-sm:flex! max-sm:flex-wrap max-sm:gap-x-3! max-sm:gap-y-0.5!';
+
 function ActionRow({ action }: { action: AdminAction }) {
   const { outcome, begun_at, ended_at } = action;
   const { data: config } = useQuery(configQuery);
   const isLong = ended_at !== null && Date.parse(ended_at) - Date.parse(begun_at) >= LONG_MS;
   return (
-    <tr>
-      <Cell of="When">
-        <span>
-          <Time at={begun_at} hasSeconds />
-          {isLong && (
-            <>
-              {' '}
-              to <Clock at={ended_at} />
-            </>
-          )}
-        </span>
-      </Cell>
-      <Cell of="What">
+    <tr className={ROW}>
+      <td className="max-sm:order-last max-sm:w-full max-sm:text-faint">
+        <Time at={begun_at} hasSeconds />
+        {isLong && (
+          <>
+            {' '}
+            to <Clock at={ended_at} />
+          </>
+        )}
+      </td>
+      <td>
         <span className="flex flex-wrap gap-x-2 gap-y-1">
           {ACTION_WORDS[action.action]}
           {outcome !== 'done' && (
@@ -106,11 +106,11 @@ function ActionRow({ action }: { action: AdminAction }) {
             </Badge>
           )}
         </span>
-      </Cell>
-      <Cell of="By" className="whitespace-nowrap">
-        <span>{action.wallet === config?.admin ? 'Admin' : <Id value={action.wallet} kind="address" />}</span>
-      </Cell>
-      <Cell of="About">{aboutWords(action)}</Cell>
+      </td>
+      <td className="whitespace-nowrap">
+        <By>{action.wallet === config?.admin ? 'Admin' : <Id value={action.wallet} kind="address" />}</By>
+      </td>
+      <td>{aboutWords(action)}</td>
     </tr>
   );
 }
@@ -124,11 +124,7 @@ function aboutWords({ action, subject }: AdminAction): ReactNode {
 function Events() {
   const { events: page = 1 } = useSearch({ from: '/admin' });
   const navigate = useNavigate({ from: '/admin' });
-  const query = useQuery({
-    queryKey: ['operation.events', page],
-    queryFn: () => call('operation.events', pageOf(page, PAGE_SIZE)),
-    placeholderData: keepPreviousData,
-  });
+  const query = useQuery(eventsQuery(page));
   return (
     <Section
       title="Decisions and changes"
@@ -140,38 +136,41 @@ function Events() {
       page={page}
       onPage={(next) => void navigate({ search: (before) => ({ ...before, events: next }) })}
     >
-      {query.data?.events.map((event) => (
-        <EventRow key={`${event.signature} ${event.event_index}`} event={event} />
+      {query.data?.events.map((event, index, events) => (
+        <EventRow
+          key={`${event.signature} ${event.event_index}`}
+          event={event}
+          what={eventWords(event, events.slice(index + 1))}
+        />
       ))}
     </Section>
   );
 }
 
-function EventRow({ event }: { event: AdminEvent }) {
+function EventRow({ event, what }: { event: AdminEvent; what: ReactNode }) {
   return (
-    <tr>
-      <Cell of="When" className="whitespace-nowrap">
+    <tr className={ROW}>
+      <td className="max-sm:order-1 max-sm:text-faint sm:whitespace-nowrap">
         {event.at ? <Time at={event.at} hasSeconds /> : `slot ${event.slot}`}
-      </Cell>
-      <Cell of="What">
-        <span>{eventWords(event)}</span>
-      </Cell>
-      <Cell of="By" className="whitespace-nowrap">
-        <span>
-          <SignedBy event={event} />
-        </span>
-      </Cell>
-      <Cell of="Fields" className="max-w-96">
+      </td>
+      <td className="max-sm:w-full">{what}</td>
+      <td className="whitespace-nowrap max-sm:order-1">
+        <SignedBy event={event} />
+      </td>
+      <td className="max-w-96 max-sm:order-1 max-sm:has-[[open]]:w-full">
         <details className="min-w-0">
           <summary className="cursor-pointer text-faint">Show</summary>
+          <span className="sm:hidden">
+            <Id value={event.signature} kind="tx" />
+          </span>
           <pre className="mt-2 overflow-x-auto text-xs break-all whitespace-pre-wrap">
             {JSON.stringify(event.data, null, 2)}
           </pre>
         </details>
-      </Cell>
-      <Cell of="Transaction">
+      </td>
+      <td className="max-sm:hidden">
         <Id value={event.signature} kind="tx" />
-      </Cell>
+      </td>
     </tr>
   );
 }

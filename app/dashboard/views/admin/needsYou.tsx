@@ -32,7 +32,7 @@ export function NeedsYou({ count }: { count: number }) {
         <Link
           to="/admin/disputes/$executionId"
           params={{ executionId: execution_id }}
-          className={buttonStyle('plain', true)}
+          className={buttonStyle('primary', true)}
         >
           Read and decide
         </Link>

@@ -8,14 +8,14 @@ import { Choice } from '../../parts/choice.tsx';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { type Reading, read } from '../../parts/reading.ts';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
-import { Button, Input, Note, TextArea } from '../../parts/ui.tsx';
+import { Button, Input, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatNumber, shorten } from '../../parts/values.tsx';
 import { useCreatorName } from '../disputes/creatorName.ts';
 import { EXCESS } from '../disputes/excess.ts';
 import { awardPayment, depositReturn } from '../disputes/payouts.ts';
 import { isPausedBy, mostTaken, type Stakes, slashedOf, stakesQuery } from '../disputes/stakes.ts';
 import { idBytes } from '../executions/record.ts';
-import { Unheard, unheardWords } from './due.tsx';
+import { Unheard, UnheardNote, unheardWords } from './due.tsx';
 
 const MAX_REASON = 8_000;
 
@@ -37,7 +37,6 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
   const { value: amount = 0n, error: fault } = side === 'caller' ? typed : NONE;
   const whyNot = whyNotYet({ side, reason, fault, isRead: stakes !== undefined });
   const isComplete = whyNot === null;
-  const unheard = unheardWords(dispute);
 
   // Beside the case the panel is as high as the window: its fields scroll, and its button stays in sight.
   return (
@@ -53,7 +52,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
         Your decision is not signed yet. Your input is lost if you leave.
       </AskBeforeLeaving>
       <div className="grid gap-2.5 overflow-y-auto px-5 py-3">
-        {unheard && <Note tone="warn">{unheard}.</Note>}
+        <UnheardNote dispute={dispute} />
         <div role="radiogroup" aria-label="Who is right" className="grid gap-2">
           <Choice
             name="side"
@@ -69,7 +68,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
             isChosen={side === 'creator'}
             onChoose={() => setSide('creator')}
           >
-            {`Caller gets no refund. ${creatorName} gets the bond.`}
+            {`The price stays paid. The caller loses the bond of ${bondOf(dispute)} to ${creatorName}.`}
           </Choice>
         </div>
         {side === 'caller' && (
@@ -107,7 +106,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
           title={side === 'caller' ? 'Uphold this dispute?' : 'Reject this dispute?'}
           about="A decision is final: nobody can change it or dispute this call again."
           rows={[
-            ...(unheard ? ([['Not heard', <Unheard key="unheard" dispute={dispute} />]] as const) : []),
+            ...(unheardWords(dispute) ? ([['Not heard', <Unheard key="unheard" dispute={dispute} />]] as const) : []),
             ...(isComplete && stakes ? consequences(dispute, side, { amount, stakes }) : []),
           ]}
           doing={side === 'caller' ? 'Upholding the dispute' : 'Rejecting the dispute'}
@@ -148,26 +147,27 @@ function whyNotYet({ side, reason, fault, isRead }: Missing): string | null {
 
 const bondOf = ({ bond_lamports }: DisputeSummary): string => formatLamports(BigInt(bond_lamports));
 
-/** In three lines. Without sums until they are known. */
+/** In four lines. Without sums until they are known. */
 function upholdWords(price: bigint, stakes: Stakes | undefined): string {
   if (!stakes) return 'You set the amount. The collateral pays it, and the caller gets the bond back.';
   const most = mostTaken(stakes, price);
-  const rest = most > price ? ', later callers and then the treasury the rest' : '';
-  return `You set it, up to ${formatBaseUnits(most)}. Caller gets at most the price and the bond${rest}.${pauseWords(stakes, most)}`;
+  const ofCollateral = most > stakes.left ? '' : ' of the collateral';
+  const rest = most > price ? '; the rest is kept for later callers, then for the treasury' : '';
+  return `You set the amount, at most ${formatBaseUnits(most)}${ofCollateral}. The caller gets the bond back and at most the price, ${formatBaseUnits(price)}${rest}.${pauseWords(stakes, most)}`;
 }
 
 /** From which amount on the agent is paused. */
 function pauseWords(stakes: Stakes, most: bigint): string {
   if (!isPausedBy(stakes, most)) return '';
   if (isPausedBy(stakes, 1n)) return ' Any amount pauses the agent.';
-  return ` More than ${formatNumber(toUsdc(stakes.left - stakes.required!))} pauses the agent.`;
+  return ` More than ${formatBaseUnits(stakes.left - stakes.required!)} pauses the agent.`;
 }
 
 /** The effect of the typed amount; the review has the rest. */
 function takenWords(dispute: DisputeSummary, creatorName: string, stakes: Stakes, amount: bigint): string {
   const toCaller = least(amount, parseUsdc(dispute.price_usdc));
   const slashed = slashedOf(stakes, amount);
-  return `Caller gets ${formatBaseUnits(toCaller)} and the bond. ${creatorName} loses ${formatNumber(toUsdc(slashed))} of ${formatBaseUnits(stakes.left)}.`;
+  return `The caller gets ${formatBaseUnits(toCaller)} and the bond. ${creatorName} loses ${formatNumber(toUsdc(slashed))} of ${formatBaseUnits(stakes.left)}.`;
 }
 
 /** Why an award pauses the agent. */

@@ -52,18 +52,9 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
         <NextAdmin config={config} />
       </div>
       <Card className="grid gap-4">
-        <div>
-          <h2 className="font-semibold">On the chain</h2>
-          <p className="mt-1 text-sm text-faint">
-            Removing a relay authority takes effect at once and cancels every proposed change of settings. To add one,
-            run{' '}
-            <Command text="npm run cli -- admin propose-change --add-relay-authority ADDRESS --keypair ADMIN.json" />
-          </p>
-        </div>
+        <h2 className="font-semibold">Guardian, delay and relays</h2>
         <Facts
           rows={[
-            ['Config', <Id key="config" value={config.config} kind="address" />],
-            ['USDC mint', <Id key="mint" value={config.usdc_mint} kind="address" />],
             [
               'Guardian',
               <Protection
@@ -86,7 +77,19 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
             ],
           ]}
         />
-        <RelayAuthorities config={config} ours={state?.authorities.find(({ is_ours }) => is_ours)?.address} />
+        <RelayAuthorities config={config} ours={state?.authorities.find(({ is_ours }) => is_ours)?.address}>
+          Removing one takes effect at once and cancels every proposed change of settings. To add one, run{' '}
+          <Command text="npm run cli -- admin propose-change --add-relay-authority ADDRESS --keypair ADMIN.json" />
+        </RelayAuthorities>
+        <div className="grid gap-2">
+          <h3 className="text-sm font-medium">Addresses</h3>
+          <Facts
+            rows={[
+              ['Config', <Id key="config" value={config.config} kind="address" />],
+              ['USDC mint', <Id key="mint" value={config.usdc_mint} kind="address" />],
+            ]}
+          />
+        </div>
       </Card>
     </div>
   );

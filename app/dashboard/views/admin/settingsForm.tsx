@@ -1,8 +1,8 @@
 /** The settings to change, each within its bounds, and a review of old and new values before signing. */
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { SignDialog } from '../../parts/sign.tsx';
 import { Button, Card, CONTROL, cx, Field, type FieldProps, Input } from '../../parts/ui.tsx';
-import { CHANGE_EFFECTS, delayWords } from '../terms/changes.tsx';
+import { delayWords } from '../terms/changes.tsx';
 import type { ChainConfig, Limits, Settings } from './chainConfig.ts';
 import { changesOf, type Draft, draftOf, faultOf, fieldsOf, type SettingField, tierFault, UNITS } from './draft.ts';
 import { Tiers } from './tiers.tsx';
@@ -27,6 +27,8 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
   const isWrong = tiersWrong !== null || Object.values(faults).some((fault) => fault !== null);
   const { changes, settings } = isWrong ? { changes: [], settings: {} } : changesOf(fields, present, shown);
 
+  const whyNot = isWrong ? 'Correct the marked fields.' : changes.length === 0 ? 'Nothing is changed.' : null;
+  const whyId = useId();
   const waits = mustWait(settings);
 
   const edit = (change: Partial<Draft>) => onDraft({ ...shown, ...change });
@@ -41,10 +43,7 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
           setReviewed(true);
         }}
       >
-        <div>
-          <h2 className="font-semibold">Terms</h2>
-          <p className="mt-1 text-sm text-faint">{CHANGE_EFFECTS.join(' ')}</p>
-        </div>
+        <h2 className="font-semibold">Terms</h2>
         <div className="grid items-start gap-x-6 gap-y-5 sm:grid-cols-2 lg:grid-cols-3">
           {fields.map((field) => {
             const { name, label, isSpan } = field;
@@ -70,13 +69,21 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
           fault={tiersWrong}
           onChange={(tiers) => edit({ tiers })}
         />
-        <div className="flex flex-wrap items-center gap-3">
-          <Button type="submit" kind="primary" disabled={changes.length === 0}>
+        <div
+          className={cx(
+            'flex flex-wrap items-center gap-3',
+            draft && 'sticky bottom-0 -mx-5 -mb-5 rounded-b-xl border-t border-line bg-raised px-5 py-3',
+          )}
+        >
+          <Button type="submit" kind="primary" disabled={whyNot !== null} aria-describedby={whyNot ? whyId : undefined}>
             {changes.length > 1 ? `Review ${changes.length} changes` : 'Review changes'}
           </Button>
-          <Button disabled={draft === null} onClick={() => onDraft(null)}>
-            Discard
-          </Button>
+          {draft && <Button onClick={() => onDraft(null)}>Discard</Button>}
+          {whyNot && (
+            <p id={whyId} className="text-sm text-faint">
+              {whyNot}
+            </p>
+          )}
         </div>
       </form>
       {isReviewed && (
@@ -87,7 +94,13 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
               ? `${delayWords(config.admin_delay_seconds)} All changes in this review are announced together. You pay a refundable deposit, which returns when they are applied or cancelled.`
               : 'They apply as soon as the transaction is confirmed.'
           }
-          rows={changes.map(({ label, before, after }) => [label, `${before} → ${after}`] as const)}
+          rows={changes.map(({ label, before, after, effect }) => [
+            label,
+            <span key={label}>
+              <span className="block">{`${before} → ${after}`}</span>
+              <span className="text-faint">{effect}</span>
+            </span>,
+          ])}
           doing={waits ? 'Announcing the changes' : 'Changing the settings'}
           confirm={waits ? 'Sign and announce' : 'Sign and change'}
           work={async ({ marketplace, wallet, changeSettings, announceChange }) => {
@@ -105,13 +118,14 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
 
 /** The meaning of the typed number, if neither the text nor the description says it, and the field's description. */
 function hintOf(field: SettingField, text: string): ReactNode {
-  if (faultOf(field, text) !== null) return field.about;
+  const about = `${field.about} ${field.effect}`;
+  if (faultOf(field, text) !== null) return about;
   const words = field.show(field.parse(text.trim()));
   // `1 hours` is `1 hour`.
-  if (words.startsWith(text.trim().replace(/s$/, '')) || field.about.includes(words)) return field.about;
+  if (words.startsWith(text.trim().replace(/s$/, '')) || field.about.includes(words)) return about;
   return (
     <>
-      <strong className="block text-sm font-medium text-ink tabular-nums">= {words}</strong> {field.about}
+      <strong className="block text-sm font-medium text-ink tabular-nums">= {words}</strong> {about}
     </>
   );
 }

@@ -1,5 +1,6 @@
 /** Who signed a transaction of the log: the admin, the guardian, or another wallet. */
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { ANY_VERSION } from '../../../sdk/program/foreign.ts';
 import type { AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
 import { Id } from '../../parts/values.tsx';
@@ -24,6 +25,17 @@ async function readSigners(signature: string): Promise<string[] | null> {
   return accountKeys.slice(0, header.numRequiredSignatures);
 }
 
+/** On a phone only whoever is not the admin. */
+export const By = ({ children }: { children: ReactNode }) =>
+  children === 'Admin' ? (
+    <span className="max-sm:hidden">Admin</span>
+  ) : (
+    <span>
+      <span className="sm:hidden">by </span>
+      {children}
+    </span>
+  );
+
 export function SignedBy({ event }: { event: AdminEvent }) {
   const { data: config } = useQuery(configQuery);
   const { data: pending } = useQuery(changesQuery);
@@ -35,10 +47,10 @@ export function SignedBy({ event }: { event: AdminEvent }) {
     enabled: !isOfAdmin && named === undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  if (isOfAdmin) return 'Admin';
+  if (isOfAdmin) return <By>Admin</By>;
   const signers = named === undefined ? read : [named];
-  if (!signers) return isPending ? '…' : 'not known';
+  if (!signers) return <By>{isPending ? '…' : 'not known'}</By>;
   const isSigner = (wallet: string | null | undefined) => wallet != null && signers.includes(wallet);
-  if (isSigner(pending?.guardian)) return 'Guardian';
-  return isSigner(config?.admin) ? 'Admin' : <Id value={signers[0] ?? ''} kind="address" />;
+  if (isSigner(pending?.guardian)) return <By>Guardian</By>;
+  return <By>{isSigner(config?.admin) ? 'Admin' : <Id value={signers[0] ?? ''} kind="address" />}</By>;
 }

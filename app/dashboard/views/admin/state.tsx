@@ -54,11 +54,15 @@ export function StateTab() {
         <NoGuardian />
       </div>
       <Figures state={state} />
-      <div className="grid gap-6 lg:grid-cols-2">
-        <HeldUsdc state={state} />
-        <Figured title="SOL" rows={lamportRows(state)} />
-        <Figured title="Service" rows={workRows(state)} />
-        {state.x402 && <Figured title="Calls paid by x402, without an account" rows={x402Rows(state.x402)} />}
+      <div className="grid items-start gap-6 lg:grid-cols-2 sm:[&_dl]:grid-cols-[11rem_1fr]">
+        <div className="grid gap-6">
+          <HeldUsdc state={state} />
+          <Figured title="Service" rows={workRows(state)} />
+        </div>
+        <div className="grid gap-6">
+          <Figured title="SOL" rows={lamportRows(state)} />
+          {state.x402 && <Figured title="Calls paid by x402, without an account" rows={x402Rows(state.x402)} />}
+        </div>
       </div>
     </div>
   );
@@ -67,9 +71,10 @@ export function StateTab() {
 function Problems({ problems, isArchiveLate }: Pick<State, 'problems'> & { isArchiveLate: boolean }) {
   if (problems.length === 0 && !isArchiveLate)
     return (
-      <Note tone="good" title="The service works">
-        It accepts, shows and settles calls.
-      </Note>
+      <p className="flex items-center gap-2 text-sm">
+        <span aria-hidden="true" className="size-2 rounded-full bg-good" />
+        The service works: it accepts, shows and settles calls.
+      </p>
     );
   return (
     <ul className="grid gap-3">
@@ -140,17 +145,28 @@ const amount = (label: string, lamports: number | null): Row => ({
 
 function lamportRows({ lamports, lamports_per_call, authorities }: State): (Row | false)[] {
   const { lent, free, due, due_seconds, locked } = lamports;
+  const isAllFree = ({ is_ours, lamports: balance }: Authority) =>
+    is_ours && balance !== null && formatShortSol(balance) === formatShortSol(free);
+  const isAllDue = due === lent && due > 0;
+  const first = due_seconds === null ? '' : `, the first in ${roughly(due_seconds)}`;
   return [
-    ...authorities.map(balanceRow),
-    { label: 'In deposits of calls', value: <Sol lamports={lent} up /> },
-    { label: 'Left for deposits', value: <Sol lamports={free} /> },
+    ...authorities.map((one) => balanceRow(one, isAllFree(one))),
     {
+      label: 'In deposits of calls',
+      value: (
+        <span>
+          <Sol lamports={lent} up />
+          {isAllDue && `, all coming back${first}`}
+        </span>
+      ),
+    },
+    !authorities.some(isAllFree) && { label: 'Left for deposits', value: <Sol lamports={free} /> },
+    !isAllDue && {
       label: 'Coming back from ended calls',
       value: (
         <span>
-          {/* Rounded like the deposits of which it is a part. */}
-          <Sol lamports={due} up={due === lent} />
-          {due_seconds !== null && `, the first in ${roughly(due_seconds)}`}
+          <Sol lamports={due} />
+          {first}
         </span>
       ),
       isQuiet: due === 0,
@@ -168,11 +184,17 @@ function lamportRows({ lamports, lamports_per_call, authorities }: State): (Row 
   ];
 }
 
-const balanceRow = ({ address, lamports, is_ours }: State['authorities'][number]): Row => ({
+type Authority = State['authorities'][number];
+
+const balanceRow = ({ address, lamports, is_ours }: Authority, isAllFree: boolean): Row => ({
   label: is_ours ? 'Balance of this relay' : 'Balance of another relay',
   value: (
     <span className="flex flex-wrap items-center gap-x-3">
-      <Sol lamports={lamports} /> <Id value={address} kind="address" />
+      <span>
+        <Sol lamports={lamports} />
+        {isAllFree && ', all free for deposits'}
+      </span>
+      <Id value={address} kind="address" />
     </span>
   ),
 });
@@ -192,7 +214,7 @@ function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive,
         <span className="flex flex-wrap items-center gap-x-2">
           {state.opens_paused ? <Badge tone="warn">Paused</Badge> : <Badge tone="good">Accepted</Badge>}
           <Link to="/admin" search={{ tab: 'settings' }} className="text-accent underline">
-            {state.opens_paused ? 'Resume' : 'Pause'}
+            {state.opens_paused ? 'Resume in Settings' : 'Pause in Settings'}
           </Link>
         </span>
       ),
@@ -205,7 +227,7 @@ function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive,
           : `${formatDuration(indexer.lag_ms)} behind the chain, normal up to ${MAX_LAG_SECONDS} s`,
     },
     {
-      label: 'Records checked against the chain',
+      label: 'Check of records',
       value:
         state.reconciled_at === null ? (
           <Badge tone="warn">In progress</Badge>

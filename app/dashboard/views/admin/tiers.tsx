@@ -1,6 +1,6 @@
 /** The collateral for each range of prices, cheapest first. */
 import { Button, Input } from '../../parts/ui.tsx';
-import type { TierDraft } from './draft.ts';
+import { TIERS_EFFECT, type TierDraft } from './draft.ts';
 
 interface TiersProps {
   tiers: TierDraft[];
@@ -16,11 +16,15 @@ export function Tiers({ tiers, most, fault, onChange }: TiersProps) {
     <fieldset>
       <legend className="text-sm font-medium">Collateral by price</legend>
       <p className="mt-1 mb-4 text-xs text-faint">
-        The collateral that a listing needs, by its price. The last tier also sets the highest possible price.
+        The collateral that a listing needs, by its price. The last tier also sets the highest possible price.{' '}
+        {TIERS_EFFECT}
       </p>
       <ol className="grid gap-3">
         {tiers.map((tier, index) => (
-          <li key={index} className="grid grid-cols-2 items-end gap-3 sm:grid-cols-[12rem_12rem_auto] sm:justify-start">
+          <li
+            key={index}
+            className="grid grid-cols-[1fr_1fr_auto] items-end gap-3 sm:grid-cols-[12rem_12rem_auto] sm:justify-start"
+          >
             <Input
               label={`Tier ${index + 1}: price up to, USDC`}
               value={tier.maxPrice}
@@ -36,11 +40,15 @@ export function Tiers({ tiers, most, fault, onChange }: TiersProps) {
               onChange={(event) => change(index, { deposit: event.target.value })}
             />
             <Button
-              className="max-sm:col-span-2 max-sm:justify-self-start"
+              className="max-sm:px-3"
+              aria-label={`Remove tier ${index + 1}`}
               disabled={tiers.length === 1}
               onClick={() => onChange(tiers.filter((_, at) => at !== index))}
             >
-              Remove tier {index + 1}
+              <span className="max-sm:hidden">Remove tier {index + 1}</span>
+              <span aria-hidden="true" className="sm:hidden">
+                ×
+              </span>
             </Button>
           </li>
         ))}

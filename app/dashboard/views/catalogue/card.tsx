@@ -10,14 +10,34 @@ import { formatAmount, formatCount, formatDuration, Status } from '../../parts/v
 const SHAPE = 'flex h-full min-h-64 flex-col rounded-xl border border-line bg-raised p-5';
 
 export function AgentCard({ agent }: { agent: AgentSummary }) {
-  const { agent_id, name, tagline, tags, price_per_call_usdc, total_executions, open_disputes, status } = agent;
-  const hasRun = total_executions > 0;
   return (
     <Link
       to="/agents/$agentId"
-      params={{ agentId: agent_id }}
+      params={{ agentId: agent.agent_id }}
       className={`${SHAPE} transition-colors hover:border-strong hover:bg-sunken/40`}
     >
+      <Inside agent={agent} />
+    </Link>
+  );
+}
+
+/** Of an agent that is not listed yet. */
+export const CardPreview = (props: InsideProps) => (
+  <div className={SHAPE}>
+    <Inside {...props} />
+  </div>
+);
+
+interface InsideProps {
+  agent: AgentSummary;
+  price?: string;
+}
+
+function Inside({ agent, price = formatAmount(agent.price_per_call_usdc) }: InsideProps) {
+  const { agent_id, name, tagline, tags, total_executions, open_disputes, status } = agent;
+  const hasRun = total_executions > 0;
+  return (
+    <>
       <div className="flex items-center gap-3">
         <Avatar address={agent_id} picture={agent.picture_path} className="size-10" />
         <div className="min-w-0 flex-1">
@@ -46,8 +66,7 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
       </ul>
       <p className="mt-auto flex flex-wrap items-baseline justify-between gap-x-3 pt-4 text-sm text-faint">
         <span>
-          <span className="text-lg font-semibold text-ink tabular-nums">{formatAmount(price_per_call_usdc)}</span> a
-          call
+          <span className="text-lg font-semibold text-ink tabular-nums">{price}</span> a call
         </span>
         {open_disputes > 0 && (
           <span className="text-warn" title="A call in an open dispute counts as delivered until the dispute is upheld">
@@ -55,7 +74,7 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
           </span>
         )}
       </p>
-      <dl className="mt-3 grid grid-cols-[1fr_auto_1fr] gap-3 border-t border-line pt-3 text-sm tabular-nums">
+      <dl className="mt-3 grid grid-cols-3 gap-3 border-t border-line pt-3 text-sm tabular-nums">
         <Value
           label="Delivered"
           value={successOf(agent)}
@@ -68,7 +87,7 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
         />
         <Value label="Calls" value={hasRun ? formatCount(total_executions) : 'none yet'} />
       </dl>
-    </Link>
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
 /** How a dispute ended, in the same words and rows on its page and its card. */
 import type { ReactNode } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
+import { cx } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, Time } from '../../parts/values.tsx';
 import type { Reader } from './outcomes.tsx';
 
@@ -37,12 +38,14 @@ export function endRows(dispute: DisputeSummary, reader: Reader): (readonly [Rea
   ];
 }
 
-/** Shown if the admin decided and could not read the evidence. */
+/** True if the admin decided and could not read the evidence. */
+export const isUninformed = ({ outcome, has_evidence, evidence_uri }: DisputeSummary): boolean =>
+  !has_evidence && !evidence_uri && (outcome === 'upheld' || outcome === 'rejected');
+
 export function WithoutEvidence({ dispute, reader }: { dispute: DisputeSummary; reader: Reader }) {
-  const { outcome, has_evidence, evidence_uri } = dispute;
-  if (has_evidence || evidence_uri || (outcome !== 'upheld' && outcome !== 'rejected')) return null;
+  if (!isUninformed(dispute)) return null;
   return (
-    <p className="max-w-3xl text-sm text-warn">
+    <p className={cx('max-w-3xl text-sm', reader === 'creator' ? 'text-faint' : 'text-warn')}>
       Decided without {reader === 'caller' ? 'your' : 'the caller’s'} evidence. Only its hash reached the chain; the
       text was never uploaded here, so the admin could not read it. The decision is final.
     </p>

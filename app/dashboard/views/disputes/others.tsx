@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { DisputeSummary, OtherDisputes } from '../../../sdk/wire/disputeProcedures.ts';
 import { Card, Facts } from '../../parts/ui.tsx';
 import { Day, formatAmount, formatCount, Id, Status, shorten } from '../../parts/values.tsx';
+import { isUninformed } from './ended.tsx';
 
 interface OthersProps {
   dispute: DisputeSummary;
@@ -50,11 +51,8 @@ export function Others({ dispute, others }: OthersProps) {
 }
 
 /** In one line, where the window is wide enough. Without its task, because each task that the admin reads is logged. */
-function Other({
-  dispute: { execution_id, agent_name, agent_id, price_usdc, outcome, opened_at, reason },
-}: {
-  dispute: DisputeSummary;
-}) {
+function Other({ dispute }: { dispute: DisputeSummary }) {
+  const { execution_id, agent_name, agent_id, price_usdc, outcome, opened_at, reason } = dispute;
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 py-2.5 last:pb-0 sm:flex-nowrap">
       <Link
@@ -64,7 +62,10 @@ function Other({
       >
         {agent_name ?? shorten(agent_id)}, {formatAmount(price_usdc)}
       </Link>
-      <Status value={outcome}>{outcome === 'lapsed' && 'Ended undecided'}</Status>
+      <span className="shrink-0">
+        <Status value={outcome}>{outcome === 'lapsed' && 'Ended undecided'}</Status>
+        {isUninformed(dispute) && ' without the evidence'}
+      </span>
       <span
         className="min-w-0 truncate text-faint max-sm:order-last max-sm:w-full sm:flex-1"
         title={reason ?? undefined}

@@ -28,15 +28,28 @@ export function DisputeTitle({ dispute: { agent_name, agent_id, price_usdc } }: 
   );
 }
 
+function TaskTitle({ dispute: { task, price_usdc } }: { dispute: DisputeSummary }) {
+  return (
+    <>
+      <span className="line-clamp-2 break-words" title={task ?? undefined}>
+        {task ?? 'Task no longer kept'}
+      </span>
+      , {formatAmount(price_usdc)}
+    </>
+  );
+}
+
 interface DisputeCardProps {
   dispute: DisputeSummary;
   /** The visitor: the caller or the creator, base58. */
   wallet: string;
   /** In a list: with the agent's name and the price. */
   listed?: boolean;
+  /** In the list of one agent: with the task in place of its name. */
+  isOfAgent?: boolean;
 }
 
-export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProps) {
+export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false }: DisputeCardProps) {
   const isOpen = dispute.outcome === 'open';
   const isCaller = dispute.caller === wallet;
   const reader = isCaller ? 'caller' : 'creator';
@@ -57,19 +70,21 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
       <div className="mb-4 flex flex-wrap items-start justify-between gap-3">
         <div>
           <Heading className="flex flex-wrap items-center gap-2 font-semibold">
-            <span id={title}>{listed ? <DisputeTitle dispute={dispute} /> : 'Dispute'}</span>
+            <span id={title}>
+              {isOfAgent ? <TaskTitle dispute={dispute} /> : listed ? <DisputeTitle dispute={dispute} /> : 'Dispute'}
+            </span>
             {/* The head of the call has it. */}
             {listed && <Badge tone={tone}>{words}</Badge>}
             {listed && lacksEvidence && <Badge tone="warn">Evidence missing</Badge>}
           </Heading>
-          {listed && (
+          {listed && !isOfAgent && (
             <div className="mt-1 text-sm">
               <TaskLine task={dispute.task} />
             </div>
           )}
           <p className="mt-1 flex flex-wrap items-center gap-x-3 text-sm text-faint">
             <span>
-              {isCaller ? 'You opened it' : 'A caller opened it about your agent'}, <Time at={dispute.opened_at} />
+              {isCaller ? 'You opened it' : 'Opened by a caller'} <Time at={dispute.opened_at} />
             </span>
             {listed && <CallOf dispute={dispute} reader={reader} />}
           </p>
@@ -127,7 +142,10 @@ export function DisputeCard({ dispute, wallet, listed = false }: DisputeCardProp
               ? 'None yet. Reply now; the admin can decide at any time.'
               : 'Sent. You can replace it until the admin decides.',
           ],
-          dispute.bond_lamports > 0 && ['Bond held', formatLamports(BigInt(dispute.bond_lamports))],
+          dispute.bond_lamports > 0 && [
+            isCaller ? 'Bond held' : 'Caller’s bond',
+            `${formatLamports(BigInt(dispute.bond_lamports))}${isForCreator ? ', yours if it is rejected' : ''}`,
+          ],
           isOpen && isCaller && !unread && ['Deposit held', held ? formatLamports(held.deposit) : '…'],
           ...endRows(dispute, reader),
         ]}

@@ -73,13 +73,13 @@ export function LowCollateral({ listing }: ActionProps) {
   );
 }
 
-/** Beside the collateral of an agent that any award pauses. */
+/** Below the collateral of an agent that any award pauses. */
 export function AtMinimum({ listing }: ActionProps) {
   const { data: config } = useQuery(configQuery);
   if (listing.status !== 'active' || !isAtMinimum(listing, config)) return null;
   return (
-    <>
-      It holds only the minimum collateral of its price: any award pauses it.{' '}
+    <span className={listing.open_disputes > 0 ? 'text-warn' : undefined}>
+      The minimum for its price: any award pauses the agent.{' '}
       <Link
         to="/creator/$agentId"
         params={{ agentId: listing.agent_id }}
@@ -88,7 +88,7 @@ export function AtMinimum({ listing }: ActionProps) {
       >
         Top up
       </Link>
-    </>
+    </span>
   );
 }
 

@@ -1,5 +1,5 @@
 /** An agent's description for callers, and the tags to find it by. */
-import { type KeyboardEvent, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { AgentMetadata, isStandardTag, MAX_CUSTOM_TAGS, STANDARD_TAGS } from '../../../sdk/wire/metadata.ts';
 import { Badge, Button, cx, Field, Input, TextArea } from '../../parts/ui.tsx';
 import type { Draft, DraftErrors } from './draft.ts';
@@ -30,7 +30,13 @@ function limited(text: string, most: number, hint: string, error: string | undef
   };
 }
 
-export function DetailsFields({ draft, errors, onChange, agentId }: FieldsProps & { agentId: string | undefined }) {
+interface DetailsProps extends FieldsProps {
+  agentId: string | undefined;
+  /** Below the tagline. */
+  children?: ReactNode;
+}
+
+export function DetailsFields({ draft, errors, onChange, agentId, children }: DetailsProps) {
   return (
     <div className="grid gap-6">
       <div className="grid items-start gap-6 sm:grid-cols-2">
@@ -59,6 +65,7 @@ export function DetailsFields({ draft, errors, onChange, agentId }: FieldsProps 
         value={draft.tagline}
         onChange={({ target }) => onChange({ tagline: target.value })}
       />
+      {children}
       <TextArea
         label="Description"
         {...limited(
@@ -92,7 +99,8 @@ function Tags({ draft: { tags }, errors, onChange }: FieldsProps) {
       <fieldset>
         <legend className="text-sm font-medium">Tags</legend>
         <p className="mt-1 text-xs text-faint">
-          Callers filter by tags. Choose 1 to {MAX_STANDARD_TAGS} of these; {standard.length} so far.
+          Choose 1 to {MAX_STANDARD_TAGS}, the nearest if none fits; then add your own below. Callers filter and search
+          by both. {standard.length} so far.
         </p>
         <div className="mt-2.5 flex flex-wrap gap-2">
           {STANDARD_TAGS.map((tag) => {

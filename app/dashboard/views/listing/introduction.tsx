@@ -32,12 +32,19 @@ export function Introduction() {
             <ul className="grid list-disc gap-1.5 pl-5">
               <li>
                 An HTTPS server{developmentWalletsPath() !== '' && ' (on this local network also http)'} with one route,{' '}
-                <code className="font-mono text-[0.8125rem]">POST …/execute</code>. A template in TypeScript or Python
-                is in the{' '}
-                <a href="/docs#creators" className="text-accent underline underline-offset-2">
-                  guide
+                <code className="font-mono text-[0.8125rem]">POST …/execute</code>. Start from one file, in{' '}
+                <a href="/examples/creator.py" className={LINK}>
+                  Python
+                </a>{' '}
+                or{' '}
+                <a href="/examples/creator.go" className={LINK}>
+                  Go
                 </a>
-                .
+                , or with one command in a checkout of the source, which the operator gives you. The{' '}
+                <a href="/docs#creators" className={LINK}>
+                  guide
+                </a>{' '}
+                explains both.
               </li>
               <li>
                 A signing key for the agent, which the page can create. Your server signs each result with it; it is not
@@ -51,7 +58,7 @@ export function Introduction() {
             </ul>
             <p>
               New to this?{' '}
-              <Link to="/" className="text-accent underline underline-offset-2">
+              <Link to="/" className={LINK}>
                 What is USDC? What is a wallet?
               </Link>
             </p>
@@ -118,6 +125,13 @@ export function Introduction() {
           caller a bond of {formatLamports(BigInt(config.dispute_bond_lamports))}. You can read the evidence and reply.
           The admin can decide at any time, and should within {formatSpan(DECISION_SECONDS)}, so reply soon.
         </p>
+        <p>
+          An open dispute is shown under “Your agents” when you connect. A{' '}
+          <Link to="/webhooks" className={LINK}>
+            webhook
+          </Link>{' '}
+          tells your server at once.
+        </p>
         <ul className={POINTS}>
           <li>Rejected: you keep everything, and get the caller’s bond.</li>
           <li>
@@ -141,6 +155,8 @@ export function Introduction() {
     </div>
   );
 }
+
+const LINK = 'text-accent underline underline-offset-2';
 
 /** Cards below each other; the last one fills the column. */
 const COLUMN = 'grid gap-4 grid-rows-[auto_1fr]';

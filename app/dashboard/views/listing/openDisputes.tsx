@@ -2,29 +2,47 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
-import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { buttonStyle, cx } from '../../parts/ui.tsx';
 import { formatAmount, shorten, Time } from '../../parts/values.tsx';
 import { firstDisputesQuery } from '../../parts/waiting.tsx';
 import { useSession } from '../../wallet/session.ts';
 import { DisputesNote } from '../disputes/disputesNote.tsx';
-import { mostSlashed, stakesQuery } from '../disputes/stakes.ts';
+import { MostAtStake } from '../disputes/mostAtStake.tsx';
 
 /** Disputes shown; their own page has all of them. */
 const SHOWN = 3;
 
-/** `agentId`: only of this agent. Renders nothing without an open dispute. */
-export function OpenDisputes({ agentId }: { agentId?: string }) {
+interface OpenDisputesProps {
+  /** Only of this agent. */
+  agentId?: string;
+  /** In one line. */
+  isShort?: boolean;
+}
+
+/** Renders nothing without an open dispute. */
+export function OpenDisputes({ agentId, isShort = false }: OpenDisputesProps) {
   const { wallet } = useSession();
   const { data } = useQuery(firstDisputesQuery(wallet));
   const open = (data?.disputes ?? []).filter(
     ({ outcome, creator, agent_id }) =>
       outcome === 'open' && creator === wallet && (agentId === undefined || agent_id === agentId),
   );
-  if (open.length === 0) return null;
+  const [first] = open;
+  if (!first) return null;
+  const title = `${open.length} open ${open.length === 1 ? 'dispute' : 'disputes'}`;
+  if (isShort) {
+    return (
+      <p className="flex flex-wrap justify-between gap-x-4 rounded-lg bg-warn-soft px-4 py-2 text-sm">
+        <span className="font-semibold text-warn">{title}</span>
+        <Link to="/disputes/$executionId" params={{ executionId: first.execution_id }} className="underline">
+          {open.some(({ reply }) => reply === null) ? 'Read and reply' : 'Read'}
+        </Link>
+      </p>
+    );
+  }
   return (
     <DisputesNote
-      title={`${open.length} open ${open.length === 1 ? 'dispute' : 'disputes'}`}
+      title={title}
       disputes={open.slice(0, SHOWN)}
       wordsOf={(dispute) => <Words dispute={dispute} isNamed={agentId === undefined} />}
       buttonOf={({ execution_id, reply }) => (
@@ -33,7 +51,7 @@ export function OpenDisputes({ agentId }: { agentId?: string }) {
           params={{ executionId: execution_id }}
           className={cx(buttonStyle(reply === null ? 'primary' : 'plain'), 'max-sm:w-full')}
         >
-          {reply === null ? 'Read it and reply' : 'Read it'}
+          {reply === null ? 'Read and reply' : 'Read'}
         </Link>
       )}
     >
@@ -52,14 +70,12 @@ export function OpenDisputes({ agentId }: { agentId?: string }) {
 }
 
 function Words({ dispute, isNamed }: { dispute: DisputeSummary; isNamed: boolean }) {
-  const { agent_id, agent_name, execution_id, price_usdc, answer_due_at, reply } = dispute;
-  const { data: stakes } = useQuery(stakesQuery(agent_id, execution_id));
-  const most = stakes && mostSlashed(stakes, parseUsdc(price_usdc));
+  const { agent_id, agent_name, price_usdc, answer_due_at, reply } = dispute;
   return (
     <>
       {isNamed && <span className="font-medium">{agent_name ?? shorten(agent_id)}: </span>}
       {isNamed ? 'a' : 'A'} call for {formatAmount(price_usdc)} is disputed.{' '}
-      {most !== undefined && <>Up to {formatAmount(toUsdc(most))} of its collateral is at stake. </>}
+      <MostAtStake dispute={dispute} whose="its" />{' '}
       {reply === null && <strong className="font-semibold">Reply now. </strong>}
       The admin can decide at any time, and should by <Time at={answer_due_at} />.
     </>

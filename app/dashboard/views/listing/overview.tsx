@@ -1,14 +1,24 @@
 /** The figures of a creator's agent, day by day and in all, and its present terms. */
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
-import { disputedWords, successOf } from '../../parts/badges.tsx';
+import type { AgentFull } from '../../../sdk/wire/wire.ts';
+import { disputedWords, markOf, successOf } from '../../parts/badges.tsx';
 import { Card, Facts, Figure, Note } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatSpan, Id, Time } from '../../parts/values.tsx';
+import { formatAmount, formatCount, formatDuration, formatSpan, Id, Time } from '../../parts/values.tsx';
+import { agentQuery } from '../../service.ts';
 import { outcomesQuery, outcomeWords } from '../agent/outcomes.tsx';
 import { AtMinimum, LowCollateral } from './actions.tsx';
 import { draftOf } from './draft.ts';
 import { heldCollateral, takenText } from './own.ts';
+import type { ListingSearch } from './search.ts';
 import { Statistics } from './statistics.tsx';
+
+/** An own agent as callers see it; they see only offered ones. */
+export const ownAgentQuery = ({ agent_id, status, metadata }: OwnListing) => ({
+  ...agentQuery(agent_id),
+  enabled: status !== 'delisted' && metadata !== null,
+});
 
 export function Overview({ listing }: { listing: OwnListing }) {
   const { total_executions, earned_usdc, collateral } = listing;
@@ -20,7 +30,8 @@ export function Overview({ listing }: { listing: OwnListing }) {
         <Note tone="warn" title="Delisted">
           {collateral.returnable_at && (
             <>
-              Its collateral can be returned from <Time at={collateral.returnable_at} /> on, under Settings.
+              Its collateral can be returned from <Time at={collateral.returnable_at} /> on, under “Collateral and
+              delist”.
             </>
           )}
         </Note>
@@ -29,13 +40,14 @@ export function Overview({ listing }: { listing: OwnListing }) {
         <div className="grid grid-cols-2 gap-3 *:first:max-lg:col-span-2 *:last:max-lg:col-span-2 lg:grid-cols-4">
           <Figure label="Earned in all, after the fee" value={formatAmount(earned_usdc)} />
           <Figure label="Calls" value={formatCount(total_executions)} />
-          <Figure label="Success" value={successOf(listing)} about={disputedWords(listing.open_disputes)} />
-          <Figure label="Collateral" value={formatAmount(heldCollateral(listing))} />
+          <Figure label="Delivered" value={successOf(listing)} about={disputedWords(listing.open_disputes)} />
+          <Figure
+            label="Collateral"
+            value={formatAmount(heldCollateral(listing))}
+            about={<AtMinimum listing={listing} />}
+          />
         </div>
-        <p className="text-sm text-faint empty:hidden">
-          {taken && `${taken} `}
-          <AtMinimum listing={listing} />
-        </p>
+        {taken && <p className="text-sm text-faint">{taken}</p>}
       </div>
       <Statistics agentId={listing.agent_id} />
       <Terms listing={listing} />
@@ -48,6 +60,7 @@ function Terms({ listing }: { listing: OwnListing }) {
   const isShown = listing.status !== 'delisted' && listing.metadata !== null;
   const { data } = useQuery({ ...outcomesQuery(listing.agent_id), enabled: isShown });
   const last = data?.outcomes[0];
+  const { data: agent } = useQuery(ownAgentQuery(listing));
   const { endpoint } = draftOf(listing);
   return (
     <Card className="grid gap-4">
@@ -66,6 +79,9 @@ function Terms({ listing }: { listing: OwnListing }) {
               {outcomeWords(last)}, <Time at={last.ended_at} />
             </span>,
           ],
+          agent !== undefined && agent.total_executions > 0 && ['Health', <HealthWords key="health" agent={agent} />],
+          agent !== undefined &&
+            agent.avg_execution_time_ms > 0 && ['Answers in, on average', formatDuration(agent.avg_execution_time_ms)],
           ['Shortest timeout', formatSpan(listing.min_timeout_seconds)],
           ['Longest timeout', formatSpan(listing.timeout_seconds)],
           ['Listed', <Time key="listed" at={listing.listed_at} />],
@@ -74,6 +90,46 @@ function Terms({ listing }: { listing: OwnListing }) {
           ['Description hash', <Id key="hash" value={listing.metadata_hash} />],
         ]}
       />
+      {listing.status !== 'delisted' && (
+        <p className="flex flex-wrap gap-x-5 gap-y-2 text-sm">
+          <TabLink agentId={listing.agent_id} search={{ tab: 'edit' }}>
+            Change price
+          </TabLink>
+          <TabLink agentId={listing.agent_id} search={{ tab: 'settings' }}>
+            Collateral, key, delist
+          </TabLink>
+        </p>
+      )}
     </Card>
   );
 }
+
+function HealthWords({ agent }: { agent: AgentFull }) {
+  const mark = markOf(agent);
+  if (!mark) return 'Good in its last calls: callers see no mark';
+  return (
+    <>
+      {mark.name}. {mark.why}; callers see this mark.{' '}
+      <TabLink agentId={agent.agent_id} search={{ tab: 'received', failed: true }}>
+        See why
+      </TabLink>
+    </>
+  );
+}
+
+interface TabLinkProps {
+  agentId: string;
+  search: ListingSearch;
+  children: string;
+}
+
+const TabLink = ({ agentId, search, children }: TabLinkProps) => (
+  <Link
+    to="/creator/$agentId"
+    params={{ agentId }}
+    search={search}
+    className="text-accent underline underline-offset-2"
+  >
+    {children}
+  </Link>
+);

@@ -175,13 +175,16 @@ function Call({ received, isOpenFirst = false }: { received: ReceivedCall; isOpe
             )}
           </Badge>
           <span className="text-right font-medium tabular-nums">
-            <span className="sr-only">Earned </span>
+            <span className="font-normal text-faint lg:sr-only">earned </span>
             {earned_usdc > 0 ? formatAmount(earned_usdc) : <span className="font-normal text-faint">–</span>}
           </span>
         </span>
         <span className="flex flex-wrap justify-between gap-x-3 text-faint lg:contents">
+          <span className="lg:hidden">
+            <Time at={received_at} />
+          </span>
           <span className="text-right whitespace-nowrap tabular-nums">{facts.filter(Boolean).join(' · ')}</span>
-          <span className="text-right">
+          <span className="text-right max-lg:hidden">
             <Ago at={received_at} />
           </span>
         </span>

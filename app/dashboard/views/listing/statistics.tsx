@@ -113,13 +113,12 @@ function Charts({ data: { days, failures } }: { data: Statistics }) {
   );
 }
 
-/** Such as `3 calls on 29 Nov: 3 of 3 delivered, 0.7425 USDC earned, …`. The service rounds times to two digits. */
-function sentenceOf({ day, completed, failed, earned_usdc, p50_ms }: Statistics['days'][number]): string {
+/** Such as `3 calls on 29 Nov: 3 of 3 delivered, 0.7425 USDC earned.` */
+function sentenceOf({ day, completed, failed, earned_usdc }: Statistics['days'][number]): string {
   const count = completed + failed;
   const facts = [
     `${successOf({ success_rate: completed / count, total_executions: count })} delivered`,
     `${formatAmount(earned_usdc)} earned`,
-    ...(p50_ms === null ? [] : [`the agent answered in about ${formatDuration(p50_ms)} (median)`]),
   ];
   return `${formatCount(count)} ${count === 1 ? 'call' : 'calls'} on ${nameOfDay(day)}: ${facts.join(', ')}.`;
 }

@@ -1,5 +1,6 @@
 /** The actions of guardian and admin that need no delay: pause new executions, and remove a relay authority. */
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { SignButton } from '../../parts/sign.tsx';
 import { Unread } from '../../parts/trouble.tsx';
 import { Badge, Card } from '../../parts/ui.tsx';
@@ -24,10 +25,12 @@ interface RelayAuthoritiesProps {
   config: Settings;
   /** The one that this service signs with, if it is known. */
   ours?: string | undefined;
+  /** Below the list. */
+  children?: ReactNode;
 }
 
 /** The relay authorities, each with a button to remove it. */
-export function RelayAuthorities({ config, ours }: RelayAuthoritiesProps) {
+export function RelayAuthorities({ config, ours, children }: RelayAuthoritiesProps) {
   const authorities = config.relay_authorities;
   return (
     <div className="grid gap-2">
@@ -71,6 +74,7 @@ export function RelayAuthorities({ config, ours }: RelayAuthoritiesProps) {
           );
         })}
       </ul>
+      {children && <p className="text-sm text-faint">{children}</p>}
     </div>
   );
 }

@@ -12,9 +12,11 @@ interface SchemaFieldsProps {
   none: string;
   /** True if callers fill it in, so that required fields are marked. */
   isInput?: boolean;
+  /** `h3`: within another section. */
+  as?: 'h2' | 'h3';
 }
 
-export function SchemaFields({ title, schema, none, isInput = false }: SchemaFieldsProps) {
+export function SchemaFields({ title, schema, none, isInput = false, as: Heading = 'h2' }: SchemaFieldsProps) {
   const [isRaw, setRaw] = useState(false);
   const { fields, isCut } = fieldsOf(schema);
   const [only] = fields;
@@ -22,7 +24,7 @@ export function SchemaFields({ title, schema, none, isInput = false }: SchemaFie
   return (
     <section>
       <div className="flex items-center justify-between gap-4">
-        <h2 className="text-lg font-semibold">{title}</h2>
+        <Heading className={Heading === 'h2' ? 'text-lg font-semibold' : 'text-sm font-semibold'}>{title}</Heading>
         <Button small kind="quiet" aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
           {isRaw ? 'Show fields' : 'Show JSON'}
         </Button>

@@ -1,0 +1,35 @@
+/** What the agent's page promises now. The service keeps no earlier description. */
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
+import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
+import { Unread } from '../../parts/trouble.tsx';
+import { agentQuery } from '../../service.ts';
+import { SchemaFields } from '../agent/schema/schemaFields.tsx';
+import { Fold } from './fold.tsx';
+
+const Markdown = lazy(() => import('../../parts/markdown.tsx'));
+
+export function Promised({ dispute }: { dispute: DisputeSummary }) {
+  const query = useQuery(agentQuery(dispute.agent_id));
+  const { data: agent } = query;
+  return (
+    <Fold title="What the agent promises" gist="as listed now" open>
+      <Unread query={query} what="The description" className="h-24" />
+      {agent && (
+        <>
+          <p className="text-sm text-faint">The description may have changed since the call.</p>
+          <p className="text-sm font-medium">{agent.tagline}</p>
+          <Suspense fallback={<p className="text-sm whitespace-pre-line">{agent.description}</p>}>
+            <Markdown text={agent.description} />
+          </Suspense>
+          <SchemaFields
+            as="h3"
+            title="Output"
+            schema={agent.output_schema}
+            none="An object. Its creator does not describe the fields."
+          />
+        </>
+      )}
+    </Fold>
+  );
+}
