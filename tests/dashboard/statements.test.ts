@@ -88,7 +88,7 @@ describe('the statements of a wallet', function () {
       await page.waitForURL(`**/executions?status=failed&key=${key.key_id}`);
       await page.reload();
       await row.waitFor();
-      const { file, text } = await save(page, 'Download CSV');
+      const { file, text } = await save(page, 'These calls as CSV');
       expect(file).to.equal('calls-failed.csv');
       const { data } = Papa.parse<Row>(text, { header: true });
       const byKey = JSON.parse(await textOf(`/v1/executions?status=failed&key_id=${key.key_id}`)).executions as Row[];
@@ -121,7 +121,7 @@ describe('the statements of a wallet', function () {
       const ofKey = rows.filter(({ key_id }) => key_id === named.key_id);
       const keys = page.getByRole('region', { name: 'By API key' });
       await keys.getByRole('row').filter({ hasText: named.key_name! }).getByText(paidIn(ofKey)).first().waitFor();
-      const { file, text } = await save(page, 'Download CSV');
+      const { file, text } = await save(page, 'Daily sums as CSV');
       expect(file).to.match(/^spend-[0-9-]{10}-[0-9-]{10}\.csv$/);
       expect(text).to.equal(await textOf('/v1/statements/spend?format=csv'));
       await page.getByLabel('From (UTC)').fill('2001-01-01');
