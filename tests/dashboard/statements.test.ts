@@ -17,16 +17,26 @@ const WINDOW_MS = 72 * 3_600_000;
 const usdcOf = (units: bigint) =>
   `${(Number(units) / 1e6).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 6 })} USDC`;
 
+const KEY = 'nightly-1';
+
 describe('the statements of a wallet', function () {
   this.timeout(600_000);
   const site = useSite();
   let executionId: string;
+  let namedId: string;
 
   before(async () => {
     const { visitor } = site;
     await visitor.execute('sandbox-error', { task: 'Fail' }, NUMBER);
     const { body } = await visitor.execute('sandbox-echo', { task: 'Reported in confidence' }, NUMBER);
     executionId = body.execution_id;
+    const { api_key } = visitor.demo.callers[NUMBER]!;
+    const named = await fetch(`${site.baseUrl}/v1/agents/${visitor.agent('sandbox-echo').agent_id}/execute`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${api_key}`, 'content-type': 'application/json', 'idempotency-key': KEY },
+      body: JSON.stringify({ task: 'Run at night' }),
+    });
+    namedId = ((await named.json()) as { execution_id: string }).execution_id;
     const count = async (status: string): Promise<number> =>
       (await visitor.send(`/v1/executions?status=${status}&limit=1`, NUMBER)).body.total;
     await until('the index has all calls', async () => {
@@ -102,6 +112,23 @@ describe('the statements of a wallet', function () {
       await calls.getByText('Completed', { exact: true }).first().waitFor();
     }));
 
+  it('find a call by its Idempotency-Key or its ID, and say what an unknown one means', () =>
+    site.visit(CALLER, async (page) => {
+      await page.goto('/executions?status=failed');
+      const field = page.getByLabel('Call ID or Idempotency-Key');
+      for (const text of [KEY, namedId]) {
+        await field.fill(text);
+        await field.press('Enter');
+        await page.waitForURL(`**/executions?find=${text}`);
+        await page.getByRole('region', { name: 'Calls' }).locator(`a[href$="/executions/${namedId}"]`).waitFor();
+        await page.getByText('1 call, ').waitFor();
+      }
+      await field.fill('nightly-2');
+      await field.press('Enter');
+      await page.getByText('No call of this wallet has this Idempotency-Key').waitFor();
+      await page.getByText('So this wallet paid nothing with it.').waitFor();
+    }));
+
   it('show the payments by agent and by key, with a chart, a table and the CSV of the service', () =>
     site.visit(CALLER, async (page) => {
       const { rows } = JSON.parse(await textOf('/v1/statements/spend')) as SpendStatement;
@@ -116,6 +143,8 @@ describe('the statements of a wallet', function () {
       await page.getByRole('img', { name: 'Paid, by agent' }).waitFor();
       await untilLoaded(page);
       await assertAccessibleInEveryLook(page);
+      const one = agents.getByRole('row').filter({ hasText: 'sandbox-echo' }).getByRole('link');
+      expect(new URL((await one.getAttribute('href'))!, site.baseUrl).searchParams.get('agent')).to.equal(agent_id);
       await page.getByRole('button', { name: 'By API key' }).click();
       const named = rows.find(({ key_name }) => key_name !== null)!;
       const ofKey = rows.filter(({ key_id }) => key_id === named.key_id);

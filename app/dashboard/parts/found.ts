@@ -62,4 +62,3 @@ export const foundQuery = (sought: string, wallet: string | null | undefined) =>
       return { agents: agents.toSorted(byUse), calls: calls.slice(0, MOST_CALLS), keyed };
     },
   });
-

@@ -17,7 +17,7 @@ export const callerGist = (bond: bigint, price: number): string =>
 
 /** The same for the creator. */
 export const creatorGist = (stakes: Stakes, price: bigint): string =>
-  `Upheld: you lose up to ${usdc(mostSlashed(stakes, price))}. Rejected: you get ${formatLamports(stakes.bond)}.`;
+  `Upheld: you lose up to ${usdc(mostSlashed(stakes, price))} of your collateral. Rejected: you get ${formatLamports(stakes.bond)}.`;
 
 interface OutcomesProps {
   stakes: Stakes;

@@ -83,7 +83,7 @@ const costOf = ({ bond, deposit }: Stakes): bigint => bond + deposit + SIGNATURE
 
 /** Everything that leaves the wallet now. */
 const costWords = (stakes: Stakes): string =>
-  `about ${formatLamports(costOf(stakes))}: bond ${formatSol(stakes.bond)}, deposit ${formatSol(stakes.deposit)}, fee ${formatSol(SIGNATURE_FEE)}`;
+  `about ${formatLamports(costOf(stakes))}: bond ${formatSol(stakes.bond)}, deposit ${formatSol(stakes.deposit)} (comes back), fee ${formatSol(SIGNATURE_FEE)}`;
 
 /** Sends the evidence first: otherwise a dispute could be decided without it. */
 async function dispute(
