@@ -31,7 +31,7 @@ describe('with the keyboard alone', function () {
       const { body } = await site.visitor.execute('sandbox-echo', { task: 'Echo to be found' });
       const receipt = await site.visitor.send(`/v1/executions/${body.execution_id}/receipt`, 0);
       const search = page.getByRole('dialog', { name: 'Search' });
-      const option = (name: string) => search.getByRole('option', { name });
+      const option = (name: string) => search.getByRole('option', { name }).first();
       /** Selects it by the arrow keys: agents with the sought words can be above it. */
       const select = async (name: string) => {
         await option(name).waitFor();
@@ -65,6 +65,7 @@ describe('with the keyboard alone', function () {
       await search.getByText('Nothing was found').waitFor();
       await page.keyboard.press('Control+A');
       await page.keyboard.type('sandbox-echo');
+      await option('All calls of sandbox-echo').waitFor();
       await select('sandbox-echo');
       await page.keyboard.press('Enter');
       await page.waitForURL(`**/agents/${site.visitor.agent('sandbox-echo').agent_id}`);
@@ -77,6 +78,9 @@ describe('with the keyboard alone', function () {
 
       await page.goto('/');
       await open();
+      await page.keyboard.type(body.execution_id.slice(-5));
+      await option('Echo to be found').waitFor();
+      await page.keyboard.press('Control+A');
       await page.keyboard.insertText(body.execution_id);
       await option('Verify this call').waitFor();
       await select('Open this call');

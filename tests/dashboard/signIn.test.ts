@@ -20,10 +20,10 @@ describe('signing in', function () {
       const own = [
         'Your calls',
         'Spend',
-        'API keys',
-        'List an agent',
         'Disputes',
+        'API keys',
         'Webhooks',
+        'List an agent',
         'Statement',
         'Fees and rules',
       ];

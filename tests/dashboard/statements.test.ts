@@ -17,16 +17,26 @@ const WINDOW_MS = 72 * 3_600_000;
 const usdcOf = (units: bigint) =>
   `${(Number(units) / 1e6).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 6 })} USDC`;
 
+const KEY = 'nightly-1';
+
 describe('the statements of a wallet', function () {
   this.timeout(600_000);
   const site = useSite();
   let executionId: string;
+  let namedId: string;
 
   before(async () => {
     const { visitor } = site;
     await visitor.execute('sandbox-error', { task: 'Fail' }, NUMBER);
     const { body } = await visitor.execute('sandbox-echo', { task: 'Reported in confidence' }, NUMBER);
     executionId = body.execution_id;
+    const { api_key } = visitor.demo.callers[NUMBER]!;
+    const named = await fetch(`${site.baseUrl}/v1/agents/${visitor.agent('sandbox-echo').agent_id}/execute`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${api_key}`, 'content-type': 'application/json', 'idempotency-key': KEY },
+      body: JSON.stringify({ task: 'Run at night' }),
+    });
+    namedId = ((await named.json()) as { execution_id: string }).execution_id;
     const count = async (status: string): Promise<number> =>
       (await visitor.send(`/v1/executions?status=${status}&limit=1`, NUMBER)).body.total;
     await until('the index has all calls', async () => {
@@ -88,7 +98,7 @@ describe('the statements of a wallet', function () {
       await page.waitForURL(`**/executions?status=failed&key=${key.key_id}`);
       await page.reload();
       await row.waitFor();
-      const { file, text } = await save(page, 'Download CSV');
+      const { file, text } = await save(page, 'These calls as CSV');
       expect(file).to.equal('calls-failed.csv');
       const { data } = Papa.parse<Row>(text, { header: true });
       const byKey = JSON.parse(await textOf(`/v1/executions?status=failed&key_id=${key.key_id}`)).executions as Row[];
@@ -100,6 +110,23 @@ describe('the statements of a wallet', function () {
       await page.getByRole('button', { name: 'Clear' }).click();
       await page.waitForURL('**/executions');
       await calls.getByText('Completed', { exact: true }).first().waitFor();
+    }));
+
+  it('find a call by its Idempotency-Key or its ID, and say what an unknown one means', () =>
+    site.visit(CALLER, async (page) => {
+      await page.goto('/executions?status=failed');
+      const field = page.getByLabel('Call ID or Idempotency-Key');
+      for (const text of [KEY, namedId]) {
+        await field.fill(text);
+        await field.press('Enter');
+        await page.waitForURL(`**/executions?find=${text}`);
+        await page.getByRole('region', { name: 'Calls' }).locator(`a[href$="/executions/${namedId}"]`).waitFor();
+        await page.getByText('1 call, ').waitFor();
+      }
+      await field.fill('nightly-2');
+      await field.press('Enter');
+      await page.getByText('No call of this wallet has this Idempotency-Key').waitFor();
+      await page.getByText('So this wallet paid nothing with it.').waitFor();
     }));
 
   it('show the payments by agent and by key, with a chart, a table and the CSV of the service', () =>
@@ -116,12 +143,14 @@ describe('the statements of a wallet', function () {
       await page.getByRole('img', { name: 'Paid, by agent' }).waitFor();
       await untilLoaded(page);
       await assertAccessibleInEveryLook(page);
+      const one = agents.getByRole('row').filter({ hasText: 'sandbox-echo' }).getByRole('link');
+      expect(new URL((await one.getAttribute('href'))!, site.baseUrl).searchParams.get('agent')).to.equal(agent_id);
       await page.getByRole('button', { name: 'By API key' }).click();
       const named = rows.find(({ key_name }) => key_name !== null)!;
       const ofKey = rows.filter(({ key_id }) => key_id === named.key_id);
       const keys = page.getByRole('region', { name: 'By API key' });
       await keys.getByRole('row').filter({ hasText: named.key_name! }).getByText(paidIn(ofKey)).first().waitFor();
-      const { file, text } = await save(page, 'Download CSV');
+      const { file, text } = await save(page, 'Daily sums as CSV');
       expect(file).to.match(/^spend-[0-9-]{10}-[0-9-]{10}\.csv$/);
       expect(text).to.equal(await textOf('/v1/statements/spend?format=csv'));
       await page.getByLabel('From (UTC)').fill('2001-01-01');

@@ -4,7 +4,7 @@ import { signOut, useBalance, useLamports, useSession } from '../wallet/session.
 import type { Connected } from '../wallet/wallets.ts';
 import { formatShortSol } from './amount.ts';
 import { Menu, MenuGroup, MenuItem, MenuLine, MenuLink } from './menu.tsx';
-import { ADMIN, CALLER_PLACES, CALLS, creatorPlaceOf, type Place, SHARED_PLACES, TERMS } from './places.ts';
+import { ACTIVITY, ADMIN, creatorPlaceOf, type Place, TERMS } from './places.ts';
 import { Badge, cx } from './ui.tsx';
 import { formatAmount, formatCents, shorten } from './values.tsx';
 import { useOpenDisputes, useUnanswered } from './waiting.tsx';
@@ -76,11 +76,10 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
           Copy address <span className="font-mono text-xs text-faint">{shorten(wallet)}</span>
         </MenuItem>
         <MenuLine />
-        <MenuGroup name="As a caller">{links([CALLS, ...CALLER_PLACES])}</MenuGroup>
+        <MenuGroup name="Activity">{links(ACTIVITY)}</MenuGroup>
         <MenuLine />
         <MenuGroup name="As a creator">{links([creatorPlaceOf(isCreator)])}</MenuGroup>
         <MenuLine />
-        {links(SHARED_PLACES)}
         <MenuItem onSelect={() => setStatement(true)}>Statement …</MenuItem>
         <MenuLine />
         {isAdmin && <MenuLink place={ADMIN} />}

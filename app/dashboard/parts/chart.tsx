@@ -63,7 +63,14 @@ export function Chart(props: ChartProps) {
         </div>
       ) : (
         <>
-          <div className="mt-2 mb-1 flex min-h-5 flex-wrap gap-x-4 text-xs text-faint" aria-hidden="true">
+          <div
+            className={cx(
+              'mt-2 flex min-h-5 flex-wrap gap-x-4 text-xs text-faint',
+              // A single series has no legend: the pointed day shares the line of the unit.
+              series.length === 1 && props.unit ? '-mb-5 justify-end' : 'mb-1',
+            )}
+            aria-hidden="true"
+          >
             {day && <span className="font-medium text-ink">{nameOfDay(day)}</span>}
             {(series.length > 1 || day) &&
               series.map(({ label, tone, values }) => (

@@ -1,30 +1,23 @@
 /** The search over agents, calls and pages, for the keyboard: type, move by the arrow keys, press Enter. */
-import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
 import { Dialog } from 'radix-ui';
 import { type ClipboardEvent, type ReactNode, useState } from 'react';
 import { ADDRESS, EXECUTION_ID } from '../../sdk/wire/choices.ts';
 import type { AgentSummary, ExecutionSummary } from '../../sdk/wire/wire.ts';
-import { queryClient, request } from '../service.ts';
 import { outcomeOf } from '../views/executions/outcome.ts';
 import { useSession } from '../wallet/session.ts';
 import { ForTests } from './badges.tsx';
 import { useOpener } from './dialog.tsx';
+import { foundQuery, includes } from './found.ts';
 import { keepPasted, readPasted } from './pasted.ts';
 import { ADMIN, isReloaded, OWN_PLACES, PLACES, type Place, TERMS } from './places.ts';
 import { isForTests } from './testTag.ts';
-import { pauseInTyping } from './typing.ts';
 import { buttonStyle, cx, SearchIcon } from './ui.tsx';
 import { formatAmount, shorten } from './values.tsx';
 
-const MOST_AGENTS = 6;
-/** Calls that are searched, which is one page of the API, and calls that are shown. */
-const LATEST_CALLS = 100;
-const MOST_CALLS = 4;
-/** Time for which these calls are not read again, ms. */
-const LATEST_MS = 10_000;
-const NOTHING = { agents: [], calls: [] };
+const NOTHING = { agents: [], calls: [], keyed: [] };
 
 export default function Palette({ onClose }: { onClose(): void }) {
   const opener = useOpener();
@@ -100,10 +93,11 @@ function Found({ sought, receipt, onClose }: FoundProps) {
   const isId = EXECUTION_ID.test(id);
   const { data, isFetching } = useQuery({
     ...foundQuery(sought, wallet),
-    enabled: sought !== '' && !isId,
+    enabled: sought !== '',
     placeholderData: keepPreviousData,
   });
-  const { agents, calls } = sought === '' || isId || !data ? NOTHING : data;
+  const { agents, calls, keyed } = sought === '' || !data ? NOTHING : data;
+  const named = calls.find(({ agent_name }) => includes(agent_name, sought));
   const places = [...PLACES, ...(wallet ? OWN_PLACES : []), TERMS, ...(isAdmin ? [ADMIN] : [])].filter(
     ({ title, words }) => !isId && `${title} ${words}`.toLowerCase().includes(id),
   );
@@ -172,20 +166,19 @@ function Found({ sought, receipt, onClose }: FoundProps) {
       {calls.length > 0 && (
         <Command.Group heading="Your latest calls">
           {calls.map((call) => (
-            <Item
-              key={call.execution_id}
-              value={call.execution_id}
-              onSelect={() => open(call.execution_id)}
-              about={
-                <>
-                  <span className="block">{outcomeOf(call).words}</span>
-                  <code className="font-mono">{shorten(call.execution_id)}</code>
-                </>
-              }
-              line={`${secondOf(call)}, ${call.agent_name ?? shorten(call.agent_id)}`}
-            >
-              {call.task}
+            <CallItem key={call.execution_id} call={call} onOpen={open} />
+          ))}
+          {named && (
+            <Item value="calls" onSelect={() => go(navigate({ to: '/executions', search: { agent: named.agent_id } }))}>
+              All calls of {named.agent_name} →
             </Item>
+          )}
+        </Command.Group>
+      )}
+      {keyed.length > 0 && (
+        <Command.Group heading="Call with this Idempotency-Key">
+          {keyed.map((call) => (
+            <CallItem key={call.execution_id} call={call} onOpen={open} />
           ))}
         </Command.Group>
       )}
@@ -196,36 +189,28 @@ function Found({ sought, receipt, onClose }: FoundProps) {
   );
 }
 
-/** Agents for testing last. */
-const byUse = (one: AgentSummary, other: AgentSummary): number => Number(isForTests(one)) - Number(isForTests(other));
+function CallItem({ call, onOpen }: { call: ExecutionSummary; onOpen(executionId: string): void }) {
+  const { execution_id: id } = call;
+  return (
+    <Item
+      value={id}
+      onSelect={() => onOpen(id)}
+      about={
+        <>
+          <span className="block">{outcomeOf(call).words}</span>
+          <code className="font-mono">{shorten(id)}</code>
+        </>
+      }
+      line={`${secondOf(call)}, ${call.agent_name ?? shorten(call.agent_id)}`}
+    >
+      {call.task ?? 'Task no longer kept'}
+    </Item>
+  );
+}
 
 /** The time of a call: several calls with the same task differ in it. */
 const secondOf = ({ initiated_at }: ExecutionSummary): string =>
   new Date(initiated_at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-
-const latestCalls = (wallet: string | null | undefined): Promise<ExecutionSummary[]> =>
-  wallet
-    ? queryClient.fetchQuery({
-        queryKey: ['executions', 'latest', wallet],
-        queryFn: async () => (await request('listExecutions', { limit: LATEST_CALLS })).executions,
-        staleTime: LATEST_MS,
-      })
-    : Promise.resolve([]);
-
-/** Agents, and those of the wallet's latest calls whose task has the sought words. They come together, so nothing moves. */
-const foundQuery = (sought: string, wallet: string | null | undefined) =>
-  queryOptions({
-    queryKey: ['agents', 'found', sought, wallet],
-    queryFn: async ({ signal }) => {
-      await pauseInTyping(signal);
-      const [{ agents }, latest] = await Promise.all([
-        request('listAgents', { q: sought.slice(0, 100), sort: 'best', limit: MOST_AGENTS }),
-        latestCalls(wallet),
-      ]);
-      const calls = latest.filter(({ task }) => task?.toLowerCase().includes(sought.toLowerCase()));
-      return { agents: agents.toSorted(byUse), calls: calls.slice(0, MOST_CALLS) };
-    },
-  });
 
 /** Where else the sought words are, if name and tagline do not show them. */
 function reasonsOf({ name, tagline, tags, creator }: AgentSummary, sought: string): string[] {

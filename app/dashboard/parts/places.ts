@@ -44,27 +44,20 @@ export const creatorPlaceOf = (isCreator: boolean): Place => (isCreator ? OWN_AG
 /** All of them. */
 export const PLACES: readonly Place[] = placesOf(false);
 
-/** Activity, as the account menu names it. */
-export const CALLS: Place = { to: '/executions', title: 'Your calls', words: '' };
-
-/** What a signed-in wallet has besides: as a caller, as a creator, and as both. */
-export const CALLER_PLACES: readonly Place[] = [
+/** What a signed-in wallet has besides. */
+const WALLET_PLACES: readonly Place[] = [
   { to: '/spend', title: 'Spend', words: 'costs chart payments' },
-  { to: '/keys', title: 'API keys', words: 'budget allowance gas' },
-];
-export const SHARED_PLACES: readonly Place[] = [
   { to: '/disputes', title: 'Disputes', words: 'refund complaint' },
+  { to: '/keys', title: 'API keys', words: 'budget allowance gas' },
   { to: '/webhooks', title: 'Webhooks', words: 'events notifications' },
 ];
-export const OWN_PLACES: readonly Place[] = [...CALLER_PLACES, OWN_AGENTS, ...SHARED_PLACES];
+export const OWN_PLACES: readonly Place[] = [...WALLET_PLACES, OWN_AGENTS];
 
 export const TERMS: Place = { to: '/terms', title: 'Fees and rules', words: 'network terms settings prices disputes' };
 export const ADMIN: Place = { to: '/admin', title: 'Admin', words: 'marketplace creators settings' };
 
-/** The views of a caller, in the order of their tabs. */
-export const ACTIVITY: readonly Place[] = (['/executions', '/spend', '/disputes', '/keys', '/webhooks'] as const).map(
-  (path) => [CALLS, ...OWN_PLACES].find(({ to }) => to === path)!,
-);
+/** The views of Activity, in the order of their tabs and of the account menu. */
+export const ACTIVITY: readonly Place[] = [{ to: '/executions', title: 'Your calls', words: '' }, ...WALLET_PLACES];
 
 /** True if the service sends that document with another policy or text, so that the browser must load it. */
 export const isReloaded = ({ to }: Place): boolean => to === '/verify' || to === '/docs';

@@ -108,10 +108,8 @@ interface SignDialogProps<T> extends ActionProps<T> {
   doing: string;
   /** What it takes from the wallet. The button waits until the balance is known, and is enough. */
   spends?: Spend | undefined;
-  /** The whole of it, which stays beside the button, because the rows may be out of sight. */
+  /** The whole of it, which stays with the balance beside the button, because the rows may be out of sight. */
   pays?: string;
-  /** The rows stay there, too, and the balance beside the whole: what is above them is long. */
-  rowsStay?: boolean;
   /** Facts about the signature: amounts, receivers, and when they come back. */
   rows?: readonly (readonly [ReactNode, ReactNode])[];
   /** Signs once it can, without a click. A failure waits for one. */
@@ -126,7 +124,6 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
     spends,
     pays,
     rows = [],
-    rowsStay = false,
     isAtOnce = false,
     confirm,
     danger,
@@ -139,7 +136,7 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
   const signing = useSigning(doing);
   const funds = useFunds(signing.address, spends);
   const disabled = props.disabled || !funds.isEnough;
-  const shown = rowsStay ? [] : [...rows, ...funds.rows];
+  const shown = pays ? rows : [...rows, ...funds.rows];
   const reason = props.disabled ? whyNot : funds.whyNot;
   const notify = useNotify();
   // Loaded while the visitor reads. Signing loads them again if this failed, and reports it.
@@ -169,13 +166,12 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
       isBusy={signing.isRunning}
       error={signing.error}
       whyNot={
-        (reason || pays || rowsStay) && (
+        (reason || pays) && (
           <>
-            {rowsStay && <Bill rows={rows} />}
             {pays && (
               <p className="tabular-nums text-ink">
-                You pay now: {pays}
-                {rowsStay && funds.rows.map(([name, value]) => [`. ${name} `, value])}
+                You pay now {pays}
+                {funds.rows.map(([name, value]) => [`. ${name} `, value])}
               </p>
             )}
             {reason && <p>{reason}</p>}
@@ -199,20 +195,6 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
       {funds.notice}
       <Progress said={signing.said} log={signing.log} isRunning={signing.isRunning} />
     </FormDialog>
-  );
-}
-
-/** In as few lines as possible, because it is always visible. */
-function Bill({ rows }: { rows: readonly (readonly [ReactNode, ReactNode])[] }) {
-  return (
-    <dl className="grid grid-cols-[max-content_1fr] gap-x-4 gap-y-0.5 tabular-nums">
-      {rows.map(([name, value], index) => (
-        <div key={index} className="contents">
-          <dt>{name}</dt>
-          <dd className="text-ink">{value}</dd>
-        </div>
-      ))}
-    </dl>
   );
 }
 

@@ -11,6 +11,8 @@ export interface Step {
   at?: string | null;
   about?: ReactNode;
   state: StepState;
+  /** Of its mark once it is done; `good` without one. */
+  tone?: 'good' | 'warn' | 'plain';
 }
 
 const SPOKEN: Record<StepState, string> = {
@@ -24,10 +26,10 @@ const SPOKEN: Record<StepState, string> = {
 export function StepList({ steps, isLive = false }: { steps: readonly Step[]; isLive?: boolean }) {
   return (
     <ol aria-live={isLive ? 'polite' : undefined}>
-      {steps.map(({ name, at, about, state }, index) => (
+      {steps.map(({ name, at, about, state, tone }, index) => (
         <li key={name} className="grid grid-cols-[1.5rem_1fr] gap-x-3">
           <div className="flex flex-col items-center">
-            <Mark state={state} />
+            <Mark state={state} tone={tone} />
             {index < steps.length - 1 && (
               <span className={cx('w-px flex-1', state === 'done' ? 'bg-good' : 'bg-line')} />
             )}
@@ -50,9 +52,11 @@ export function StepList({ steps, isLive = false }: { steps: readonly Step[]; is
   );
 }
 
-function Mark({ state }: { state: StepState }) {
+const TONES = { good: 'bg-good', warn: 'bg-warn', plain: 'bg-strong' };
+
+function Mark({ state, tone = 'good' }: Pick<Step, 'state'> & { tone: Step['tone'] | undefined }) {
   if (state === 'active') return <Spinner />;
-  const look = { waiting: 'border border-strong', done: 'bg-good', failed: 'bg-bad' }[state];
+  const look = { waiting: 'border border-strong', done: TONES[tone], failed: 'bg-bad' }[state];
   return (
     <span
       aria-hidden="true"

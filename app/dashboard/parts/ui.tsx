@@ -7,7 +7,8 @@ export function cx(...names: (string | false | null | undefined)[]): string {
 
 const BUTTONS = {
   primary: 'border-transparent bg-accent text-on-accent hover:opacity-90',
-  plain: 'border-line bg-raised hover:bg-sunken',
+  // With its own colour: inside a grey text it looked disabled.
+  plain: 'border-line bg-raised text-ink hover:bg-sunken',
   quiet: 'border-transparent hover:bg-sunken',
   danger: 'bg-bad-soft text-bad border-bad/30 hover:border-bad',
 };

@@ -21,6 +21,7 @@ import { Resolve } from './admin/resolve.tsx';
 import { sol } from './admin/state.tsx';
 import { AtStake } from './disputes/atStake.tsx';
 import { useCreatorName } from './disputes/creatorName.ts';
+import { Deadline } from './disputes/deadline.tsx';
 import { Decision } from './disputes/decision.tsx';
 import { Evidence } from './disputes/evidence.tsx';
 import { Fold } from './disputes/fold.tsx';
@@ -118,6 +119,12 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
   const { result } = execution;
   const decision = useRef<HTMLElement>(null);
   const reply = useRef<HTMLElement>(null);
+  const replies = (
+    <Card ref={reply} tabIndex={-1}>
+      <h2 className="mb-4 font-semibold">{reader === 'creator' ? 'Your reply' : 'The creator’s reply'}</h2>
+      <Reply dispute={dispute} reader={reader} />
+    </Card>
+  );
   return (
     <div className={mayDecide ? BESIDE_DECISION : undefined}>
       <PageHead
@@ -159,7 +166,11 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
       <div className={cx('grid grid-cols-[minmax(0,1fr)] items-start gap-5', mayDecide && 'lg:contents')}>
         <div className={COLUMN}>
           {!isOpen && <Decision dispute={dispute} reader={reader} />}
-          {isOpen && reader === 'caller' && <AtStake dispute={dispute} reader={reader} />}
+          {isOpen && reader === 'caller' && (
+            <Card>
+              <Deadline dispute={dispute} as="h2" />
+            </Card>
+          )}
           <Fold
             title={reader === 'caller' ? 'Your evidence' : 'The caller’s evidence'}
             gist={dispute.has_evidence ? false : 'not uploaded'}
@@ -167,6 +178,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           >
             <Evidence dispute={dispute} reader={reader} />
           </Fold>
+          {reader === 'caller' && replies}
           <Fold title="What was asked" gist={asked || 'not known'} open={mustRead}>
             {asked === '' && (
               <p className="text-sm text-faint">The marketplace never ran this call, so its request is not known.</p>
@@ -182,11 +194,8 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
               <Result text={result} name={execution.execution_id} />
             )}
           </Fold>
-          <Card ref={reply} tabIndex={-1}>
-            <h2 className="mb-4 font-semibold">{reader === 'creator' ? 'Your reply' : 'The creator’s reply'}</h2>
-            <Reply dispute={dispute} reader={reader} />
-          </Card>
-          {isOpen && reader === 'creator' && <AtStake dispute={dispute} reader={reader} />}
+          {reader !== 'caller' && replies}
+          {isOpen && reader !== 'admin' && <AtStake dispute={dispute} reader={reader} />}
           {found.others && <Others dispute={dispute} others={found.others} />}
         </div>
         {mayDecide && (

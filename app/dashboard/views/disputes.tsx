@@ -60,6 +60,10 @@ function Disputes({ wallet }: { wallet: string }) {
   );
 }
 
+/** Such as `2 disputes, 1 open`: the tab counts the open ones. */
+const countWords = (disputes: readonly DisputeSummary[]): string =>
+  `${disputes.length} ${disputes.length === 1 ? 'dispute' : 'disputes'}, ${disputes.filter(PARTS[0]![1]).length} open`;
+
 interface DisputeListProps {
   wallet: string;
   /** Only about this agent of the wallet. */
@@ -105,7 +109,13 @@ export function DisputeList({ wallet, agentId, page, onPage, empty }: DisputeLis
           );
         })}
       </div>
-      <Pages page={page} size={PAGE_SIZE} total={data.total} onPage={onPage} />
+      <Pages
+        page={page}
+        size={PAGE_SIZE}
+        total={data.total}
+        about={data.total > PAGE_SIZE ? undefined : countWords(data.disputes)}
+        onPage={onPage}
+      />
     </>
   );
 }

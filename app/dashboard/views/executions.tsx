@@ -1,19 +1,21 @@
 /** A wallet's calls: filtered, in pages, newest first, and as a CSV file. */
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { EXECUTION_ID } from '../../sdk/wire/choices.ts';
 import type { ExecutionPage } from '../../sdk/wire/wire.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Pages } from '../parts/pages.tsx';
+import { SaveButton } from '../parts/saveButton.tsx';
 import { StatementButton } from '../parts/statement.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount } from '../parts/values.tsx';
-import { request } from '../service.ts';
 import { pollMs } from '../wallet/events.ts';
 import { useSession } from '../wallet/session.ts';
 import { Filters } from './executions/filters.tsx';
 import { Rows } from './executions/rows.tsx';
-import { type ExecutionsSearch, filtersOf, PAGE_SIZE } from './executions/search.ts';
+import { type ExecutionsSearch, listCalls, PAGE_SIZE } from './executions/search.ts';
 import { sumUsdc } from './listing/own.ts';
 
 const route = getRouteApi('/executions');
@@ -21,7 +23,7 @@ const route = getRouteApi('/executions');
 const executionsQuery = (wallet: string | null | undefined, search: ExecutionsSearch) =>
   queryOptions({
     queryKey: ['executions', wallet, search],
-    queryFn: () => request('listExecutions', filtersOf(search)),
+    queryFn: () => listCalls(search),
     refetchInterval: ({ state }) =>
       state.data?.executions.some(({ status }) => status === 'pending' || status === 'running') ? pollMs() : false,
     placeholderData: keepPreviousData,
@@ -41,20 +43,43 @@ function sumWords({ executions, total }: ExecutionPage): string {
   return `${isAll ? `${formatCount(total)} ${total === 1 ? 'call' : 'calls'}, ` : 'on this page '}${words.join(', ')}`;
 }
 
+const unfoundWords = (find: string): string =>
+  `No call of this wallet has this ${EXECUTION_ID.test(find.toLowerCase()) ? 'call ID or ' : ''}Idempotency-Key`;
+
 export default function View() {
+  const { wallet } = useSession();
+  const search = route.useSearch();
+  const [hasFilters, showFilters] = useState(Object.keys(search).length > 0);
+  const { data } = useQuery({ ...executionsQuery(wallet, search), enabled: false });
   return (
     <>
       <PageHead title="Your calls" about="Every call that this wallet or its keys made, with its outcome.">
-        <StatementButton as="caller" />
+        {wallet && (
+          <>
+            <Button className="md:hidden" aria-expanded={hasFilters} onClick={() => showFilters(!hasFilters)}>
+              Filters
+            </Button>
+            <SaveButton
+              disabled={!data?.total}
+              work={async () => (await import('./executions/saveCsv.ts')).saveCsv(search)}
+              failed="The file could not be made"
+            >
+              <span>
+                <span className="max-md:hidden">These calls as </span>CSV
+              </span>
+            </SaveButton>
+            <StatementButton as="caller" />
+          </>
+        )}
       </PageHead>
       <SignedIn why="Every call of your wallet and its keys is listed here, with its outcome, cost and receipt. Only your wallet can see them.">
-        <Calls />
+        <Calls hasFilters={hasFilters} />
       </SignedIn>
     </>
   );
 }
 
-function Calls() {
+function Calls({ hasFilters }: { hasFilters: boolean }) {
   const { wallet } = useSession();
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -66,14 +91,17 @@ function Calls() {
       <Filters
         search={search}
         found={data?.executions ?? []}
-        total={data?.total ?? 0}
+        isOpen={hasFilters}
         onChange={(next) => navigate({ search: next })}
       />
       {error && !data && <Trouble error={error} what="The calls" onRetry={refetch} />}
       {!data && !error && <Skeleton className="h-96" />}
       {data?.executions.length === 0 &&
         (isFiltered || page > 1 ? (
-          <Empty title="No call fits these filters">
+          <Empty title={search.find === undefined ? 'No call fits these filters' : unfoundWords(search.find)}>
+            {search.find !== undefined && (
+              <p>So this wallet paid nothing with it. A call by x402 is found only by its call ID.</p>
+            )}
             <Button className="mt-3" onClick={() => navigate({ search: {} })}>
               Show all calls
             </Button>

@@ -1,5 +1,6 @@
 /** A wallet's API keys: create, watch, change and end them. */
 import { useQuery } from '@tanstack/react-query';
+import { useLocation } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { createPortal } from 'react-dom';
 import type { KeySummary } from '../../sdk/wire/procedures.ts';
@@ -50,6 +51,7 @@ function Keys({ wallet, actions }: KeysProps) {
   const { listed, money, chain } = useWalletKeys(wallet);
   const { data: keys, error, refetch } = listed;
   const spend = useSpend(wallet, keys);
+  const linked = useLocation({ select: ({ hash }) => hash });
   const settings = useQuery(configQuery);
   const isSponsored = settings.data?.is_sponsored;
   const create = (
@@ -111,7 +113,7 @@ function Keys({ wallet, actions }: KeysProps) {
       )}
       <ul className="grid gap-3">{cards(usable)}</ul>
       {ended.length > 0 && (
-        <details className="mt-6" open={usable.length === 0}>
+        <details className="mt-6" open={usable.length === 0 || ended.some(({ key_id }) => key_id === linked)}>
           <summary className="mb-3 text-sm text-faint">
             Ended keys <span className="tabular-nums">({ended.length})</span>
           </summary>

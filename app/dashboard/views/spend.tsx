@@ -1,6 +1,6 @@
 /** Payments of a wallet and its keys over time, by agent or by key: a chart, a table, and a CSV file. */
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -16,6 +16,7 @@ import { Button, cx, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatShort } from '../parts/values.tsx';
 import { firstDisputesQuery } from '../parts/waiting.tsx';
 import { useSession } from '../wallet/session.ts';
+import type { ExecutionsSearch } from './executions/search.ts';
 import { isLive, leftOf } from './keys/money.ts';
 import { useWalletKeys } from './keys/walletKeys.ts';
 import { sumUsdc } from './listing/own.ts';
@@ -81,7 +82,7 @@ function Spend() {
             ))}
           </fieldset>
           <SaveButton disabled={!isValid} work={save} failed="The file could not be downloaded">
-            Download CSV
+            Daily sums as CSV
           </SaveButton>
           <StatementButton as="caller" />
         </div>
@@ -133,14 +134,26 @@ function Presets({ range, onChange }: PresetsProps) {
   );
 }
 
-/** The values of COLUMNS. */
-const cellsOf = (groups: readonly Group[]): string[] => [
-  formatCount(groups.reduce((sum, { executions }) => sum + executions, 0)),
+/** A number of calls, with a link to them. */
+function Calls({ search, children }: { search: ExecutionsSearch; children: ReactNode }) {
+  return (
+    <Link to="/executions" search={search} className="underline underline-offset-2 hover:text-accent">
+      {children}
+    </Link>
+  );
+}
+
+const callsOf = (groups: readonly Group[]): string =>
+  formatCount(groups.reduce((sum, { executions }) => sum + executions, 0));
+
+/** The values of COLUMNS. No filter leaves the calls of the wallet itself, whose group has no id. */
+const cellsOf = (groups: readonly Group[], search: ExecutionsSearch): ReactNode[] => [
+  search.key === '' ? callsOf(groups) : <Calls search={search}>{callsOf(groups)}</Calls>,
   ...(['paid', 'refunded', 'returned'] as const).map((name) => formatAmount(total(groups, name))),
 ];
 
 /** The sums of each agent or key, and of all. A key with what it may still spend in all, once that is read. */
-function ByGroup({ by, groups }: { by: Grouping; groups: readonly Group[] }) {
+function ByGroup({ by, groups, days }: { by: Grouping; groups: readonly Group[]; days: DayRange }) {
   const grants = useGrants(by === 'key');
   const isByKey = by === 'key';
   const columns = isByKey ? [...COLUMNS, ...OF_KEYS] : COLUMNS;
@@ -149,7 +162,7 @@ function ByGroup({ by, groups }: { by: Grouping; groups: readonly Group[] }) {
     const found = grants?.of(id);
     return found ? [found.limit, found.left] : OF_KEYS.map(() => (grants || id === '' ? '–' : '…'));
   };
-  const row = (name: ReactNode, cells: readonly string[]) => (
+  const row = (name: ReactNode, cells: readonly ReactNode[]) => (
     <>
       {name}
       {cells.map((cell, index) => (
@@ -171,12 +184,14 @@ function ByGroup({ by, groups }: { by: Grouping; groups: readonly Group[] }) {
             <td className="min-w-36 font-medium" title={group.id}>
               {group.name}
             </td>,
-            [...cellsOf([group]), ...limitsOf(group)],
+            [...cellsOf([group], { ...days, [by]: group.id }), ...limitsOf(group)],
           )}
         </tr>
       ))}
       {groups.length > 1 && (
-        <tr className="font-semibold">{row(<td>Total</td>, [...cellsOf(groups), ...(isByKey ? ['', ''] : [])])}</tr>
+        <tr className="font-semibold">
+          {row(<td>Total</td>, [...cellsOf(groups, days), ...(isByKey ? ['', ''] : [])])}
+        </tr>
       )}
     </Table>
   );
@@ -211,6 +226,7 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
   const open = disputes.filter((one) => one.outcome === 'open' && one.caller === wallet);
   const groups = groupsOf(spend, by);
   const days = daysOf(spend);
+  const range = { from: spend.from, to: spend.to };
   const refunded = spend.rows.reduce((sum, row) => sum + row.refunded, 0);
   if (groups.length === 0) {
     return (
@@ -225,8 +241,12 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
         <Figure label="Paid" value={formatAmount(total(groups, 'paid'))} about="Including disputed calls" />
         <Figure
           label="Calls"
-          value={formatCount(groups.reduce((sum, { executions }) => sum + executions, 0))}
-          about={`${formatCount(refunded)} of them refunded`}
+          value={<Calls search={range}>{callsOf(groups)}</Calls>}
+          about={
+            refunded > 0 && (
+              <Calls search={{ ...range, status: 'failed' }}>{formatCount(refunded)} of them refunded</Calls>
+            )
+          }
         />
         <Figure label="Refunded" value={formatAmount(total(groups, 'refunded'))} about="Not included in Paid" />
         <Figure
@@ -246,7 +266,7 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
         unit="USDC"
         series={seriesOf(groups, days)}
       />
-      <ByGroup by={by} groups={groups} />
+      <ByGroup by={by} groups={groups} days={range} />
       <p className="text-sm text-faint">
         Not in these sums: what was spent and is held in SOL, and the service fee of x402 calls.
       </p>

@@ -23,8 +23,8 @@ const endpointsQuery = (wallet: string) =>
 const TITLE = 'Webhooks';
 const ABOUT =
   'Your server is told when a call starts or ends, a dispute is opened or decided, an agent of yours is paused, or ' +
-  'a key or the gas balance runs low. Each webhook is signed, and retried for 24 hours. An endpoint that fails for ' +
-  '3 days is switched off.';
+  'a key or the gas balance runs low. Each message is signed. Failed messages are retried for about 24 hours. An ' +
+  'endpoint whose messages fail without one success for 3 days is switched off.';
 
 export default function View() {
   const { wallet } = useSession();

@@ -1,14 +1,13 @@
-/** What each outcome of an open dispute means for both sides and the agent. Folded for the admin, who reads the case first. */
+/** What each outcome of an open dispute means for both sides and the agent. Folded, because everybody reads the case first. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Card, cx, Skeleton } from '../../parts/ui.tsx';
+import { cx, Skeleton } from '../../parts/ui.tsx';
 import { Time } from '../../parts/values.tsx';
-import { Deadline } from './deadline.tsx';
 import { Fold } from './fold.tsx';
-import { meanwhile, Outcomes, type Reader } from './outcomes.tsx';
+import { callerGist, creatorGist, meanwhile, Outcomes, type Reader } from './outcomes.tsx';
 import { type Stakes, stakesQuery } from './stakes.ts';
 
 interface AtStakeProps {
@@ -17,37 +16,28 @@ interface AtStakeProps {
 }
 
 export function AtStake({ dispute, reader }: AtStakeProps) {
-  if (reader === 'admin') {
-    return (
-      <Fold title="What each outcome does" gist="for the caller, the creator and the agent">
-        <OfDispute dispute={dispute} reader={reader} />
-      </Fold>
-    );
-  }
-  return (
-    <Card className="grid gap-4" aria-label="What is at stake">
-      <Deadline dispute={dispute} as="h2" />
-      <OfDispute dispute={dispute} reader={reader} />
-    </Card>
-  );
-}
-
-function OfDispute({ dispute, reader }: AtStakeProps) {
   const { data: stakes, error, refetch } = useQuery(stakesQuery(dispute.agent_id, dispute.execution_id));
+  const gists = {
+    caller: callerGist(BigInt(dispute.bond_lamports), dispute.price_usdc),
+    creator: stakes && creatorGist(stakes, parseUsdc(dispute.price_usdc)),
+    admin: 'for the caller, the creator and the agent',
+  };
   return (
-    <StakesFor
-      stakes={stakes}
-      unread={error}
-      onRetry={refetch}
-      price={dispute.price_usdc}
-      reader={reader}
-      isNarrow={reader === 'admin'}
-      lapse={
-        <>
-          Anybody can end it here from <Time at={dispute.lapses_at} /> on, if there is no decision by then.
-        </>
-      }
-    />
+    <Fold title={reader === 'admin' ? 'What each outcome does' : 'What can happen'} gist={gists[reader]}>
+      <StakesFor
+        stakes={stakes}
+        unread={error}
+        onRetry={refetch}
+        price={dispute.price_usdc}
+        reader={reader}
+        isNarrow={reader === 'admin'}
+        lapse={
+          <>
+            Anybody can end it here from <Time at={dispute.lapses_at} /> on, if there is no decision by then.
+          </>
+        }
+      />
+    </Fold>
   );
 }
 
@@ -69,7 +59,7 @@ export function StakesFor({ stakes, unread, onRetry, price, reader, lapse, isNar
     return unread ? (
       <Trouble error={unread} what="The collateral on the chain" onRetry={onRetry} />
     ) : (
-      <Skeleton className={cx('h-128', !isNarrow && 'md:h-80')} />
+      <Skeleton className={isNarrow && reader === 'caller' ? 'h-37' : cx('h-128', !isNarrow && 'md:h-80')} />
     );
   }
   return (

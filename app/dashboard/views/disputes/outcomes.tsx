@@ -1,7 +1,7 @@
 /** What is at stake in a dispute: for each possible outcome, what caller and creator get or lose, and what happens to the agent. */
 import type { ReactNode } from 'react';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
-import { cx } from '../../parts/ui.tsx';
+import { Chevron, cx } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { EXCESS } from './excess.ts';
 import { awardPayment, depositReturn } from './payouts.ts';
@@ -11,6 +11,14 @@ export type Reader = 'caller' | 'creator' | 'admin';
 
 const usdc = (amount: bigint): string => formatAmount(toUsdc(amount));
 
+/** What the caller of an open dispute can win and lose, in a line. */
+export const callerGist = (bond: bigint, price: number): string =>
+  `Upheld: ${formatLamports(bond)} back and up to ${formatAmount(price)}. Rejected: you lose ${formatLamports(bond)}.`;
+
+/** The same for the creator. */
+export const creatorGist = (stakes: Stakes, price: bigint): string =>
+  `Upheld: you lose up to ${usdc(mostSlashed(stakes, price))} of your collateral. Rejected: you get ${formatLamports(stakes.bond)}.`;
+
 interface OutcomesProps {
   stakes: Stakes;
   /** Price of the call, base units. */
@@ -18,7 +26,7 @@ interface OutcomesProps {
   reader: Reader;
   /** When an undecided dispute can be ended. */
   lapse: ReactNode;
-  /** One below the other, as in a dialog. */
+  /** One below the other, as in a dialog. There the caller has each folded to a line. */
   isNarrow?: boolean;
 }
 
@@ -26,136 +34,93 @@ export function Outcomes({ stakes, price, reader, lapse, isNarrow = false }: Out
   const caller = reader === 'caller' ? 'You' : 'The caller';
   const creator = reader === 'creator' ? 'You' : 'The creator';
   const verb = (who: string, base: string) => (who === 'You' ? `${who} ${base}` : `${who} ${base}s`);
-  const isCallerFirst = isNarrow && reader === 'caller';
   const loses = (who: string) => (who === 'You' ? 'You lose' : `${who} loses`);
   const most = mostSlashed(stakes, price);
   const bond = formatLamports(stakes.bond);
-  const ending = <Side who="How it ends">{lapse} The marketplace does not do it by itself.</Side>;
-  // Never at stake, but it left the caller's wallet with the bond. A dialog has it among its costs.
+  const won = `${bond} back and up to ${usdc(mostToCaller(stakes, price))}`;
+  const isFolded = isNarrow && reader === 'caller';
+  const shape = (gist: string) => ({ isNarrow, gist: isFolded ? gist : null });
+  // Never at stake, but it left the caller's wallet with the bond.
   const depositOf = (isAwarded: boolean) =>
-    reader === 'caller' &&
-    !isNarrow && (
+    reader === 'caller' && (
       <Side who="Deposit" amount={formatLamports(stakes.deposit)}>
         Comes back by itself {formatSpan(stakes.depositSeconds)} after the dispute ends
         {isAwarded && '; an unclaimed award delays it'}.
       </Side>
     );
-  const cases: Case[] = [
-    {
-      title: 'If it is upheld',
-      ofCaller: (
-        <>
-          <Side who={verb(caller, 'get')} amount={`${bond} back and up to ${usdc(mostToCaller(stakes, price))}`}>
-            The bond, and at most the price. {reader !== 'creator' && awardPayment(reader === 'caller')}
-          </Side>
-          {depositOf(true)}
-        </>
-      ),
-      ofOthers: (
-        <>
-          <Side who={loses(creator)} amount={`up to ${usdc(most)}`}>
-            Of the agent’s collateral of {usdc(stakes.left)}. The admin sets the amount. {EXCESS} {creator}{' '}
-            {creator === 'You' ? 'keep what you' : 'keeps what it'} earned for the call.
-          </Side>
-          <Side who="The agent">{upheldWords(stakes, price, reader)}</Side>
-        </>
-      ),
-    },
-    {
-      title: 'If it is rejected',
-      ofCaller: (
-        <>
-          <Side who={loses(caller)} amount={bond}>
-            The bond. The {usdc(price)} stay paid.
-          </Side>
-          {depositOf(false)}
-        </>
-      ),
-      ofOthers: (
-        <>
-          <Side who={verb(creator, 'get')} amount={bond}>
-            {caller === 'You' ? 'Your' : 'The caller’s'} bond. The collateral stays whole.
-          </Side>
-          <Side who="The agent">{stakes.status === 'active' ? 'Stays as it is.' : `Stays ${stakes.status}.`}</Side>
-        </>
-      ),
-    },
-    {
-      title: 'If nobody decides',
-      ofCaller: (
-        <>
-          <Side who={`${verb(caller, 'get')} back`} amount={bond}>
-            The bond. The {usdc(price)} stay paid.
-          </Side>
-          {depositOf(false)}
-          {isCallerFirst && ending}
-        </>
-      ),
-      ofOthers: (
-        <>
-          <Side who={loses(creator)} amount="nothing" />
-          {!isCallerFirst && ending}
-        </>
-      ),
-    },
-  ];
-  if (isCallerFirst) {
-    return (
-      <>
-        <Cases cases={cases} shown={({ ofCaller }) => ofCaller} isNarrow />
-        <h4 className="text-sm font-medium">For the creator and the agent</h4>
-        <Cases cases={cases} shown={({ ofOthers }) => ofOthers} isNarrow />
-      </>
-    );
-  }
-  return (
-    <Cases
-      cases={cases}
-      shown={({ ofCaller, ofOthers }) => (
-        <>
-          {ofCaller}
-          {ofOthers}
-        </>
-      )}
-      isNarrow={isNarrow}
-    />
-  );
-}
-
-/** One possible outcome, for each side. */
-interface Case {
-  title: string;
-  ofCaller: ReactNode;
-  ofOthers: ReactNode;
-}
-
-function Cases({ cases, shown, isNarrow }: { cases: Case[]; shown(one: Case): ReactNode; isNarrow: boolean }) {
   return (
     <div className={cx('grid overflow-hidden rounded-lg border border-line text-sm', !isNarrow && 'md:grid-cols-3')}>
-      {cases.map((one) => (
-        <Outcome key={one.title} title={one.title} isNarrow={isNarrow}>
-          {shown(one)}
-        </Outcome>
-      ))}
+      <Outcome title="If it is upheld" {...shape(won)}>
+        <Side who={verb(caller, 'get')} amount={won}>
+          The bond, and at most the price. {reader !== 'creator' && awardPayment(reader === 'caller')}
+        </Side>
+        {depositOf(true)}
+        <Side who={loses(creator)} amount={`up to ${usdc(most)}`}>
+          Of the agent’s collateral of {usdc(stakes.left)}. The admin sets the amount. {EXCESS} {creator}{' '}
+          {creator === 'You' ? 'keep what you' : 'keeps what it'} earned for the call.
+        </Side>
+        <Side who="The agent">{upheldWords(stakes, price, reader)}</Side>
+      </Outcome>
+      <Outcome title="If it is rejected" {...shape(`you lose ${bond}`)}>
+        <Side who={loses(caller)} amount={bond}>
+          The bond. The {usdc(price)} stay paid.
+        </Side>
+        {depositOf(false)}
+        <Side who={verb(creator, 'get')} amount={bond}>
+          {caller === 'You' ? 'Your' : 'The caller’s'} bond. The collateral stays whole.
+        </Side>
+        <Side who="The agent">{stakes.status === 'active' ? 'Stays as it is.' : `Stays ${stakes.status}.`}</Side>
+      </Outcome>
+      <Outcome title="If nobody decides" {...shape(`${bond} back`)}>
+        <Side who={`${verb(caller, 'get')} back`} amount={bond}>
+          The bond. The {usdc(price)} stay paid.
+        </Side>
+        {depositOf(false)}
+        <Side who={loses(creator)} amount="nothing" />
+        <Side who="How it ends">{lapse} The marketplace does not do it by itself.</Side>
+      </Outcome>
     </div>
   );
 }
 
-function Outcome({ title, isNarrow, children }: { title: string; isNarrow: boolean; children: ReactNode }) {
+interface OutcomeProps {
+  title: string;
+  /** What it means in a few words; if it has one, the rest is folded. */
+  gist: string | null;
+  isNarrow: boolean;
+  children: ReactNode;
+}
+
+function Outcome({ title, gist, isNarrow, children }: OutcomeProps) {
+  const sides = (
+    <dl
+      className={cx('grid px-4 py-3', isNarrow ? 'gap-2 sm:*:grid sm:*:grid-cols-[7.5rem_1fr] sm:*:gap-x-3' : 'gap-3')}
+    >
+      {children}
+    </dl>
+  );
   return (
     <section
       aria-label={title}
       className={cx('border-line not-first:border-t', !isNarrow && 'md:not-first:border-t-0 md:not-first:border-l')}
     >
-      <h3 className="bg-sunken px-4 py-2 font-medium">{title}</h3>
-      <dl
-        className={cx(
-          'grid px-4 py-3',
-          isNarrow ? 'gap-2 sm:*:grid sm:*:grid-cols-[7.5rem_1fr] sm:*:gap-x-3' : 'gap-3',
-        )}
-      >
-        {children}
-      </dl>
+      {gist === null ? (
+        <>
+          <h3 className="bg-sunken px-4 py-2 font-medium">{title}</h3>
+          {sides}
+        </>
+      ) : (
+        <details className="group">
+          <summary className="flex list-none items-center gap-x-2 px-3 py-2 hover:bg-sunken/60 [&::-webkit-details-marker]:hidden">
+            <span className="flex flex-1 flex-wrap gap-x-2 tabular-nums">
+              <span className="text-faint">{title}</span>
+              <span className="font-medium">{gist}</span>
+            </span>
+            <Chevron className="group-open:rotate-180" />
+          </summary>
+          {sides}
+        </details>
+      )}
     </section>
   );
 }

@@ -12,7 +12,7 @@ import { Deadline } from '../disputes/deadline.tsx';
 import { depositQuery } from '../disputes/deposit.ts';
 import { DepositState } from '../disputes/depositState.tsx';
 import { endRows, endWords, WithoutEvidence } from '../disputes/ended.tsx';
-import type { Reader } from '../disputes/outcomes.tsx';
+import { callerGist, type Reader } from '../disputes/outcomes.tsx';
 import { mostSlashed, stakesQuery } from '../disputes/stakes.ts';
 import { outcomeOfDispute } from './outcome.ts';
 import { idBytes } from './record.ts';
@@ -114,6 +114,9 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
       {isOpen ? (
         <div className="mb-4">
           <Deadline dispute={dispute} as="p" />
+          {isCaller && !listed && (
+            <p className="mt-3 text-sm tabular-nums">{callerGist(BigInt(dispute.bond_lamports), dispute.price_usdc)}</p>
+          )}
         </div>
       ) : (
         <p className="mb-4 text-sm tabular-nums">

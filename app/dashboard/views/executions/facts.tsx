@@ -90,12 +90,12 @@ export function Amounts({ execution, dispute, record }: CallParts) {
   );
 }
 
-/** With a link to the wallet's keys, if one paid. */
+/** With a link to the key, if one paid. */
 function Payer({ execution }: { execution: Execution }) {
   const name = payerOf(execution);
   if (execution.key_id === null) return name;
   return (
-    <Link to="/keys" className="underline underline-offset-2 hover:text-accent">
+    <Link to="/keys" hash={execution.key_id} className="underline underline-offset-2 hover:text-accent">
       {name}
     </Link>
   );

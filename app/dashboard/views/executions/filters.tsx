@@ -1,11 +1,10 @@
-/** The filters of the list of calls, which every change writes into the URL, and what they leave as a CSV file. */
+/** The filters of the list of calls, which every change writes into the URL. */
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { EXECUTION_STATUSES, type ExecutionStatus } from '../../../sdk/wire/choices.ts';
+import { useEffect, useState } from 'react';
+import { EXECUTION_STATUSES, type ExecutionStatus, IDEMPOTENCY_KEY } from '../../../sdk/wire/choices.ts';
 import type { ExecutionSummary } from '../../../sdk/wire/wire.ts';
-import { SaveButton } from '../../parts/saveButton.tsx';
 import { Button, cx, Input, Select } from '../../parts/ui.tsx';
-import { shorten, zoneAt } from '../../parts/values.tsx';
+import { shorten } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 import { useSession } from '../../wallet/session.ts';
 import { keysQuery } from '../keys/walletKeys.ts';
@@ -14,71 +13,87 @@ import { type ExecutionsSearch, parseExecutionsSearch } from './search.ts';
 const STATUSES: Record<ExecutionStatus, string> = {
   pending: 'Not started',
   running: 'In progress',
-  completed: 'Completed',
+  completed: 'Completed, not in dispute',
   failed: 'Failed or refunded',
-  disputed: 'Disputed',
+  disputed: 'Dispute open or upheld',
 };
 
 interface FiltersProps {
   search: ExecutionsSearch;
   /** The listed calls: their agents and keys can be chosen even if nothing else names them. */
   found: ExecutionSummary[];
-  total: number;
+  /** On a phone, where the choices would push the calls off the screen. */
+  isOpen: boolean;
   onChange(search: ExecutionsSearch): void;
 }
 
-export function Filters({ search, found, total, onChange }: FiltersProps) {
+export function Filters({ search, found, isOpen, onChange }: FiltersProps) {
   const agents = useAgents(search, found);
   const keys = useKeys(search, found);
-  const { page: _page, ...filters } = search;
+  const { page: _page, find, ...filters } = search;
   const set = (change: Record<string, unknown>) => onChange(parseExecutionsSearch({ ...filters, ...change }));
-  const isFiltered = Object.keys(filters).length > 0;
-  const zone = zoneAt(Date.now());
-  // On a phone the choices would push the calls off the screen.
-  const [isOpen, setOpen] = useState(isFiltered);
+  const isFiltered = find !== undefined || Object.keys(filters).length > 0;
   return (
-    <form aria-label="Filters" className="mb-5 grid gap-3" onSubmit={(event) => event.preventDefault()}>
-      <div className="grid grid-cols-2 items-end gap-3 md:grid-cols-3 xl:grid-cols-[1fr_1.2fr_1fr_1fr_1fr_auto_auto]">
-        <Button className="md:hidden" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          Filters
-        </Button>
-        <div className={cx('contents', !isOpen && 'max-md:hidden')}>
-          <Choice
-            label="Outcome"
-            value={search.status}
-            choices={EXECUTION_STATUSES.map((status) => [status, STATUSES[status]])}
-            onChange={(status) => set({ status })}
-          />
-          <Choice label="Agent" value={search.agent} choices={agents} onChange={(agent) => set({ agent })} />
-          <Choice label="API key" value={search.key} choices={keys} onChange={(key) => set({ key })} />
-          <Input
-            type="date"
-            label={`From (${zone})`}
-            max={search.to}
-            value={search.from ?? ''}
-            onChange={(event) => set({ from: event.target.value })}
-          />
-          <Input
-            type="date"
-            label={`To (${zone})`}
-            min={search.from}
-            value={search.to ?? ''}
-            onChange={(event) => set({ to: event.target.value })}
-          />
-          <Button disabled={!isFiltered} onClick={() => onChange({})}>
-            Clear
-          </Button>
-        </div>
-        <SaveButton
-          className="max-md:col-start-2 max-md:row-start-1"
-          disabled={total === 0}
-          work={async () => (await import('./saveCsv.ts')).saveCsv(search)}
-          failed="The file could not be made"
-        >
-          Download CSV
-        </SaveButton>
-      </div>
+    <form
+      aria-label="Filters"
+      className={cx(
+        'mb-5 grid grid-cols-2 items-start gap-3 md:grid-cols-4 xl:grid-cols-[1.5fr_1.2fr_1fr_1fr_1fr_1fr_auto]',
+        !isOpen && 'max-md:hidden',
+      )}
+      onSubmit={(event) => event.preventDefault()}
+    >
+      <Find found={find ?? ''} onFind={(text) => onChange(parseExecutionsSearch({ find: text }))} />
+      <Choice
+        label="Outcome"
+        value={search.status}
+        choices={EXECUTION_STATUSES.map((status) => [status, STATUSES[status]])}
+        onChange={(status) => set({ status })}
+      />
+      <Choice label="Agent" value={search.agent} choices={agents} onChange={(agent) => set({ agent })} />
+      <Choice label="API key" value={search.key} choices={keys} onChange={(key) => set({ key })} />
+      <Input
+        type="date"
+        label="From (UTC)"
+        max={search.to}
+        value={search.from ?? ''}
+        onChange={(event) => set({ from: event.target.value })}
+      />
+      <Input
+        type="date"
+        label="To (UTC)"
+        min={search.from}
+        value={search.to ?? ''}
+        onChange={(event) => set({ to: event.target.value })}
+      />
+      <Button className="mt-6.5" disabled={!isFiltered} onClick={() => onChange({})}>
+        Clear
+      </Button>
     </form>
+  );
+}
+
+/** Names one call, so it takes the place of the other filters. Sought once it is whole: with Enter, or on leaving. */
+function Find({ found, onFind }: { found: string; onFind(text: string): void }) {
+  const [text, setText] = useState(found);
+  useEffect(() => setText(found), [found]);
+  const sought = text.trim();
+  const isValid = sought === '' || IDEMPOTENCY_KEY.test(sought);
+  const find = () => {
+    if (isValid && sought !== found) onFind(sought);
+  };
+  return (
+    <div className="col-span-2 xl:col-span-1">
+      <Input
+        type="search"
+        label="Call ID or Idempotency-Key"
+        spellCheck={false}
+        value={text}
+        error={isValid ? null : 'It must be 1 to 255 visible ASCII characters.'}
+        onChange={({ target }) => setText(target.value)}
+        onBlur={find}
+        onKeyDown={({ key }) => key === 'Enter' && find()}
+      />
+    </div>
   );
 }
 

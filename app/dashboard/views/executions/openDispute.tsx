@@ -2,9 +2,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { SIGNATURE_FEE } from '../../../sdk/wallet/usualAmounts.ts';
 import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
+import { formatSol } from '../../../sdk/wire/sol.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
-import { formatLamports, formatSpan } from '../../parts/values.tsx';
+import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { StakesFor } from '../disputes/atStake.tsx';
 import { type Stakes, stakesQuery } from '../disputes/stakes.ts';
@@ -37,10 +38,8 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
         <SignDialog
           title="Open a dispute"
           about={`Describe what is wrong. The admin compares it with the result and should decide within ${formatSpan(DECISION_SECONDS)}.`}
-          rows={costRows(stakes, unread)}
           spends={stakes && { lamports: costOf(stakes) }}
-          rowsStay
-          {...(stakes && { pays: `about ${formatLamports(costOf(stakes))}` })}
+          pays={stakes ? costWords(stakes) : unread ? 'an amount that could not be read' : '…'}
           doing="Opening the dispute"
           confirm="Pay and open"
           danger
@@ -69,6 +68,10 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
               lapse={stakes && `Anybody can end it ${formatSpan(stakes.lapseSeconds)} after today.`}
               isNarrow
             />
+            <p className="text-sm test:hidden">
+              The bond is in SOL. It can be worth more than the {formatAmount(execution.cost_usdc)} that you can get:
+              compare first.
+            </p>
           </section>
         </SignDialog>
       )}
@@ -78,16 +81,9 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
 
 const costOf = ({ bond, deposit }: Stakes): bigint => bond + deposit + SIGNATURE_FEE;
 
-/** Everything that leaves the wallet now. The rows are there from the beginning, so that nothing moves. */
-function costRows(stakes: Stakes | undefined, unread: Error | null) {
-  const unknown = unread ? 'Could not be read' : 'Reading …';
-  const back = stakes && `, comes back by itself ${formatSpan(stakes.depositSeconds)} after the dispute ends`;
-  return [
-    ['Bond', stakes ? `${formatLamports(stakes.bond)}, lost if rejected` : unknown],
-    ['Deposit', stakes ? `${formatLamports(stakes.deposit)}${back}` : unknown],
-    ['Network fee', `about ${formatLamports(SIGNATURE_FEE)}`],
-  ] as const;
-}
+/** Everything that leaves the wallet now. */
+const costWords = (stakes: Stakes): string =>
+  `about ${formatLamports(costOf(stakes))}: bond ${formatSol(stakes.bond)}, deposit ${formatSol(stakes.deposit)} (comes back), fee ${formatSol(SIGNATURE_FEE)}`;
 
 /** Sends the evidence first: otherwise a dispute could be decided without it. */
 async function dispute(

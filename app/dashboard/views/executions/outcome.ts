@@ -49,7 +49,11 @@ function endOf({ status, refund, dispute, refunded_usdc: refunded }: Ended, read
     case 'running':
       return { words: 'Waiting for the agent', tone: 'accent' };
     case 'completed':
-      return dispute ? outcomeOfDispute(dispute.outcome, reader) : { words: 'Completed', tone: 'good' };
+      if (!dispute) return { words: 'Completed', tone: 'good' };
+      // For its caller it is a paid call, like the filter says.
+      return reader === 'caller'
+        ? { words: `Completed · d${DISPUTES[dispute.outcome].words.slice(1)}`, tone: 'plain' }
+        : outcomeOfDispute(dispute.outcome, reader);
     case 'disputed':
       return outcomeOfDispute(dispute?.outcome ?? 'open', reader);
     case 'failed':

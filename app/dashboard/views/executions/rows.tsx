@@ -85,10 +85,18 @@ export function Rows({ executions }: { executions: ExecutionSummary[] }) {
 /** To the second, because a program may make many alike calls in a minute; its age and zone on hover. */
 function Exact({ at, hasZone = false }: { at: string; hasZone?: boolean }) {
   const time = new Date(at);
-  const day = time.toLocaleDateString(undefined, { dateStyle: 'medium' });
+  // On a card the time and the ID share a line: no room for the present year.
+  const isShort = hasZone && time.getFullYear() === new Date().getFullYear();
+  const day = time.toLocaleDateString(
+    undefined,
+    isShort ? { day: 'numeric', month: 'short' } : { dateStyle: 'medium' },
+  );
   return (
     <time dateTime={at} title={`${agoText(at)} ${zoneAt(time)}`} className="whitespace-nowrap tabular-nums lg:grid">
-      <span>{day}</span>{' '}
+      <span>
+        {day}
+        {hasZone && ','}
+      </span>{' '}
       <span>
         {time.toLocaleTimeString(undefined, { timeStyle: 'medium' })} {hasZone && zoneAt(time)}
       </span>

@@ -3,9 +3,9 @@ import type { ReceivedCall } from '../../../sdk/wire/procedures.ts';
 import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
 import type { ExecutionPage, ExecutionSummary } from '../../../sdk/wire/wire.ts';
 import { saveFile } from '../../parts/values.tsx';
-import { call, request } from '../../service.ts';
+import { call } from '../../service.ts';
 import { outcomeOf, outcomeOfReceived, payerOf } from './outcome.ts';
-import { type ExecutionsSearch, filtersOf } from './search.ts';
+import { type ExecutionsSearch, listCalls } from './search.ts';
 
 /** Calls of a request, and of a file. */
 const PAGE = 100;
@@ -63,7 +63,7 @@ export async function saveCsv(search: ExecutionsSearch): Promise<void> {
   const { page: _page, ...filters } = search;
   const calls = new Map<string, ExecutionSummary>();
   for (let offset = 0, total = 1; offset < total; offset += PAGE) {
-    const page: ExecutionPage = await request('listExecutions', { ...filtersOf(filters), limit: PAGE, offset });
+    const page: ExecutionPage = await listCalls(filters, { limit: PAGE, offset });
     total = page.total;
     if (total > MOST_CALLS) throw tooMany();
     // A new call moves the older ones to the next page, where they come again.

@@ -1,13 +1,18 @@
-/** The URL of the list of calls: its filters, converted to the API's. */
+/** The URL of the list of calls: its filters, converted to the API's, and the calls that they leave. */
 import type { RouteInput } from '../../../sdk/client/client.ts';
-import { EXECUTION_STATUSES, type ExecutionStatus } from '../../../sdk/wire/choices.ts';
+import { MarketplaceError } from '../../../sdk/client/error.ts';
+import { EXECUTION_ID, EXECUTION_STATUSES, type ExecutionStatus, IDEMPOTENCY_KEY } from '../../../sdk/wire/choices.ts';
+import type { ExecutionPage } from '../../../sdk/wire/wire.ts';
+import { request } from '../../service.ts';
 
 export interface ExecutionsSearch {
+  /** A call ID or an Idempotency-Key, without other filters. */
+  find?: string;
   status?: ExecutionStatus;
   agent?: string;
   /** Id of an API key, 32 hex digits. */
   key?: string;
-  /** Days of the visitor's calendar, such as 2026-01-31, both inclusive. */
+  /** UTC days as in the statements, such as 2026-01-31, both inclusive. */
   from?: string;
   to?: string;
   page?: number;
@@ -16,7 +21,8 @@ export interface ExecutionsSearch {
 export const PAGE_SIZE = 25;
 
 export function parseExecutionsSearch(search: Record<string, unknown>): ExecutionsSearch {
-  const { status, agent, key, from, to, page } = search;
+  const { find, status, agent, key, from, to, page } = search;
+  if (typeof find === 'string' && IDEMPOTENCY_KEY.test(find)) return { find };
   return {
     ...(isStatus(status) && { status }),
     ...(typeof agent === 'string' && agent !== '' && { agent }),
@@ -27,22 +33,32 @@ export function parseExecutionsSearch(search: Record<string, unknown>): Executio
   };
 }
 
-export function filtersOf({ status, agent, key, from, to, page = 1 }: ExecutionsSearch): RouteInput<'listExecutions'> {
+/** A page of these calls. A call ID may also be somebody's Idempotency-Key. */
+export async function listCalls(search: ExecutionsSearch, part?: { limit: number; offset: number }) {
+  const id = search.find?.toLowerCase() ?? '';
+  if (EXECUTION_ID.test(id)) {
+    try {
+      const execution = await request('getExecution', { execution_id: id });
+      return { executions: [execution], total: 1, limit: 1, offset: 0 } satisfies ExecutionPage;
+    } catch (error) {
+      if (!(error instanceof MarketplaceError && error.status === 404)) throw error;
+    }
+  }
+  return request('listExecutions', { ...filtersOf(search), ...part });
+}
+
+function filtersOf({ find, status, agent, key, from, to, page = 1 }: ExecutionsSearch): RouteInput<'listExecutions'> {
   return {
     limit: PAGE_SIZE,
     offset: (page - 1) * PAGE_SIZE,
+    ...(find && { idempotency_key: find }),
     ...(status && { status }),
     ...(agent && { agent_id: agent }),
     ...(key && { key_id: key }),
     // The API's bounds are exclusive.
-    ...(from && { from: new Date(startOfDay(from).getTime() - 1_000).toISOString() }),
-    ...(to && { to: startOfDay(to, 1).toISOString() }),
+    ...(from && { from: new Date(Date.parse(from) - 1_000).toISOString() }),
+    ...(to && { to: new Date(Date.parse(to) + 86_400_000).toISOString() }),
   };
-}
-
-function startOfDay(day: string, later = 0): Date {
-  const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
-  return new Date(year, month - 1, date + later);
 }
 
 function isStatus(value: unknown): value is ExecutionStatus {
@@ -54,5 +70,5 @@ function isKey(value: unknown): value is string {
 }
 
 function isDay(value: unknown): value is string {
-  return typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(startOfDay(value).getTime());
+  return typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value));
 }

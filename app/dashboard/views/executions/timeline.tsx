@@ -94,7 +94,7 @@ function paid(execution: Execution, refunded: ShownRefund | null | undefined): S
 }
 
 function disputed(dispute: DisputeSummary): Step[] {
-  const opened: Step = { name: 'Disputed', at: dispute.opened_at, state: 'done' };
+  const opened: Step = { name: 'Disputed', at: dispute.opened_at, state: 'done', tone: 'warn' };
   if (dispute.outcome === 'open') {
     return [
       opened,
@@ -105,5 +105,9 @@ function disputed(dispute: DisputeSummary): Step[] {
   const { outcome, amount_to_caller_usdc: amount } = dispute;
   const isKnown = outcome === 'upheld' && amount !== null;
   const about = isKnown ? `${formatAmount(amount)} refunded to you.` : undefined;
-  return [opened, { name: outcomeOfDispute(outcome, 'admin').words, at: dispute.resolved_at, about, state: 'done' }];
+  const tone = outcome === 'upheld' ? 'good' : 'plain';
+  return [
+    opened,
+    { name: outcomeOfDispute(outcome, 'admin').words, at: dispute.resolved_at, about, state: 'done', tone },
+  ];
 }

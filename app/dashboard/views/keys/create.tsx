@@ -122,6 +122,7 @@ export function CreateDialog(props: CreateDialogProps) {
             error={name === '' ? null : nameError(name)}
             required
           />
+          <ScopeFields {...restrictions.fieldsOfScopes} />
           <SpendFields
             texts={limits}
             readings={readings}
@@ -129,7 +130,6 @@ export function CreateDialog(props: CreateDialogProps) {
             reach={reachOf(money, readings.days.value, allowedAgents, allowedIps)}
             end={{ label: 'Ends after, days', hint: `At most ${money.limits.grantDays}` }}
           />
-          <ScopeFields {...restrictions.fieldsOfScopes} />
           <Advanced about="agents, IP addresses, network fees, allowance" hasErrors={hasAdvancedErrors}>
             <GasLimit texts={limits} readings={readings} onChange={setLimits} />
             <ListField {...restrictions.fieldOf('allowed_ips')} />

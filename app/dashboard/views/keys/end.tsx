@@ -29,7 +29,6 @@ export function RotateDialog({ apiKey, money, onClose, onMade }: RotateProps) {
     <SignDialog
       title={`Replace "${apiKey.name}"`}
       about="You get a new key with the same name, limits and restrictions. The old key keeps working for a while, so that you can replace it everywhere."
-      rows={cost.rows}
       doing="Giving the new key its limits"
       spends={cost}
       pays={cost.total}

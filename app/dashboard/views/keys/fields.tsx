@@ -10,7 +10,7 @@ import { Checkbox, Input, Select, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id } from '../../parts/values.tsx';
 import type { WalletMoney } from './money.ts';
 import { SpendWords } from './spendWords.tsx';
-import { HOUR, type Reach, SCOPES, WEEK } from './words.ts';
+import { HOUR, PERIODS, type Reach, SCOPES, WEEK } from './words.ts';
 
 /** The limits as typed. */
 export interface LimitTexts {
@@ -23,8 +23,7 @@ export interface LimitTexts {
   maxGas: string;
 }
 
-const PERIODS = [HOUR, DAY_SECONDS, WEEK, 30 * DAY_SECONDS];
-const PERIOD_NAMES: Record<number, string> = { [HOUR]: 'hour', [DAY_SECONDS]: 'day', [WEEK]: 'week' };
+const OFFERED = [HOUR, DAY_SECONDS, WEEK, 30 * DAY_SECONDS];
 
 export const USUAL_LIMITS: Omit<LimitTexts, 'maxGas'> = {
   perExecution: '10',
@@ -93,7 +92,7 @@ interface SpendFieldsProps extends LimitFieldsProps {
 export function SpendFields(props: SpendFieldsProps) {
   const { texts, readings, reach, end } = props;
   const field = fieldOf(props);
-  const periods = [...new Set([...PERIODS, Number(texts.periodSeconds)])].sort((one, other) => one - other);
+  const periods = [...new Set([...OFFERED, Number(texts.periodSeconds)])].sort((one, other) => one - other);
   const [perPeriod, total, perExecution] = [readings.perPeriod, readings.total, readings.perExecution];
   return (
     <div className="grid gap-3">
@@ -102,7 +101,7 @@ export function SpendFields(props: SpendFieldsProps) {
         <Select label="Per" {...field('periodSeconds')}>
           {periods.map((seconds) => (
             <option key={seconds} value={seconds}>
-              {PERIOD_NAMES[seconds] ?? formatSpan(seconds)}
+              {PERIODS[seconds] ?? formatSpan(seconds)}
             </option>
           ))}
         </Select>
@@ -120,6 +119,7 @@ export function SpendFields(props: SpendFieldsProps) {
               perExecutionMax: perExecution.value,
             }}
             reach={reach}
+            warns
           />
         )}
       </div>

@@ -1,4 +1,6 @@
 /** One key: what it may spend, its use, and its actions. */
+import { useLocation } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import type { GrantFields } from '../../../sdk/receipt/onChain.ts';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
@@ -35,8 +37,15 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
   const grant = money?.grants.get(apiKey.key_id);
   const usable = isUsable(apiKey, money);
   const now = grant && money ? nowWords(apiKey, grant, money, isSponsored) : null;
+  const hasWords = usable && grant !== undefined;
+  const card = useRef<HTMLElement>(null);
+  // A call links to the key that paid for it.
+  const isLinked = useLocation({ select: ({ hash }) => hash }) === apiKey.key_id;
+  useEffect(() => {
+    if (isLinked) card.current?.focus();
+  }, [isLinked]);
   return (
-    <Card className="grid gap-5" aria-label={`API key ${apiKey.name}`}>
+    <Card ref={card} tabIndex={-1} className="grid gap-5" aria-label={`API key ${apiKey.name}`}>
       <div className="flex flex-wrap items-start justify-between gap-4">
         <div className="min-w-0">
           <h3 className="flex flex-wrap items-center gap-2 font-medium">
@@ -78,7 +87,7 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
           <Actions apiKey={apiKey} grant={grant} money={money} usable={usable} onAct={onAct} />
         </div>
       </div>
-      {usable && grant && money && (
+      {hasWords && (
         <div className="grid gap-1 text-sm">
           <SpendWords
             limits={grant}
@@ -108,8 +117,11 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
           {formatCount(apiKey.execution_count)}
         </Fact>
         <Spend apiKey={apiKey} grant={grant} money={money} />
-        {!apiKey.revoked && (
-          <Fact label="Ends">{apiKey.expires_at ? <Time at={apiKey.expires_at} /> : 'With its spending limits'}</Fact>
+        {/* The sentence above says it. */}
+        {money !== undefined && !hasWords && !apiKey.revoked && apiKey.expires_at && (
+          <Fact label={usable ? 'Ends' : 'Ended'}>
+            <Time at={apiKey.expires_at} />
+          </Fact>
         )}
         {grant && money && (
           <Fact

@@ -38,13 +38,9 @@ interface KeyWishes {
 /** Everything that leaves the wallet when a key is made, which is no USDC: `gas` is what the gas balance gets, lamports. */
 export function keyCost({ grantDeposit }: Pick<WalletMoney, 'grantDeposit'>, gas = 0n) {
   const lamports = grantDeposit + gas + SIGNATURE_FEE;
-  const total = `about ${formatLamports(lamports)}, of which ${formatSol(grantDeposit)} comes back`;
-  const rows: (readonly [string, string])[] = [
-    ['Deposit', `${formatLamports(grantDeposit)}, which you get back once the key has ended`],
-    ['Network fee', `about ${formatLamports(SIGNATURE_FEE)}`],
-  ];
-  if (gas > 0n)
-    rows.unshift(['Gas balance', `${formatLamports(gas)} for network fees of calls, which you can withdraw`]);
+  const total = `about ${formatLamports(lamports)}, of which ${formatSol(grantDeposit)} comes back once the key has ended`;
+  const rows: (readonly [string, string])[] =
+    gas > 0n ? [['Gas balance', `${formatLamports(gas)} for network fees of calls, which you can withdraw`]] : [];
   return { lamports, total, rows };
 }
 

@@ -75,7 +75,7 @@ function Register({ made, wallet }: { made: MadeKey; wallet: string }) {
   return (
     <Note tone="warn" title="The key is not registered yet">
       <p>{state.error ?? 'Registering the key …'}</p>
-      <Button small className="mt-3 text-ink" busy={state.busy} onClick={register}>
+      <Button small className="mt-3" busy={state.busy} onClick={register}>
         Register the key again
       </Button>
     </Note>

@@ -87,7 +87,7 @@ function Warning(props: { tone?: 'plain'; title: string; action: string; onAct()
     <Note tone={props.tone ?? 'warn'} title={props.title}>
       <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
         <p className="max-w-2xl">{props.children}</p>
-        <Button small onClick={props.onAct} className="text-ink">
+        <Button small onClick={props.onAct}>
           {props.action}
         </Button>
       </div>

@@ -8,7 +8,7 @@ import { formatAmount, formatList, formatSpan } from '../../parts/values.tsx';
 
 export const HOUR = 3_600;
 export const WEEK = 7 * DAY_SECONDS;
-const EACH: Record<number, string> = { [HOUR]: 'an hour', [DAY_SECONDS]: 'a day', [WEEK]: 'a week' };
+export const PERIODS: Record<number, string> = { [HOUR]: 'hour', [DAY_SECONDS]: 'day', [WEEK]: 'week' };
 
 /** Where, from where and until when a key may spend. */
 export interface Reach {
@@ -24,30 +24,34 @@ export interface Reach {
 
 const dayOf = (ms: number): string => new Date(ms).toLocaleDateString(undefined, { dateStyle: 'medium' });
 
-/** What the chain lets a key spend, and what the marketplace lets it do, in one sentence each. */
+/** What the chain lets a key spend, with the limits that it has not, and what the marketplace lets it do. */
 export function spendWords(
   limits: Pick<GrantFields, 'periodMax' | 'periodSeconds' | 'totalMax' | 'perExecutionMax'>,
   { agents, ips, endsAt, until }: Reach,
-): [chain: string, service: string] {
+): { chain: string; unlimited: string; until: string; service: string } {
   const { periodMax, periodSeconds, totalMax, perExecutionMax } = limits;
   const show = (amount: bigint) => formatAmount(toUsdc(amount));
-  const each = EACH[periodSeconds] ?? `every ${formatSpan(periodSeconds)}`;
-  const perCall = least(perExecutionMax, periodMax, totalMax);
-  // A limit that another one makes idle says nothing.
+  const period = PERIODS[periodSeconds] ?? formatSpan(periodSeconds);
+  // A limit that another one makes idle is none.
+  const hasPeriod = periodMax < totalMax;
+  const hasCall = perExecutionMax < least(periodMax, totalMax);
   const amounts = [
-    periodMax < totalMax && `${show(periodMax)} ${each}`,
+    hasPeriod && `${show(periodMax)} per ${period}`,
     `${show(totalMax)} in all`,
-    perCall < least(periodMax, totalMax) && `${show(perCall)} a call`,
+    hasCall && `${show(perExecutionMax)} per call`,
   ].filter((text) => text !== false);
+  const idle = [!hasPeriod && `per ${period}`, !hasCall && 'per call'].filter((text) => text !== false);
   const agentWords =
     agents === null ? 'any agent' : agents.length === 1 ? 'one agent only' : `${agents.length} agents only`;
   const ipWords = ips === null ? 'any IP address' : `${formatList(ips)} only`;
   const isEarlier = endsAt !== null && endsAt < until;
   const end = isEarlier ? `, until ${dayOf(endsAt)}` : '';
-  return [
-    `The chain enforces: ${amounts.join(', ')}, until ${dayOf(until)}.`,
-    `This service enforces: ${agentWords}, ${ipWords}${end}.`,
-  ];
+  return {
+    chain: `The chain enforces: ${amounts.join(', ')}`,
+    unlimited: idle.length > 0 ? `no lower limit ${idle.join(' or ')}` : '',
+    until: `until ${dayOf(until)}.`,
+    service: `This service enforces: ${agentWords}, ${ipWords}${end}.`,
+  };
 }
 
 export const SCOPES: Record<KeyScope, { label: string; hint: string }> = {

@@ -139,17 +139,19 @@ function bondsBack({ endableFrom, open }: HeldInDisputes): ReactNode {
   );
 }
 
-const AFTER_END = `${formatSpan(ENDED_DISPUTE_SECONDS)} after the dispute ends`;
+const SPAN = formatSpan(ENDED_DISPUTE_SECONDS);
 
 function disputesBack({ backAt, held }: HeldInDisputes): ReactNode {
   const [first] = backAt;
-  if (!first) return `By itself, ${AFTER_END}`;
+  if (!first) return `By ${held === 1 ? 'itself' : 'themselves'}, ${SPAN} after the dispute ends`;
   const day = <Day at={first} />;
   if (held === 1) return <>By itself, on {day}</>;
   if (backAt.length === held) return <>By themselves, from {day} on</>;
+  const rest = held - backAt.length;
   return (
     <>
-      By themselves: {backAt.length} from {day} on, the other {held - backAt.length} {AFTER_END}
+      By themselves: {backAt.length === 1 ? 'one' : backAt.length} from {day} on,{' '}
+      {rest === 1 ? `one ${SPAN} after its dispute ends` : `${rest} others ${SPAN} after their disputes end`}
     </>
   );
 }
