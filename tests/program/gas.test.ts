@@ -187,13 +187,6 @@ describe('the gas in a record', () => {
     await w.moves([program.closeExecution(run)], [], conserved(close));
   });
 
-  it('is zero when none was requested', async () => {
-    await opened({ gasLamports: 0 });
-    const moved = { ...money.settle, sponsor: { lamports: rent() }, escrow: { usdc: -PRICE, lamports: -rent() } };
-    const { events } = await w.moves([ending('settle', second, 0)], [second], conserved(moved));
-    expect(events[0]?.data).to.include({ gasLamports: 0, gasReturned: 0 });
-  });
-
   it('is the deposited amount, whatever else the record contains', async () => {
     await w.vm.airdrop(run.record, 5_000_000n);
     const moved = {

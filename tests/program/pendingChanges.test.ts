@@ -55,14 +55,15 @@ describe('pending changes:', () => {
 
   it('expires a change 7 days after it is due: it can only be cancelled, and by anyone', async () => {
     await w.must([propose({ settings: { feeBps: 50 } })], [w.admin]);
-    await w.must([propose({ settings: { feeBps: 40 } }, 2n)], [w.admin]);
+    await w.must([propose({ settings: { feeBps: 40 } }, 2n), propose({ nextAdmin: next.publicKey }, 3n)], [w.admin]);
     const expiresAt = START + BigInt(DELAY) + 604_800n;
     await w.vm.setClock(expiresAt - 1n);
     await w.must([apply(2n)], []);
     await w.vm.setClock(expiresAt);
     await w.rejects([apply()], [], 'ChangeExpired');
+    await w.rejects([accept(next, 3n)], [next], 'ChangeExpired');
     const rent = w.vm.rent(CHANGE_BYTES);
-    await w.moves([cancel(w.stranger)], [w.stranger], { admin: { lamports: rent } });
+    for (const id of [1n, 3n]) await w.moves([cancel(w.stranger, id)], [w.stranger], { admin: { lamports: rent } });
     expect((await config()).feeBps).to.equal(40);
   });
 

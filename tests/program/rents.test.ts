@@ -1,7 +1,7 @@
 /**
- * Every stage of an execution at past, present and planned rents, and with a drop or a rise between any two stages.
- * Nothing may be blocked, and every lamport must be in the right place. Only on LiteSVM: bankrun checks accounts with
- * the initial rent, whatever its sysvar says.
+ * Every stage of an execution at the highest and the lowest rent, with a drop or a rise between any two stages. Nothing
+ * may be blocked, and every lamport must be in the right place. fuzz/ has the rents between them. Only on LiteSVM:
+ * bankrun checks accounts with the initial rent, whatever its sysvar says.
  */
 import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -26,13 +26,11 @@ import {
   WINDOW,
 } from './exploits/acts.ts';
 
-/** Lamports per byte: the original rent, the one reported for mainnet, and the last of SIMD-0437. */
-const RENTS = [6_960n, 5_080n, 696n];
 const RECORD = BigInt(RECORD_BYTES + 128);
 /** A small rise: the record keeps its rent, but not all of its gas above it. Then a rise just beyond. */
 const WITHIN_GAS = 6_960n + GAS_LAMPORTS / RECORD;
 const BEYOND_GAS = WITHIN_GAS + 1n;
-/** The largest fall and rise, and the small ones. */
+/** The largest fall and rise, from the original rent to the last of SIMD-0437 and back, and the small rises. */
 const CHANGES = [
   [6_960n, 696n],
   [696n, 6_960n],
@@ -154,13 +152,6 @@ describe('the program at other rents', () => {
   ];
 
   for (const [life, stages] of LIVES) {
-    for (const rent of RENTS) {
-      it(`stays exact through ${life}, at ${rent} lamports a byte`, async () => {
-        w.vm.setRent(rent);
-        for (const stage of stages) await stage();
-      });
-    }
-
     for (const [from, to] of CHANGES) {
       it(`stays exact through ${life}, when ${from} becomes ${to} lamports a byte before any one stage`, async () => {
         for (let change = 1; change < stages.length; change += 1) {

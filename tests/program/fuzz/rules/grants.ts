@@ -27,13 +27,7 @@ export function createGrant(ledger: Ledger, input: program.CreateGrantInput): vo
   demandLimits(input.limits, now);
   ledger.create('KeyGrant', address, text(input.payer), {
     ...{ version: 1, revoked: false, bump: 0, spenderBump: 0, sourceBump: 0, wallet: text(input.wallet), keyId },
-    ...{
-      rentSponsor: text(input.payer),
-      ...input.limits,
-      createdAt: now,
-      periodStart: now,
-      periodSpent: 0n,
-    },
+    ...{ rentSponsor: text(input.payer), ...input.limits, createdAt: now, periodStart: now, periodSpent: 0n },
     ...{ totalSpent: 0n, executionCount: 0n, lastOpenedAt: 0n, reserved: '00'.repeat(16) },
   });
 }
