@@ -95,8 +95,12 @@ export function watchFigures(of: Kysely<IndexDatabase>) {
   }
   const beforeRequests = (serve: RequestListener): RequestListener => {
     return (...exchange) => {
-      if (isFresh && !refreshing) serve(...exchange);
-      else void (refreshing ??= refresh()).then(() => serve(...exchange));
+      if (isFresh && !refreshing) {
+        serve(...exchange);
+        return;
+      }
+      refreshing ??= refresh();
+      void refreshing.then(() => serve(...exchange));
     };
   };
   return { index, beforeRequests };

@@ -49,7 +49,7 @@ describe('pipelined requests', () => {
   it('close the connection if they are many, and are not served', async () => {
     const socket = (await open()).resume();
     socket.write(request.repeat(1_000));
-    if (!socket.closed) await once(socket, 'close');
+    await until('the end of the connection', () => socket.closed);
     expect(served).to.equal(16);
   });
 
