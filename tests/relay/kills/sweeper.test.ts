@@ -17,6 +17,7 @@ describe('sweepers that die', () => {
     await stage.ripe(1);
     await stage.sweep();
     await stage.followed(1);
+    await stage.endSweepers();
   });
   afterEach(() => stage.endSweepers());
   after(() => stage.stop());
