@@ -5,14 +5,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  createAssociatedTokenAccountIdempotentInstruction,
-  createInitializeMint2Instruction,
-  createMintToInstruction,
-  getAssociatedTokenAddressSync,
-  MINT_SIZE,
-  TOKEN_PROGRAM_ID,
-} from '@solana/spl-token';
+import { createInitializeMint2Instruction, MINT_SIZE, TOKEN_PROGRAM_ID } from '@solana/spl-token';
 import {
   type Connection,
   Keypair,
@@ -129,19 +122,6 @@ export async function createMockUsdc(
   const initialize = createInitializeMint2Instruction(mint, USDC_DECIMALS, options.mintAuthority, null);
   await sendAndConfirm(connection, [create, initialize], [options.payer, options.mint]);
   return mint;
-}
-
-/** Mints base units of mock USDC to a wallet's associated token account, created if missing; returns it. */
-export async function mintMockUsdc(
-  connection: Connection,
-  options: { payer: Signer; mintAuthority: Signer; mint: PublicKey; owner: PublicKey; amount: bigint },
-): Promise<PublicKey> {
-  const { payer, mint, owner, mintAuthority } = options;
-  const account = getAssociatedTokenAddressSync(mint, owner, true);
-  const instructions = [createAssociatedTokenAccountIdempotentInstruction(payer.publicKey, account, owner, mint)];
-  instructions.push(createMintToInstruction(mint, account, mintAuthority.publicKey, options.amount));
-  await sendAndConfirm(connection, instructions, [payer, mintAuthority]);
-  return account;
 }
 
 /**

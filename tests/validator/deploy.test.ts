@@ -8,7 +8,7 @@ import { AccountLayout } from '@solana/spl-token';
 import { Keypair, PublicKey, SystemProgram, Transaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
-import { createMockUsdc, mintMockUsdc } from '../../app/local/network.ts';
+import { createMockUsdc } from '../../app/local/network.ts';
 import { findTokenAccount } from '../../app/sdk/program/program.ts';
 import {
   decodeProgramData,
@@ -20,6 +20,7 @@ import { createTerminal } from '../docs/terminal.ts';
 import { until, untilFound } from '../harness/edge/until.ts';
 import { buildWithId, copyProject, generateProgramKey, replaceAddress } from '../harness/fork.ts';
 import { freePort } from '../harness/freePort.ts';
+import { mintMockUsdc } from '../harness/node/ground.ts';
 import { startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { findValidator, NO_VALIDATOR, startValidator, type Validator } from '../harness/node/validator.ts';
 import { cleanUp, newDirectory, ROOT } from '../local/start.ts';

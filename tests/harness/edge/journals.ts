@@ -18,7 +18,7 @@ export const signedAnew = () => ({ ...SIGNED, signature: `signature ${++signatur
 export const TIMES = { openedAt: 1n, deadline: 31n, refundAt: 631n, feeBps: 100 };
 export const WALLET = 'wallet';
 
-export interface Journals {
+interface Journals {
   mine: ReturnType<typeof createJournal>;
   others: ReturnType<typeof createJournal>;
   /** The group commit that `mine` writes through. */
@@ -34,7 +34,7 @@ export interface Journals {
   close(): Promise<void>;
 }
 
-export async function openJournals(): Promise<Journals> {
+async function openJournals(): Promise<Journals> {
   const folder = mkdtempSync(join(tmpdir(), 'journals-'));
   const tables = await openTables(folder);
   const other = tables.openAgain();

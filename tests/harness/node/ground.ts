@@ -1,6 +1,11 @@
 /** The base of every marketplace on a test node: mock USDC, the usual settings, and funded wallets. */
-import { Keypair, type PublicKey } from '@solana/web3.js';
-import { createMockUsdc, initializeMarketplace, mintMockUsdc } from '../../../app/local/network.ts';
+import {
+  createAssociatedTokenAccountIdempotentInstruction,
+  createMintToInstruction,
+  getAssociatedTokenAddressSync,
+} from '@solana/spl-token';
+import { type Connection, Keypair, type PublicKey, type Signer } from '@solana/web3.js';
+import { createMockUsdc, initializeMarketplace, sendAndConfirm } from '../../../app/local/network.ts';
 import type { TestNode } from './node.ts';
 
 /** Initial funds of each wallet: 100 SOL and 1,000 USDC. */
@@ -34,4 +39,17 @@ export async function layGround(node: TestNode, relay: Keypair, people: Keypair[
     mintMockUsdc(connection, { payer, mintAuthority: payer, mint: usdcMint, owner, amount });
   await Promise.all(people.map(({ publicKey }) => mintTo(publicKey, FUNDS)));
   return { usdcMint, mintTo };
+}
+
+/** Mints base units of mock USDC to a wallet's associated token account, created if missing; returns it. */
+export async function mintMockUsdc(
+  connection: Connection,
+  options: { payer: Signer; mintAuthority: Signer; mint: PublicKey; owner: PublicKey; amount: bigint },
+): Promise<PublicKey> {
+  const { payer, mint, owner, mintAuthority } = options;
+  const account = getAssociatedTokenAddressSync(mint, owner, true);
+  const instructions = [createAssociatedTokenAccountIdempotentInstruction(payer.publicKey, account, owner, mint)];
+  instructions.push(createMintToInstruction(mint, account, mintAuthority.publicKey, options.amount));
+  await sendAndConfirm(connection, instructions, [payer, mintAuthority]);
+  return account;
 }

@@ -381,6 +381,15 @@ export async function startMarketplace(
       );
       return new Map(rows.map((row) => [row.task, row.execution_id]));
     },
+    /** The state of an execution in the journal. */
+    stateOf: async (id: string): Promise<string | undefined> =>
+      (await query('ledger', `SELECT state FROM executions WHERE execution_id = '${id}'`))[0]?.state,
+    /** Waits until the index shows that these executions have ended. */
+    untilIndexed: (...ids: string[]): Promise<void> =>
+      until('the index has the ends', async () => {
+        const rows = await query('index', "SELECT execution_id FROM executions WHERE status <> 'open'");
+        return ids.every((id) => rows.some((row) => row.execution_id === id));
+      }),
     /** Rows of the journal, with the stored signed results. */
     async journal(): Promise<JournalRow[]> {
       const rows: (Omit<JournalRow, 'result'> & { result: Buffer | null })[] = await query(

@@ -2,6 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import pino from 'pino';
+import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
 import { relayEnvironment, type TestMarketplace, untilCompared } from './marketplace.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -23,6 +25,18 @@ const environment = (market: TestMarketplace, changes: NodeJS.ProcessEnv): NodeJ
   SPONSOR: 'all',
   ...changes,
 });
+
+/** Prepares a suite for `startRelayMain`: the marketplace's own relay ends, and its indexer runs in this process. */
+export function useIndexer(market: TestMarketplace): void {
+  let indexer: Indexer;
+  before(async () => {
+    await market.relay.kill();
+    const { rpcUrl, wsUrl } = market.node;
+    indexer = createIndexer({ rpcUrl, wsUrl, path: market.indexPlace, log: pino({ level: 'silent' }) });
+    await indexer.start();
+  });
+  after(() => indexer.stop());
+}
 
 /** Starts the relay and resolves when it is ready. If it ends before, rejects with its output. */
 export async function startRelayMain(market: TestMarketplace, changes: NodeJS.ProcessEnv = {}): Promise<RelayMain> {

@@ -5,8 +5,8 @@
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { RunningRelay } from '../../../app/relay/start.ts';
-import { constants, findExecution, findSpender, RECORD_SIZE } from '../../../app/sdk/program/program.ts';
-import { parseUuid, requestHash } from '../../../app/sdk/receipt/receipt.ts';
+import { constants, findSpender } from '../../../app/sdk/program/program.ts';
+import { requestHash } from '../../../app/sdk/receipt/receipt.ts';
 import { openByWallet } from '../../../app/sdk/wallet/executions.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { type Funds, movedSince, readFunds, readRents } from '../../harness/node/funds.ts';
@@ -67,14 +67,6 @@ describe('fees and refundable deposits', () => {
       need_lamports: Number(need),
     });
   }
-
-  it('counts the refundable deposit from the actual size of a record', async () => {
-    const relay = await startRelay({ SPONSOR: 'all' });
-    const { status, body, text } = await execute(relay);
-    expect(status, text).to.equal(200);
-    const record = await market.node.connection.getAccountInfo(findExecution(parseUuid(body.execution_id)!));
-    expect(record!.data.length).to.equal(RECORD_SIZE);
-  });
 
   for (const fails of [false, true]) {
     it(`takes all fees of a ${fails ? 'refunded' : 'paid'} call from the gas balance, which lends the escrow; the operator lends the record`, async () => {

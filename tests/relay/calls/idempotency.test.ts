@@ -37,7 +37,6 @@ describe('Idempotency-Key', () => {
     spentBefore = (await market.balances()).callers[0]!;
   });
 
-  const _first = () => market.callers[0]!;
   async function spent(): Promise<bigint> {
     return spentBefore - (await market.balances()).callers[0]!;
   }
@@ -89,7 +88,9 @@ describe('Idempotency-Key', () => {
     );
     spentBefore = (await market.balances()).callers[0]!;
     expect((await execute('paused')).text).to.equal(answer.text);
-    expect((await execute('not-paused-before')).body.error.code).to.equal('agent_paused');
+    // The other relay reads one database with this one.
+    const elsewhere = await execute('not-paused-before', { task: 'once' }, { url: other.url });
+    expect(elsewhere.body.error.code).to.equal('agent_paused');
     await status('active');
     await repeatUntil(
       (fresh) => fresh.status === 200,
@@ -186,10 +187,7 @@ describe('Idempotency-Key', () => {
     const calls = points.map((point) =>
       execute(`kill-${point}`, { task: stopAt(point) }, { url: doomed.url }).catch(() => null),
     );
-    await repeatUntil(
-      () => points.every((point) => doomed.standing.has(stopAt(point))),
-      () => request(doomed.url, '/health'),
-    );
+    await until('all stand', () => points.every((point) => doomed.standing.has(stopAt(point))));
     await doomed.kill();
     await Promise.all(calls);
     for (const point of points) {
@@ -206,11 +204,7 @@ describe('Idempotency-Key', () => {
 
   it('answers 409 to a repeat while the first is being claimed, and 503 if its row is taken before it is signed', async () => {
     const relay = await market.startRelayProcess({ WITHOUT_INDEXER: 'true', STANDSTILL: 'true' });
-    const stood = (task: string) =>
-      repeatUntil(
-        () => relay.standing.has(task),
-        () => request(relay.url, '/health'),
-      );
+    const stood = (task: string) => until('it stands', () => relay.standing.has(task));
     try {
       const claimed = { task: stopAt('claim:before') };
       const first = execute('claimed', claimed, { url: relay.url });
@@ -244,10 +238,7 @@ describe('Idempotency-Key', () => {
     const task = stopAt('send-open:before', 'freed');
     const doomed = await market.startRelayProcess({ WITHOUT_INDEXER: 'true', STANDSTILL: 'true' });
     const call = execute('freed', { task }, { url: doomed.url, apiKey }).catch(() => null);
-    await repeatUntil(
-      () => doomed.standing.has(task),
-      () => request(doomed.url, '/health'),
-    );
+    await until('it stands', () => doomed.standing.has(task));
     // While the signed open is held, the money is spent elsewhere, so the open can only fail.
     const held = await market.amountOf(usdc);
     const away = createTransferInstruction(usdc, market.creatorUsdc, wallet.publicKey, held);
@@ -268,54 +259,49 @@ describe('Idempotency-Key', () => {
     expect((await again()).body.error.code).to.equal('idempotency_key_reused');
   });
 
-  describe('in the next half-hour', () => {
-    it('remains one execution, while it runs and after it has ended', async () => {
-      const turn = await travelNearTurn(market.node);
-      // An idle relay reads the chain's clock once a minute. These requests make both read at once.
-      for (const { url } of [market.relay, other]) await request(url, '/trpc/config.get');
-      let answerCreator: (() => void) | null = null;
-      market.setBehaviour((body, _response, reply) => {
-        answerCreator = () => reply(goodAnswer(market.signingKey, body.execution_id, 'before'));
-      });
-      const waiting = execute('turn');
-      await until('the creator is asked', async () => answerCreator !== null);
-      await market.node.timeTravel(turn + 20);
-      const running = async (url: string) => execute('turn', { task: 'once' }, { url });
-      for (const url of [market.relay.url, other.url]) {
-        // Each relay learns of the new half-hour when it next reads the chain.
-        await request(url, '/trpc/config.get');
-        const again = await running(url);
-        expect([again.status, again.body.error.code], again.text).to.deep.equal([409, 'request_in_progress']);
-      }
-      answerCreator!();
-      const answer = await waiting;
-      expect(answer.status, answer.text).to.equal(200);
-      for (const url of [market.relay.url, other.url]) expect((await running(url)).text).to.equal(answer.text);
-      expect(await spent()).to.equal(PRICE);
+  it('remains one execution in the next half-hour, while it runs and after it has ended', async () => {
+    const turn = await travelNearTurn(market.node);
+    // An idle relay reads the chain's clock once a minute. These requests make both read at once.
+    for (const { url } of [market.relay, other]) await request(url, '/trpc/config.get');
+    let answerCreator: (() => void) | null = null;
+    market.setBehaviour((body, _response, reply) => {
+      answerCreator = () => reply(goodAnswer(market.signingKey, body.execution_id, 'before'));
     });
+    const waiting = execute('turn');
+    await until('the creator is asked', async () => answerCreator !== null);
+    await market.node.timeTravel(turn + 20);
+    const running = async (url: string) => execute('turn', { task: 'once' }, { url });
+    for (const url of [market.relay.url, other.url]) {
+      // Each relay learns of the new half-hour when it next reads the chain.
+      await request(url, '/trpc/config.get');
+      const again = await running(url);
+      expect([again.status, again.body.error.code], again.text).to.deep.equal([409, 'request_in_progress']);
+    }
+    answerCreator!();
+    const answer = await waiting;
+    expect(answer.status, answer.text).to.equal(200);
+    for (const url of [market.relay.url, other.url]) expect((await running(url)).text).to.equal(answer.text);
+    expect(await spent()).to.equal(PRICE);
   });
 
-  describe('without a kept answer', () => {
-    it('names the execution from the journal after 24 hours, and charges nothing again', async () => {
-      const answer = await execute('old');
-      await market.query('ledger', `UPDATE answers SET answered_ms = answered_ms - ${24 * 3_600_000 + 60_000}`);
-      const again = await execute('old');
-      expect(again.status).to.equal(200);
-      expect(again.body).to.deep.equal(answer.body);
-      expect((await execute('old', { task: 'new' })).body.error.code).to.equal('idempotency_key_reused');
-      expect(await spent()).to.equal(PRICE);
-    });
+  it('names the execution from the journal after 24 hours, and charges nothing again', async () => {
+    const answer = await execute('old');
+    await market.query('ledger', `UPDATE answers SET answered_ms = answered_ms - ${24 * 3_600_000 + 60_000}`);
+    const again = await execute('old');
+    expect(again.status).to.equal(200);
+    expect(again.body).to.deep.equal(answer.body);
+    expect((await execute('old', { task: 'new' })).body.error.code).to.equal('idempotency_key_reused');
+    expect(await spent()).to.equal(PRICE);
+  });
 
-    it('names the execution when only its record remains: its account is read before anything is signed', async () => {
-      const { body } = await execute('lost');
-      const ofCall = `FROM executions WHERE execution_id = '${body.execution_id}' AND status = 'completed'`;
-      await until('the index has it', async () => (await market.query('index', `SELECT 1 ${ofCall}`)).length > 0);
-      await market.query('ledger', 'DELETE FROM executions', 'DELETE FROM results', 'DELETE FROM answers');
-      await market.query('index', `DELETE ${ofCall}`);
-      const unknown = await execute('lost');
-      expect([unknown.status, unknown.body.error.code]).to.deep.equal([409, 'request_in_progress']);
-      expect(unknown.body.error.execution_id).to.equal(body.execution_id);
-      expect(await spent()).to.equal(PRICE);
-    });
+  it('names the execution when only its record remains: its account is read before anything is signed', async () => {
+    const { body } = await execute('lost');
+    await market.untilIndexed(body.execution_id);
+    await market.query('ledger', 'DELETE FROM executions', 'DELETE FROM results', 'DELETE FROM answers');
+    await market.query('index', `DELETE FROM executions WHERE execution_id = '${body.execution_id}'`);
+    const unknown = await execute('lost');
+    expect([unknown.status, unknown.body.error.code]).to.deep.equal([409, 'request_in_progress']);
+    expect(unknown.body.error.execution_id).to.equal(body.execution_id);
+    expect(await spent()).to.equal(PRICE);
   });
 });

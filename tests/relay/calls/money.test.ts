@@ -5,13 +5,13 @@
 import { createCloseAccountInstruction, createTransferInstruction } from '@solana/spl-token';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import { mintMockUsdc, sendAndConfirm } from '../../../app/local/network.ts';
+import { sendAndConfirm } from '../../../app/local/network.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import { approveSpender, findTokenAccount, type GrantLimits } from '../../../app/sdk/program/program.ts';
 import { hashResult } from '../../../app/sdk/receipt/receipt.ts';
 import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
-import { until } from '../../harness/edge/until.ts';
+import { until, untilFound } from '../../harness/edge/until.ts';
 import {
   afterPaying,
   failedAnswer,
@@ -30,14 +30,11 @@ describe('paid calls', () => {
   const execute = (body: object, apiKey?: string) => market.execute(market.relay.url, body, { apiKey });
   const read = (id: string, apiKey?: string) => market.read(market.relay.url, id, apiKey);
 
-  async function waitFor(executionId: string, field: string, values: unknown[], apiKey?: string) {
-    for (let tries = 0; tries < 300; tries += 1) {
-      const answer = await read(executionId, apiKey);
-      if (values.includes(answer.body[field])) return answer.body;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    throw new Error(`${executionId} never had ${field} in ${values.join(', ')}`);
-  }
+  const untilShown = (id: string, status: string) =>
+    untilFound(`${id} is ${status}`, async () => {
+      const { body } = await read(id);
+      return body.status === status ? body : null;
+    });
 
   it('splits a synchronous call 99 to 1, and answer, record, index and chain agree', async () => {
     const before = await market.balances();
@@ -84,10 +81,10 @@ describe('paid calls', () => {
     const id = answer.body.execution_id;
     expect(await market.escrowExists(id)).to.equal(true);
     expect((await market.balances()).callers[0]).to.equal(before.callers[0]! - PRICE);
-    expect(await waitFor(id, 'status', ['running'])).to.include({ result: null, cost_usdc: 0.25, completed_at: null });
+    expect(await untilShown(id, 'running')).to.include({ result: null, cost_usdc: 0.25, completed_at: null });
     await until('the creator is called', async () => market.calls.has(id));
     release();
-    expect(await waitFor(id, 'status', ['completed'])).to.include({ result: 'later', creator_amount_usdc: 0.2475 });
+    expect(await untilShown(id, 'completed')).to.include({ result: 'later', creator_amount_usdc: 0.2475 });
     expect(await market.balances()).to.deep.equal(afterPaying(before));
   });
 
@@ -107,7 +104,7 @@ describe('paid calls', () => {
       signal: hangUp.signal,
     });
     expect(await call.catch((error: Error) => error.name)).to.equal('AbortError');
-    expect(await waitFor(id, 'status', ['completed'])).to.include({ result: 'nobody waits for it', cost_usdc: 0.25 });
+    expect(await untilShown(id, 'completed')).to.include({ result: 'nobody waits for it', cost_usdc: 0.25 });
     expect(await market.balances()).to.deep.equal(afterPaying(before));
     expect(market.calls.get(id)).to.equal(1);
   });
@@ -191,12 +188,10 @@ describe('paid calls', () => {
 
   /** Moves all USDC of an account to a new one of nobody, and closes it. */
   async function closeAccount(owner: Keypair, account: PublicKey): Promise<void> {
-    const { connection, payer } = market.node;
-    const nobody = { payer, mintAuthority: payer, mint: market.usdcMint, owner: Keypair.generate().publicKey };
-    const elsewhere = await mintMockUsdc(connection, { ...nobody, amount: 0n });
+    const elsewhere = await market.mintTo(Keypair.generate().publicKey, 0n);
     const away = createTransferInstruction(account, elsewhere, owner.publicKey, await market.amountOf(account));
     const close = createCloseAccountInstruction(account, owner.publicKey, owner.publicKey);
-    await sendAndConfirm(connection, [away, close], [owner]);
+    await sendAndConfirm(market.node.connection, [away, close], [owner]);
   }
 
   describe('a refund that cannot arrive yet waits, and lands once its account', () => {

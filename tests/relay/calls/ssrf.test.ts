@@ -32,6 +32,8 @@ const HOSTS: Record<string, string> = {
     [2001:db8::1] [5f00::1]`,
   'IPv4 inside IPv6': `[::ffff:127.0.0.1] [::ffff:0:127.0.0.1] [::127.0.0.1] [64:ff9b::127.0.0.1]
     [64:ff9b:1::a9fe:a9fe] [2002:7f00:1::1] [2001:0:4136:e378:8000:63bf:3fff:fdd2]`,
+  'names without a dot inside, or with one at the end': `localhost LOCALHOST localhost. ⓛocalhost metadata
+    loopback.test.example.`,
 };
 
 /** Valid names that resolve to internal addresses. */
@@ -162,9 +164,8 @@ describe('calls to creators: addresses', () => {
   });
 
   for (const [family, list] of Object.entries(HOSTS)) {
-    const hosts = list.split(/\s+/);
     describe(family, () => {
-      for (const host of hosts) {
+      for (const host of list.split(/\s+/)) {
         it(host, async () => {
           const endpoint = `https://${host}:${port}/execute`;
           expect(isListable(endpoint)).to.equal(false);
@@ -173,16 +174,6 @@ describe('calls to creators: addresses', () => {
       }
     });
   }
-
-  describe('names without a dot inside, or with one at the end', () => {
-    for (const host of ['localhost', 'LOCALHOST', 'localhost.', 'ⓛocalhost', 'metadata', 'loopback.test.example.']) {
-      it(host, async () => {
-        const endpoint = `https://${host}:${port}/execute`;
-        expect(isListable(endpoint)).to.equal(false);
-        await assertRefused(endpoint);
-      });
-    }
-  });
 
   describe('names that lead inside', () => {
     const public_ = ['public.test.example', 'rebinding.test.example', 'empty.test.example'];
@@ -225,9 +216,7 @@ describe('calls to creators: addresses', () => {
     ];
     for (const endpoint of endpoints) {
       it(endpoint, async () => {
-        expect(AgentMetadata.shape.endpoint.safeParse(endpoint).success && !findEndpointFault(endpoint)).to.equal(
-          false,
-        );
+        expect(isListable(endpoint)).to.equal(false);
         await assertRefused(endpoint);
       });
     }

@@ -239,26 +239,6 @@ describe('streamed output', () => {
     await expectPaid();
   });
 
-  it('of a caller that reads nothing costs the creator nothing but seconds', async () => {
-    answering(async (id, response) => {
-      begin(response);
-      for (let part = 0; part < 64; part += 1) {
-        if (!response.write(delta('x'.repeat(60_000)))) await once(response, 'drain');
-      }
-      response.end(result(id, 'the end'));
-    });
-    const { hostname, port } = new URL(market.relay.url);
-    const body = JSON.stringify({ task: 'unread', stream: true, timeout_seconds: 30 });
-    const socket = connect(Number(port), hostname).pause();
-    socket.write(
-      `POST /v1/agents/${market.agentId}/execute HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey()}\r\n` +
-        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-    );
-    while ((await market.balances()).treasury === held.treasury) await delay(200);
-    socket.destroy();
-    await expectPaid();
-  });
-
   it('pauses for a caller that reads nothing, but not for long, and never fills the memory', async () => {
     const text = 'x'.repeat(1024 * 1024);
     const seen = { mostBytes: 0, ms: 0 };

@@ -1,4 +1,5 @@
 /** The events of one chaos run, drawn from a seed: the same seed gives the same plan. */
+import { FAULTS, type FaultName } from './faults.ts';
 
 /** The creator's behaviours, each with the expected outcome of the execution. */
 export const BEHAVIOURS = {
@@ -17,21 +18,7 @@ export const BEHAVIOURS = {
 } as const;
 export type BehaviourName = keyof typeof BEHAVIOURS;
 
-/** Faults of the node, one at a time. */
-export const FAULT_NAMES = [
-  'busy',
-  'broken',
-  'gone',
-  'silent',
-  'drops what is sent',
-  'sends twice',
-  'lands and breaks',
-  'lags',
-  'knows no status',
-  'notifies nobody',
-  'closes its WebSocket',
-] as const;
-export type FaultName = (typeof FAULT_NAMES)[number];
+const FAULT_NAMES = Object.keys(FAULTS) as FaultName[];
 
 export interface PlannedExecution {
   behaviour: BehaviourName;

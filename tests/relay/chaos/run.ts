@@ -21,7 +21,7 @@ import {
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { startSeveralRelays } from '../../harness/node/severalRelays.ts';
 import { onPostgres, sharedPostgres } from '../../harness/postgres.ts';
-import { beginFault, endFault } from './faults.ts';
+import { endFault, FAULTS } from './faults.ts';
 import { type Ended, findViolations, type Picture, pollOne } from './invariants.ts';
 import { BEHAVIOURS, type BehaviourName, makePlan, type PlannedExecution, type Victim } from './plan.ts';
 
@@ -166,7 +166,7 @@ async function runSeed(stage: Stage, seed: number, executions: number): Promise<
     const faults = (async () => {
       for (const { name, atMs, lastsMs } of plan.faults) {
         await waitFor(atMs);
-        beginFault(proxy, name);
+        FAULTS[name](proxy);
         await waitFor(atMs + lastsMs);
         endFault(proxy);
       }

@@ -2,7 +2,6 @@
  * Recovery cases outside the kill matrix: stored bytes that expire during an outage, records that close during it, and
  * two relays on one ledger. A lost ledger is in operation/restoring.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
 import { findExecution } from '../../../app/sdk/program/program.ts';
@@ -27,6 +26,17 @@ describe('recovery', () => {
     }),
   );
 
+  const relays: RelayHandle[] = [];
+  /** Starts a relay that ends with the test. */
+  async function start(settings: NodeJS.ProcessEnv = {}): Promise<RelayHandle> {
+    const relay = await market.startRelayProcess(settings);
+    relays.push(relay);
+    return relay;
+  }
+  afterEach(async () => {
+    for (const relay of relays.splice(0)) await relay.kill();
+  });
+
   const execute = (relay: RelayHandle, task: string) => market.execute(relay.url, { task });
 
   /** Stops an execution of each task at its point, and kills the relay there. Returns their ids. */
@@ -34,7 +44,7 @@ describe('recovery', () => {
     tasks: string[],
     whileStanding: (ids: string[], doomed: RelayHandle) => Promise<void> = async () => undefined,
   ) {
-    const doomed = await market.startRelayProcess({ STANDSTILL: '1' });
+    const doomed = await start({ STANDSTILL: '1' });
     const calls = tasks.map((task) => execute(doomed, task).catch(() => undefined));
     await until('the executions stand', async () => tasks.every((task) => doomed.standing.has(task)));
     const byTask = await market.executionsByTask();
@@ -52,6 +62,7 @@ describe('recovery', () => {
 
   it('commits a synchronous execution to disk twice, and commits many concurrent ones together', async () => {
     const { relay } = market;
+    relays.push(relay);
     const commits = async () => {
       const answer = new Promise<{ commits: number }>((resolve) =>
         relay.process.once('message', (message) => resolve(message as { commits: number })),
@@ -59,18 +70,14 @@ describe('recovery', () => {
       relay.process.send('figures');
       return (await answer).commits;
     };
-    try {
-      await execute(relay, 'warm');
-      const before = await commits();
-      await execute(relay, 'alone');
-      const alone = await commits();
-      expect(alone - before).to.equal(2);
-      const answers = await Promise.all(Array.from({ length: 24 }, (_, n) => execute(relay, `together ${n}`)));
-      expect(answers.map(({ status }) => status)).to.deep.equal(Array(24).fill(200));
-      expect((await commits()) - alone).to.be.lessThan(48);
-    } finally {
-      await relay.kill();
-    }
+    await execute(relay, 'warm');
+    const before = await commits();
+    await execute(relay, 'alone');
+    const alone = await commits();
+    expect(alone - before).to.equal(2);
+    const answers = await Promise.all(Array.from({ length: 24 }, (_, n) => execute(relay, `together ${n}`)));
+    expect(answers.map(({ status }) => status)).to.deep.equal(Array(24).fill(200));
+    expect((await commits()) - alone).to.be.lessThan(48);
   });
 
   it('ends an expired open, and signs an expired settle and refund again', async () => {
@@ -86,56 +93,40 @@ describe('recovery', () => {
     ];
     const ids = await killAt(cases.map(([task]) => task));
     await market.outliveOpens();
-    const relay = await market.startRelayProcess();
-    try {
-      for (const [index, [task, status, code, transactions]] of cases.entries()) {
-        const id = ids[index]!;
-        const body = await market.endOf(relay.url, id);
-        expect([body.status, body.error?.code ?? null], task).to.deep.equal([status, code]);
-        expect(await succeeded(id), task).to.equal(transactions);
-        expect(await market.escrowExists(id), task).to.equal(false);
-      }
-      expect(await market.balances()).to.deep.equal(afterPaying(before, 4n));
-    } finally {
-      await relay.kill();
+    const relay = await start();
+    for (const [index, [task, status, code, transactions]] of cases.entries()) {
+      const id = ids[index]!;
+      const body = await market.endOf(relay.url, id);
+      expect([body.status, body.error?.code ?? null], task).to.deep.equal([status, code]);
+      expect(await succeeded(id), task).to.equal(transactions);
+      expect(await market.escrowExists(id), task).to.equal(false);
     }
+    expect(await market.balances()).to.deep.equal(afterPaying(before, 4n));
   });
 
   it('ends calls whose records were closed while all relays were down as the index says, and sends nothing', async () => {
     const before = await market.balances();
     const tasks = [stopAt('settled:before', 'archived'), stopAt('refunded:before', 'failed, closed')];
-    const ids = await killAt(tasks, (ids) =>
-      until('the index has both ends', async () => {
-        const rows = await market.query('index', "SELECT execution_id FROM executions WHERE status <> 'open'");
-        return ids.every((id) => rows.some((row) => row.execution_id === id));
-      }),
-    );
+    const ids = await killAt(tasks, (ids) => market.untilIndexed(...ids));
     const owner = SystemProgram.programId.toBase58();
     for (const id of ids) {
       const record = findExecution(parseUuid(id)!).toBase58();
       await market.node.rpc('surfnet_setAccount', [record, { lamports: 0, data: '', owner }]);
     }
     const [paid, refunded] = ids;
-    const relay = await market.startRelayProcess();
-    const stateOf = async (id: string) => (await market.journal()).find((row) => row.execution_id === id)!.state;
-    try {
-      await until(
-        'the relay has read that they are gone',
-        async () => (await market.query('ledger', `SELECT 1 FROM executions WHERE lease_owner IS NOT NULL`)).length > 0,
-      );
-      expect([await stateOf(paid!), await stateOf(refunded!)]).to.deep.equal(['verified', 'refunding']);
-      await market.query('index', `UPDATE executions SET closed = 1 WHERE execution_id IN ('${paid}', '${refunded}')`);
-      await until(
-        'both have ended',
-        async () => (await stateOf(paid!)) === 'settled' && (await stateOf(refunded!)) === 'refunded',
-      );
-      expect(await market.endOf(relay.url, paid!)).to.include({ status: 'completed', cost_usdc: 0.25 });
-      expect(await market.endOf(relay.url, refunded!)).to.include({ status: 'failed', cost_usdc: 0, refund: 'done' });
-      expect(await market.balances()).to.deep.equal(afterPaying(before, 1n));
-      for (const id of ids) expect(await succeeded(id)).to.equal(2);
-    } finally {
-      await relay.kill();
-    }
+    const relay = await start();
+    const statesOf = () => Promise.all(ids.map(market.stateOf));
+    await until(
+      'the relay has read that they are gone',
+      async () => (await market.query('ledger', `SELECT 1 FROM executions WHERE lease_owner IS NOT NULL`)).length > 0,
+    );
+    expect(await statesOf()).to.deep.equal(['verified', 'refunding']);
+    await market.query('index', `UPDATE executions SET closed = 1 WHERE execution_id IN ('${paid}', '${refunded}')`);
+    await until('both have ended', async () => String(await statesOf()) === 'settled,refunded');
+    expect(await market.endOf(relay.url, paid!)).to.include({ status: 'completed', cost_usdc: 0.25 });
+    expect(await market.endOf(relay.url, refunded!)).to.include({ status: 'failed', cost_usdc: 0, refund: 'done' });
+    expect(await market.balances()).to.deep.equal(afterPaying(before, 1n));
+    for (const id of ids) expect(await succeeded(id)).to.equal(2);
   });
 
   it('keeps the executions of two relays on one ledger apart, and calls each agent once', async () => {
@@ -144,23 +135,16 @@ describe('recovery', () => {
       replies.push(() => reply(goodAnswer(market.signingKey, body.execution_id, 'late')));
     });
     const before = await market.balances();
-    const [first, second] = await Promise.all([
-      market.startRelayProcess(),
-      market.startRelayProcess({ WITHOUT_INDEXER: '1' }),
-    ]);
-    try {
-      const calls = [first, second].flatMap((relay) => [1, 2, 3].map((n) => execute(relay, `shared ${n}`)));
-      await until('all agents are called', async () => replies.length === 6);
-      // Long enough for both relays to check repeatedly for rows that are not theirs.
-      await new Promise((resolve) => setTimeout(resolve, 4_000));
-      for (const reply of replies) reply();
-      const answers = await Promise.all(calls);
-      expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200, 200]);
-      expect(answers.map(({ body }) => market.calls.get(body.execution_id))).to.deep.equal([1, 1, 1, 1, 1, 1]);
-      expect(await market.balances()).to.deep.equal(afterPaying(before, 6n));
-    } finally {
-      await Promise.all([first.kill(), second.kill()]);
-    }
+    const [first, second] = await Promise.all([start(), start({ WITHOUT_INDEXER: '1' })]);
+    const calls = [first, second].flatMap((relay) => [1, 2, 3].map((n) => execute(relay, `shared ${n}`)));
+    await until('all agents are called', async () => replies.length === 6);
+    // Long enough for both relays to check repeatedly for rows that are not theirs.
+    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    for (const reply of replies) reply();
+    const answers = await Promise.all(calls);
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200, 200]);
+    expect(answers.map(({ body }) => market.calls.get(body.execution_id))).to.deep.equal([1, 1, 1, 1, 1, 1]);
+    expect(await market.balances()).to.deep.equal(afterPaying(before, 6n));
   });
 
   /** Stops the process while it does not write; otherwise it would block SQLite for everybody else. */
@@ -183,44 +167,30 @@ describe('recovery', () => {
     market.setBehaviour((body, _response, reply) => {
       answers.push((result) => reply(goodAnswer(market.signingKey, body.execution_id, result)));
     });
-    const [first, second] = await Promise.all([
-      market.startRelayProcess({ WITHOUT_INDEXER: '1' }),
-      market.startRelayProcess(),
-    ]);
+    const [first, second] = await Promise.all([start({ WITHOUT_INDEXER: '1' }), start()]);
     const call = (relay: RelayHandle) =>
       market.execute(relay.url, { task: 'asked twice' }, { headers: { 'idempotency-key': 'asked-twice' } });
-    // An earlier test has lost the ledger: a minute after that, and once the index has seen it, every key is accepted.
-    await market.node.timeTravel((await market.node.now()) + 62);
-    let waiting = call(first);
-    try {
-      await until('the first relay asks', async () => {
-        if (answers.length === 1) return true;
-        const refused = await Promise.race([waiting, sleep(200)]);
-        if (refused?.status === 503) waiting = call(first);
-        return false;
-      });
-      await freeze(first);
-      answers[0]!('the first answer');
-      await until('the second relay asks again', async () => answers.length === 2);
-      first.process.kill('SIGCONT');
-      // By the time the first relay answers other requests, it has received the first answer.
-      await until('the first relay goes on', async () => (await request(first.url, '/health')).status === 200);
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      const id = (await market.executionsByTask()).get('asked twice')!;
-      expect((await market.record(id))?.status).to.equal('open');
-      answers[1]!('the second answer');
-      const answer = await waiting;
-      expect([answer.status, answer.body.result], answer.text).to.deep.equal([200, 'the second answer']);
-      expect((await call(second)).text).to.equal(answer.text);
-      expect((await call(first)).text).to.equal(answer.text);
-      const stored = (await market.journal()).find((row) => row.execution_id === id)!;
-      const record = (await market.record(id))!;
-      expect(String(stored.result)).to.equal('the second answer');
-      expect(stored.result_hash).to.equal(`sha256:${Buffer.from(record.resultHash).toString('hex')}`);
-      expect(await succeeded(id)).to.equal(2);
-      expect(await market.balances()).to.deep.equal(afterPaying(before, 1n));
-    } finally {
-      await Promise.all([first.kill(), second.kill()]);
-    }
+    const waiting = call(first);
+    await until('the first relay asks', () => answers.length === 1);
+    await freeze(first);
+    answers[0]!('the first answer');
+    await until('the second relay asks again', async () => answers.length === 2);
+    first.process.kill('SIGCONT');
+    // By the time the first relay answers other requests, it has received the first answer.
+    await until('the first relay goes on', async () => (await request(first.url, '/health')).status === 200);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const id = (await market.executionsByTask()).get('asked twice')!;
+    expect((await market.record(id))?.status).to.equal('open');
+    answers[1]!('the second answer');
+    const answer = await waiting;
+    expect([answer.status, answer.body.result], answer.text).to.deep.equal([200, 'the second answer']);
+    expect((await call(second)).text).to.equal(answer.text);
+    expect((await call(first)).text).to.equal(answer.text);
+    const stored = (await market.journal()).find((row) => row.execution_id === id)!;
+    const record = (await market.record(id))!;
+    expect(String(stored.result)).to.equal('the second answer');
+    expect(stored.result_hash).to.equal(`sha256:${Buffer.from(record.resultHash).toString('hex')}`);
+    expect(await succeeded(id)).to.equal(2);
+    expect(await market.balances()).to.deep.equal(afterPaying(before, 1n));
   });
 });

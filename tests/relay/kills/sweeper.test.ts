@@ -15,10 +15,11 @@ describe('sweepers that die', () => {
     stage = await startStage();
     // The first sweeper creates the archive, whose rent would change the sums below.
     await stage.ripe(1);
-    const sweeper = await stage.sweep();
+    await stage.sweep();
     await stage.followed(1);
-    await sweeper.end();
+    await stage.endSweepers();
   });
+  afterEach(() => stage.endSweepers());
   after(() => stage.stop());
 
   for (const step of STEPS) {
@@ -26,25 +27,23 @@ describe('sweepers that die', () => {
       const { executions, requireSwept } = await stage.ripe(26);
       const doomed = await stage.sweep({ DIE_AT: step });
       await doomed.gone;
-      const sweeper = await stage.sweep();
+      await stage.sweep();
       await requireSwept(1);
       await until('no outcome is unknown', async () => (await stage.pending()).length === 0);
       for (const execution of executions) await stage.proveBySpl((await stage.archiveRead(execution))!);
-      await sweeper.end();
     });
   }
 
   it('archives each record once at 48 per fee when two relays run and one dies', async () => {
     const { requireSwept } = await stage.ripe(50);
     const earlier = stage.expectedLeaves();
-    const [first, second] = await Promise.all([stage.sweep(), stage.sweep()]);
+    const [first] = await Promise.all([stage.sweep(), stage.sweep()]);
     await until('the first leaf', async () => (await stage.leaves()).length > earlier);
     await first.kill();
     await requireSwept(2);
     const rows = await stage.leaves();
     expect(rows.map(({ leaf_index }) => Number(leaf_index))).to.deep.equal([...rows.keys()]);
     expect(new Set(rows.map(({ record }) => record)).size).to.equal(earlier + 50);
-    await second.end();
   });
 
   /**

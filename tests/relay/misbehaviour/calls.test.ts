@@ -84,9 +84,17 @@ describe('calls to creators', () => {
     expect(await market.balances()).to.deep.equal(before);
   });
 
-  it('send a new nonce with each retry, which a server that rejects repeated nonces accepts', async () => {
+  it('name their purpose, and have a new nonce with each retry, which a server that rejects repeated nonces accepts', async () => {
     const signingKey = generateSigningKey();
-    const handle = createExecutionHandler({ signingKey, verify: trusted(), execute: ({ task }) => ({ result: task }) });
+    const purposes: CallPurpose[] = [];
+    const handle = createExecutionHandler({
+      signingKey,
+      verify: trusted(),
+      execute({ task, purpose }) {
+        purposes.push(purpose);
+        return { result: task };
+      },
+    });
     const nonces: string[] = [];
     let isListed = false;
     const endpoint = await serve((request, response) => {
@@ -103,23 +111,6 @@ describe('calls to creators', () => {
     expect([answer.status, answer.body.result], answer.text).to.deep.equal([200, 'again']);
     expect(nonces).to.have.length(3);
     expect(nonces).to.not.include(answer.body.execution_id);
-  });
-
-  it('mark a test as a test and a paid call as a paid call', async () => {
-    const signingKey = generateSigningKey();
-    const purposes: CallPurpose[] = [];
-    const endpoint = await serve(
-      createExecutionHandler({
-        signingKey,
-        verify: trusted(),
-        execute({ purpose }) {
-          purposes.push(purpose);
-          return { result: purpose === 'test' ? 'cheap' : 'work' };
-        },
-      }),
-    );
-    const agentId = await market.list({ name: 'frugal-agent', endpoint, signingKey });
-    expect((await execute(agentId, 'x')).body.result).to.equal('work');
     expect(purposes).to.deep.equal(['test', 'execution']);
   });
 });

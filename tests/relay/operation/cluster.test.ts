@@ -33,7 +33,6 @@ describe('the cluster', () => {
       ...settings,
     });
   const execute = ({ url }: RelayHandle, task: string) => market.execute(url, { task });
-  const stateOf = async (id: string) => (await market.journal()).find((row) => row.execution_id === id)?.state;
 
   /**
    * The node's final blocks stop in the past, while it goes on at `processed`. In that past, the account `without` did not
@@ -119,9 +118,9 @@ describe('the cluster', () => {
     relay = await start();
     await until('it has looked for its open several times', async () => asked() > 3);
     expect(await problemsOf(relay)).to.include('chain_behind');
-    expect(await stateOf(id)).to.equal('open_signed');
+    expect(await market.stateOf(id)).to.equal('open_signed');
     proxy.onCall(null);
-    await until('it has ended', async () => (await stateOf(id)) === 'settled');
+    await until('it has ended', async () => (await market.stateOf(id)) === 'settled');
     expect(market.calls.get(id)).to.equal(1);
     const after = await market.balances();
     expect(after).to.deep.equal(afterPaying(before));
@@ -132,10 +131,7 @@ describe('the cluster', () => {
     const ids: string[] = [];
     for (const task of ['lost', 'other end', 'as before']) ids.push((await execute(relay, task)).body.execution_id);
     const [lost, other, kept] = ids;
-    await until('the index has all ends', async () => {
-      const rows = await market.query('index', "SELECT execution_id FROM executions WHERE status = 'completed'");
-      return ids.every((id) => rows.some((row) => row.execution_id === id));
-    });
+    await market.untilIndexed(...ids);
     const before = await market.balances();
     // No block can take the lost open again.
     await market.node.outlive();
@@ -155,8 +151,8 @@ describe('the cluster', () => {
     const refused = await execute(relay, 'refused');
     expect([refused.status, refused.body.error.code], refused.text).to.deep.equal([503, 'service_unavailable']);
     await until('the index is built again, and the relay is ready', async () => (await problemsOf(relay)).length === 0);
-    await until('the other one has ended as its record says', async () => (await stateOf(other!)) === 'settled');
-    expect([await stateOf(gone), await stateOf(kept!)]).to.deep.equal(['void', 'settled']);
+    await until('the other one has ended as its record says', async () => (await market.stateOf(other!)) === 'settled');
+    expect([await market.stateOf(gone), await market.stateOf(kept!)]).to.deep.equal(['void', 'settled']);
     expect(await market.balances()).to.deep.equal(before);
     expect((await execute(relay, 'after the restart')).status).to.equal(200);
     // The next start compares nothing.

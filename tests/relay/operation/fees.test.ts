@@ -2,15 +2,15 @@
 import { ComputeBudgetProgram, Connection, Keypair, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
-import { createFees, type PriceSource, recentPrice } from '../../../app/relay/chain/fees.ts';
+import { createFees, recentPrice } from '../../../app/relay/chain/fees.ts';
 import { readConfig } from '../../../app/relay/config.ts';
 import { idl, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { readTransaction } from '../../../app/sdk/program/transaction.ts';
 import { heliusPrice } from '../../../app/solana/helius.ts';
-import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
+import { until } from '../../harness/edge/until.ts';
 import { type Recorded, startHeliusFront } from '../../harness/node/heliusFront.ts';
 import { type TestMarketplace, useMarketplace } from '../../harness/node/marketplace.ts';
-import { startRelayMain } from '../../harness/node/relayMain.ts';
+import { startRelayMain, useIndexer } from '../../harness/node/relayMain.ts';
 
 const API_KEY = '11111111-2222-3333-4444-555555555555';
 const log = pino({ level: 'silent' });
@@ -43,13 +43,21 @@ describe('the price of priority', () => {
   const [open, refund] = [ours('open_execution_with_grant'), ours('refund_execution')];
   const allocate = SystemProgram.allocate({ accountPubkey: payer.publicKey, space: 1 });
 
-  async function stand(options: { price: bigint; minPrice?: bigint; maxLamports?: bigint; units?: () => unknown }) {
+  async function stand(options: {
+    price: bigint | Error;
+    minPrice?: bigint;
+    maxLamports?: bigint;
+    units?: () => unknown;
+  }) {
     const { baseUrl, calls } = await front({ simulateTransaction: options.units ?? (() => simulated(50_000)) });
     const state = { price: options.price, now: 0 };
     const fees = createFees({
       connection: new Connection(baseUrl, 'confirmed'),
       payer: payer.publicKey,
-      source: async () => state.price,
+      source: async () => {
+        if (state.price instanceof Error) throw state.price;
+        return state.price;
+      },
       minPrice: options.minPrice ?? 0n,
       maxLamports: options.maxLamports ?? 1_000_000n,
       now: () => state.now,
@@ -181,16 +189,8 @@ describe('the price of priority', () => {
   });
 
   it('stays unchanged while the source does not answer', async () => {
-    let fails = false;
-    const source: PriceSource = async () => {
-      if (fails) throw new Error('no answer');
-      return 7n;
-    };
-    const { baseUrl } = await front({ simulateTransaction: () => simulated(50_000) });
-    const connection = new Connection(baseUrl, 'confirmed');
-    const fees = createFees({ connection, payer: payer.publicKey, source, minPrice: 0n, maxLamports: 1_000_000n, log });
-    await fees.refresh();
-    fails = true;
+    const { fees, state } = await stand({ price: 7n });
+    state.price = new Error('no answer');
     expect(await fees.refresh().catch((error: Error) => error.message)).to.equal('no answer');
     expect(read(await fees.instructionsFor([transfer], 0, UNBOUNDED))).to.deep.equal([80_000, 7n]);
   });
@@ -230,28 +230,15 @@ describe('Helius', () => {
 });
 
 describe('paid calls with priority, on a real node', () => {
-  let indexer: Indexer;
   const market = useMarketplace();
-  before(async () => {
-    await market.relay.kill();
-    const { rpcUrl, wsUrl } = market.node;
-    indexer = createIndexer({ rpcUrl, wsUrl, path: market.indexPlace, log });
-    await indexer.start();
-  });
-  after(async () => {
-    await indexer.stop();
-  });
+  useIndexer(market);
 
   /** Runs a call and a refund through a relay with these settings. Returns the priority fee of each transaction. */
-  async function payThrough(settings: NodeJS.ProcessEnv, isReady: () => boolean) {
+  async function payThrough(settings: NodeJS.ProcessEnv, { calls }: Awaited<ReturnType<typeof front>>) {
     const relay = await startRelayMain(market, settings);
     const execute = (task: string) => market.execute(relay.url, { task });
     try {
-      const end = Date.now() + 240_000;
-      while (!isReady()) {
-        if (Date.now() > end) throw new Error('the price was never asked for');
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
+      await until('the price is asked for', () => calls.some(({ method }) => /Fee/.test(method)));
       const before = await market.balances();
       market.setBehaviour(null);
       expect((await execute('paid')).status).to.equal(200);
@@ -283,32 +270,15 @@ describe('paid calls with priority, on a real node', () => {
   }
 
   it('use fitting limits, the market price and a maximum from a plain node', async () => {
-    let asked = 0;
-    const plain = await front(
-      {
-        getRecentPrioritizationFees: () => {
-          asked += 1;
-          return [{ slot: 1, prioritizationFee: 2_500 }];
-        },
-      },
-      market,
-    );
-    const { paid } = await payThrough({ SOLANA_RPC_URL: plain.baseUrl }, () => asked > 0);
+    const recorded = { getRecentPrioritizationFees: () => [{ slot: 1, prioritizationFee: 2_500 }] };
+    const plain = await front(recorded, market);
+    const { paid } = await payThrough({ SOLANA_RPC_URL: plain.baseUrl }, plain);
     expect(paid.map(({ price }) => price)).to.deep.equal([2_500n, 2_500n, 2_500n, 2_500n]);
     for (const { units, consumed } of paid) expect(units).to.be.greaterThan(consumed).and.lessThan(400_000);
   });
 
   it('use Helius through its address alone, and log its key nowhere', async () => {
-    let asked = 0;
-    const helius = await front(
-      {
-        getPriorityFeeEstimate: () => {
-          asked += 1;
-          return { priorityFeeEstimate: 9_000_000 };
-        },
-      },
-      market,
-    );
+    const helius = await front({ getPriorityFeeEstimate: () => ({ priorityFeeEstimate: 9_000_000 }) }, market);
     const settings = {
       HELIUS_API_KEY: API_KEY,
       HELIUS_URL: helius.baseUrl,
@@ -318,7 +288,7 @@ describe('paid calls with priority, on a real node', () => {
       MAX_PRIORITY_FEE_LAMPORTS: '1000',
       LOG_LEVEL: 'debug',
     };
-    const { paid, log: written } = await payThrough(settings, () => asked > 0);
+    const { paid, log: written } = await payThrough(settings, helius);
     for (const { units, price } of paid) {
       expect(Number(price) * units!).to.be.at.most(1_000 * 1e6);
       expect(Number(price) * units!).to.be.greaterThan(999 * 1e6);

@@ -1,18 +1,23 @@
 /** Fills a ledger and an index to a given size, with the rows that indexer and relay would write. */
 import { createHash } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
 import bs58 from 'bs58';
 import { MIGRATIONS, migrate } from '../../../app/database/migrate.ts';
 import { openDatabase } from '../../../app/database/open.ts';
+import { connectPostgres, SCHEMAS } from '../../../app/database/postgres.ts';
 import { describe } from '../../../app/relay/agents/words.ts';
 import { documentId } from '../../../app/relay/ledger/metadata.ts';
+import { moveToPostgres } from '../../../app/relay/ledger/moveToPostgres.ts';
 import type { LedgerTables } from '../../../app/relay/ledger/tables.ts';
 import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { encodeMetadata, STANDARD_TAGS } from '../../../app/sdk/wire/metadata.ts';
 import { openIndex } from '../../../indexer/queries/open.ts';
 import { refreshFigures } from '../../harness/edge/figures.ts';
 import { EPOCH, metadataOf } from '../../harness/edge/rows.ts';
+import { freshPostgres, onPostgres } from '../../harness/postgres.ts';
 
 export interface Size {
   executions: number;
@@ -94,7 +99,7 @@ function executionOf(number: number, { executions, agents }: Size) {
 }
 
 /** Adds rows to `index.db` and `ledger.db` of a folder. */
-export async function fill(folder: string, size: Size): Promise<void> {
+async function fill(folder: string, size: Size): Promise<void> {
   const rowOf = (number: number) => executionOf(number, size);
   const index = openIndex(join(folder, 'index.db'));
   const ledger = openDatabase<LedgerTables>(join(folder, 'ledger.db'));
@@ -219,4 +224,20 @@ export async function fill(folder: string, size: Size): Promise<void> {
   for (const { sqlite } of [index, ledger]) sqlite.pragma('wal_checkpoint(TRUNCATE)');
   index.close();
   ledger.close();
+}
+
+export const SMALL: Size = { executions: 2_000, agents: 200 };
+export const LARGE: Size = { executions: 20_000, agents: 2_000 };
+
+/** A folder with both, or with a PostgreSQL database that was analyzed. */
+export async function makeFilled(size: Size): Promise<{ folder: string; databaseUrl: string | undefined }> {
+  const folder = mkdtempSync(join(tmpdir(), 'filled-'));
+  await fill(folder, size);
+  if (!onPostgres) return { folder, databaseUrl: undefined };
+  const databaseUrl = await freshPostgres();
+  await moveToPostgres(folder, databaseUrl);
+  const client = await connectPostgres(databaseUrl, SCHEMAS.ledger);
+  await client.query('VACUUM ANALYZE');
+  await client.end();
+  return { folder, databaseUrl };
 }

@@ -1,11 +1,16 @@
-/** The gate for new executions, and the fee payer's runway, which is one reason to close it. */
+/** The gate for new executions, and two that close it: the fee payer's runway, and the watch over the cluster. */
 import { expect } from 'chai';
-import pino from 'pino';
 import type { ApiError } from '../../../app/relay/errors.ts';
 import type { Engine } from '../../../app/relay/execution/contract.ts';
-import { createGate, type Obstacle } from '../../../app/relay/operation/gate.ts';
+import { createLog } from '../../../app/relay/log.ts';
+import { type ChainWatch, createChainWatch } from '../../../app/relay/operation/chainWatch.ts';
+import { createGate, type Gate, type Obstacle } from '../../../app/relay/operation/gate.ts';
 import { createRunway } from '../../../app/relay/operation/runway.ts';
 import { PROBLEMS, type Problem } from '../../../app/sdk/wire/wire.ts';
+import { FAST } from '../../../app/solana/finality.ts';
+import { EPOCH } from '../../harness/edge/rows.ts';
+import { until } from '../../harness/edge/until.ts';
+import { useTables } from '../../harness/tables.ts';
 
 const HOUR_MS = 3_600_000;
 const SOL = 1_000_000_000;
@@ -28,7 +33,13 @@ describe('the gate', () => {
       () => guarded.buy({} as never, {} as never),
       () => guarded.start({} as never, {} as never),
     ];
-    return { gate, guarded, calls, begun: () => begun };
+    const requireRefused = async () => {
+      for (const call of calls) {
+        const refusal = (await call().catch((error) => error)) as ApiError;
+        expect(refusal).to.include({ code: 'service_unavailable' });
+      }
+    };
+    return { gate, guarded, calls, requireRefused, begun: () => begun };
   }
 
   it('starts nothing before the ledger has been compared with the chain', async () => {
@@ -45,15 +56,13 @@ describe('the gate', () => {
   });
 
   it('closes for each obstacle alone, and still answers requests for running calls', async () => {
-    const { gate, guarded, calls, begun } = behindGate();
+    const { gate, guarded, requireRefused, begun } = behindGate();
     gate.set('ledger_unreconciled', false);
     for (const obstacle of ['authority_changed', 'fees_low', 'storage_low', 'stopping'] as Obstacle[]) {
       gate.set(obstacle, true);
       gate.set(obstacle, true);
       expect(gate.obstacles()).to.deep.equal([obstacle]);
-      for (const call of calls) {
-        expect(await call().catch((error) => error)).to.include({ code: 'service_unavailable' });
-      }
+      await requireRefused();
       expect(guarded.inFlight()).to.equal(7);
       expect((await guarded.outcomeOf('x')).kind).to.equal('pending');
       gate.set(obstacle, false);
@@ -77,7 +86,7 @@ describe('the gate', () => {
   });
 
   it('reports an announced obstacle, and closes only when it is present', async () => {
-    const { gate, calls, begun } = behindGate();
+    const { gate, calls, requireRefused, begun } = behindGate();
     gate.set('ledger_unreconciled', false);
     gate.announce('stopping');
     expect(gate.obstacles()).to.deep.equal(['stopping']);
@@ -85,9 +94,7 @@ describe('the gate', () => {
     expect(begun()).to.equal(3);
     gate.set('stopping', true);
     expect(gate.obstacles()).to.deep.equal(['stopping']);
-    for (const call of calls) {
-      expect(await call().catch((error) => error)).to.include({ code: 'service_unavailable' });
-    }
+    await requireRefused();
     expect(begun()).to.equal(3);
   });
 
@@ -107,16 +114,19 @@ describe('the gate', () => {
 describe('the runway', () => {
   function stand(given = { minHours: 2, minLamports: 0 }) {
     const limits = { ...given, pollSeconds: 30 };
-    const state = { lamports: 10 * SOL, at: 0, isLow: false, missing: 0 };
+    const state = { lamports: (10 * SOL) as number | Error, at: 0, isLow: false, missing: 0 };
     const runway = createRunway({
-      readBalance: async () => state.lamports,
+      async readBalance() {
+        if (state.lamports instanceof Error) throw state.lamports;
+        return state.lamports;
+      },
       limits,
       whose: 'relay authority',
       refuses: 'new executions',
       onChange(missing) {
         Object.assign(state, { missing, isLow: missing > 0 });
       },
-      log: pino({ level: 'silent' }),
+      log: createLog('silent'),
       now: () => state.at,
     });
     /** A reading of the balance, after these lamports were spent on fees. */
@@ -181,22 +191,54 @@ describe('the runway', () => {
   });
 
   it('keeps its last value when the node does not answer', async () => {
-    const state = { fails: false };
-    const runway = createRunway({
-      readBalance: async () => {
-        if (state.fails) throw new Error('no answer');
-        return 5;
-      },
-      limits: { minHours: 0, minLamports: 0, pollSeconds: 30 },
-      whose: 'relay authority',
-      refuses: 'new executions',
-      onChange: () => undefined,
-      log: pino({ level: 'silent' }),
-      now: () => 0,
-    });
-    await runway.poll();
-    state.fails = true;
+    const { runway, poll, state } = stand();
+    await poll(0, 5);
+    state.lamports = new Error('no answer');
     expect(await runway.poll().catch((error: Error) => error.message)).to.equal('no answer');
     expect(runway.status()).to.deep.equal({ lamports: 5, hours: null });
+  });
+});
+
+describe('the watch over the cluster', () => {
+  const NEVER = new Promise<never>(() => undefined);
+  const tables = useTables();
+  let gate: Gate;
+  let watch: ChainWatch;
+  let nowMs: number;
+  beforeEach(() => {
+    gate = createGate();
+    nowMs = EPOCH * 1_000;
+  });
+  afterEach(() => watch.end());
+
+  function create(chain: { read(): Promise<unknown>; readAgreed(): Promise<unknown> }) {
+    watch = createChainWatch({
+      chain: { ...chain, finality: FAST } as never,
+      ledger: tables.ledger.db,
+      gate,
+      readIndexRestart: async () => null,
+      compare: async () => false,
+      now: () => nowMs,
+      aheadMs: () => 0,
+      log: createLog('silent'),
+    });
+  }
+  const at = (seconds: number) => ({ accounts: [null], now: BigInt(seconds), slot: 1 });
+
+  it('takes calls while one of two nodes lags and the other shows the present', async () => {
+    create({ read: async () => at(EPOCH), readAgreed: async () => at(EPOCH - 20) });
+    await watch.poll();
+    expect(gate.obstacles()).to.deep.equal(['ledger_unreconciled']);
+  });
+
+  it('refuses calls once the last clock is old, also while the nodes do not answer', async () => {
+    let hangs = false;
+    create({ read: async () => (hangs ? NEVER : at(EPOCH)), readAgreed: async () => (hangs ? NEVER : at(EPOCH)) });
+    await watch.poll();
+    hangs = true;
+    watch.start();
+    nowMs += 16_000;
+    await until('it is behind', async () => gate.obstacles().includes('chain_behind'));
+    hangs = false;
   });
 });

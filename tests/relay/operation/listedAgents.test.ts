@@ -13,12 +13,10 @@ import { AGENT_SORTS } from '../../../app/sdk/wire/choices.ts';
 import { type AgentMetadata, encodeMetadata, type StandardTag, tagMask } from '../../../app/sdk/wire/metadata.ts';
 import { AgentsQuery } from '../../../app/sdk/wire/wire.ts';
 import { writeAgents } from '../../../indexer/apply/agents.ts';
-import { applyBatch } from '../../../indexer/apply/apply.ts';
 import { createRows, metadataOf, newAddress } from '../../harness/edge/rows.ts';
 import { until } from '../../harness/edge/until.ts';
 import { createRandom } from '../../harness/random.ts';
 import { useTables } from '../../harness/tables.ts';
-import { randomHistory } from '../../indexer/histories.ts';
 
 const WORLDS = 4;
 const LISTINGS = 40;
@@ -314,36 +312,6 @@ describe('lists of agents', () => {
     };
   };
   const ALL = AgentsQuery.parse({ sort: 'price_asc', limit: '100' });
-  const shownBy = async (reader: ReturnType<typeof readerOf>) =>
-    (await findAgents(reader, ALL)).agents.map(({ listing }) => listing);
-
-  it('show an event as soon as it is in the index', async () => {
-    const reader = readerOf();
-    const { index, ledger, views } = tables;
-    const { addDocument } = createRows(index.db, ledger.db, { nowMs: 1 });
-    const bytes = encodeMetadata(metadataOf({ name: 'of all listings' }));
-    await addDocument(bytes);
-    let shown = 0;
-    for (const item of randomHistory(4, 120)) {
-      for (const event of item.content.kind === 'events' ? item.content.events : []) {
-        if ('metadataHash' in event.data) event.data.metadataHash = Buffer.from(hashMetadata(bytes), 'hex');
-      }
-      await applyBatch(index.db, [item]);
-      const { total, agents } = await findAgents(reader, ALL);
-      const active = await views.db
-        .selectFrom('chain.listings')
-        .select('listing')
-        .where('status', '=', 'active')
-        .orderBy('price')
-        .orderBy('listing')
-        .execute();
-      expect(agents.map(({ listing }) => listing)).to.deep.equal(active.map(({ listing }) => listing));
-      expect(total).to.equal(active.length);
-      shown = Math.max(shown, total);
-    }
-    expect(shown).to.be.above(3);
-  });
-
   it('have the same pages for a word of all agents as without it, however many there are', async () => {
     const { index, ledger } = tables;
     const { addDocument, addListing } = createRows(index.db, ledger.db, { nowMs: 1 });
@@ -371,12 +339,10 @@ describe('lists of agents', () => {
     }
   });
 
-  it('leave out listings without their document, and a document with the first digits of another', async () => {
-    const [kept, without] = [agentOf(1), agentOf(2)];
+  it('leave out a listing whose document has only the first digits of its hash', async () => {
+    const kept = agentOf(1);
     await write(kept, true);
-    await write(without, false);
     const reader = readerOf();
-    expect(await shownBy(reader)).to.deep.equal([kept.listing]);
     const { metadata_hash } = await tables.index.db
       .selectFrom('listings')
       .select('metadata_hash')
@@ -391,9 +357,7 @@ describe('lists of agents', () => {
       .where('listing', '=', forged.listing)
       .execute();
     await writeAgents(tables.index.db, [forged.listing], []);
-    expect(await findAgents(reader, ALL)).to.deep.include({ total: 1 });
-    const document = encodeMetadata(without.document as AgentMetadata);
-    await createRows(tables.index.db, tables.ledger.db, { nowMs: 1 }).addDocument(document);
-    expect(await shownBy(reader)).to.deep.equal([kept.listing, without.listing]);
+    const { agents, total } = await findAgents(reader, ALL);
+    expect([agents.map(({ listing }) => listing), total]).to.deep.equal([[kept.listing], 1]);
   });
 });

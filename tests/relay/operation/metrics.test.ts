@@ -8,7 +8,7 @@ import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeWebhooks } from '../../../app/sdk/wallet/webhooks.ts';
 import { watchRpc } from '../../../app/solana/failure.ts';
 import { createRpcFetch } from '../../../app/solana/rpc.ts';
-import { startWorld, type World } from '../../harness/edge/api.ts';
+import { EDGE_CONFIG, startWorld, type World } from '../../harness/edge/api.ts';
 import { useServers } from '../../harness/edge/listen.ts';
 import { untilFound } from '../../harness/edge/until.ts';
 import { failedAnswer, goodAnswer, request, useMarketplace } from '../../harness/node/marketplace.ts';
@@ -21,10 +21,7 @@ describe('the reader of /metrics', () => {
   after(() => Promise.all(worlds.map((world) => world.stop())));
 
   async function worldWith(metricsToken: string | null): Promise<World> {
-    const plain = await startWorld();
-    worlds.push(plain);
-    if (metricsToken === null) return plain;
-    const world = await startWorld({ config: { ...plain.deps.config, metricsToken } });
+    const world = await startWorld({ config: { ...EDGE_CONFIG, metricsToken } });
     worlds.push(world);
     return world;
   }
@@ -50,7 +47,7 @@ describe('the reader of /metrics', () => {
 
   it('is nobody from elsewhere without a token', async () => {
     const deps = {
-      config: (await worldWith(null)).deps.config,
+      config: EDGE_CONFIG,
       metrics: {
         render: async () => 'x',
         answered: () => undefined,

@@ -15,6 +15,7 @@ import { depositAddress, findEscrow, findExecution, prepareDeposit } from '../..
 import { formatUuid, parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
+import { until } from '../../harness/edge/until.ts';
 import { useFolder } from '../../harness/folder.ts';
 import { failedAnswer, goodAnswer, type TestMarketplace, useMarketplace } from '../../harness/node/marketplace.ts';
 import { runRelayCommand } from '../../harness/node/relayMain.ts';
@@ -23,7 +24,6 @@ import { copyPostgres, emptyPostgres } from '../../harness/postgres.ts';
 /** An address without an account. */
 const STRANGER = Keypair.generate().publicKey.toBase58();
 const STRANGER_ID = formatUuid(Buffer.from('00112233445580008000aabbccddeeff', 'hex'));
-const PATIENCE_MS = 240_000;
 
 /** Tables that a test can spoil. Columns are checked only by its statements. */
 interface Written {
@@ -57,11 +57,12 @@ describe('reconcile', () => {
     ids.failed = (await execute({ task: 'failing' })).error.execution_id;
     ids.open = (await execute({ task: 'silent', async: true })).execution_id;
     deposit = await prepareForOthers();
-    const end = Date.now() + PATIENCE_MS;
-    while (!(await indexKnows(ids.open)) || !market.calls.has(ids.open) || !(await indexKnowsDeposit())) {
-      if (Date.now() > end) throw new Error('the index does not show the last call');
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    const known = `SELECT 1 FROM executions, deposits WHERE execution_id = '${ids.open}'`;
+    await until(
+      'the index has the last call, and the deposit',
+      async () => (await market.query('index', known)).length > 0,
+    );
+    await until('its creator is called', () => market.calls.has(ids.open));
     // Nothing moves from here on, so a test's damage remains.
     await market.relay.kill();
     const [row] = await market.query('ledger', 'SELECT key_id FROM executions LIMIT 1');
@@ -69,12 +70,6 @@ describe('reconcile', () => {
     if (market.databaseUrl) return;
     for (const of of ['ledger', 'index'] as const) await market.query(of, 'PRAGMA wal_checkpoint(TRUNCATE)');
   });
-
-  async function indexKnows(id: string): Promise<boolean> {
-    return (await market.query('index', `SELECT status FROM executions WHERE execution_id = '${id}'`)).length > 0;
-  }
-
-  const indexKnowsDeposit = async () => (await market.query('index', 'SELECT deposit FROM deposits')).length > 0;
 
   async function prepareForOthers(): Promise<string> {
     const { authority, creator, usdcMint, callers } = market;

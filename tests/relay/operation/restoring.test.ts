@@ -16,7 +16,7 @@ import {
   RECORD_OFFSETS,
   RECORD_STATUS_BYTE,
 } from '../../../app/sdk/program/program.ts';
-import { untilFound } from '../../harness/edge/until.ts';
+import { until, untilFound } from '../../harness/edge/until.ts';
 import {
   FEE,
   failedAnswer,
@@ -83,7 +83,7 @@ describe('the ledger lost, and an old backup restored', () => {
     const begin = async (task: string): Promise<string> => {
       const { body } = await market.execute(url, { task, async: true });
       const id = body.execution_id as string;
-      await untilFound(`the call of ${task}`, async () => (market.calls.get(id) === 1 ? id : null));
+      await until(`the call of ${task}`, () => market.calls.get(id) === 1);
       return id;
     };
 
@@ -97,7 +97,7 @@ describe('the ledger lost, and an old backup restored', () => {
 
     // Not in the backup: one paid call, one refunded, and two that are open when the disk breaks.
     held.get(endsAfter)!();
-    await untilFound('its end', async () => ((await read(url, endsAfter)).status === 'completed' ? true : null));
+    await until('its end', async () => (await read(url, endsAfter)).status === 'completed');
     const lostCompleted = (await market.execute(url, { task: 'after' })).body.execution_id as string;
     const lostFailed = (await market.execute(url, { task: 'failing' })).body.error.execution_id as string;
     const lostOpen = [await begin('silent: one'), await begin('silent: two')];
@@ -161,27 +161,17 @@ describe('the ledger lost, and an old backup restored', () => {
       expect((await read(restored.url, lostCompleted)).result_hash).to.match(/^sha256:[0-9a-f]{64}$/);
       expect(await read(restored.url, lostFailed)).to.include({ status: 'failed', cost_usdc: 0, refund: 'done' });
       // The backup's row was older than its end.
-      const caughtUp = await untilFound('the row of a call that has ended', async () => {
-        const body = await read(restored.url, endsAfter);
-        return body.status === 'completed' ? body : null;
-      });
-      expect(caughtUp).to.include(forgotten);
+      expect(await market.endOf(restored.url, endsAfter)).to.include(forgotten);
 
       // The creator is called again with the same id, and paid once.
-      await untilFound('the second call', async () => ((market.calls.get(endsLater) ?? 0) > 1 ? true : null));
+      await until('the second call', () => (market.calls.get(endsLater) ?? 0) > 1);
       held.get(endsLater)!();
-      await untilFound('its end', async () =>
-        (await read(restored.url, endsLater)).status === 'completed' ? true : null,
-      );
-      expect((await read(restored.url, endsLater)).result).to.equal('done: held: ends after the restore');
+      expect((await market.endOf(restored.url, endsLater)).result).to.equal('done: held: ends after the restore');
       // Until a minute before refund_at, another ledger's relay could settle an execution that this one does not know.
       const ends = await Promise.all(lostOpen.map(async (id) => Number((await market.record(id))!.refundAt)));
       await market.node.timeTravel(Math.max(...ends) - 59);
       for (const id of lostOpen) {
-        const body = await untilFound('the refund', async () => {
-          const now = await read(restored.url, id);
-          return now.cost_usdc === 0 ? now : null;
-        });
+        const body = await market.endOf(restored.url, id);
         expect(body).to.include({ status: 'failed', refund: 'done', result: null });
       }
       expect(await openRecords()).to.equal(0);

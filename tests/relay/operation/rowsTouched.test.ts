@@ -32,8 +32,7 @@ import { EPOCH, metadataOf } from '../../harness/edge/rows.ts';
 import { type Ran, recordStatements } from '../../harness/edge/statements.ts';
 import { onPostgres } from '../../harness/postgres.ts';
 import { sessionsOf } from '../api/sessions.ts';
-import { addressOf, idOf, type Size, WALLET } from './fill.ts';
-import { LARGE, makeFilled, SMALL } from './filled.ts';
+import { addressOf, idOf, LARGE, makeFilled, type Size, SMALL, WALLET } from './fill.ts';
 
 /** Allowed growth when an index gets one more level and its pages are fuller, well below the tenfold of rows. */
 const GROWTH = 2.5;
@@ -63,7 +62,16 @@ const TABLES = [
     'api_keys',
     'grants',
   ],
-  ...['results', 'agent_days', 'caller_totals', 'events', 'admin_actions', 'webhook_deliveries', 'webhook_endpoints'],
+  ...[
+    'results',
+    'agent_days',
+    'caller_totals',
+    'events',
+    'admin_actions',
+    'webhook_deliveries',
+    'webhook_endpoints',
+    'deposits',
+  ],
 ].join('|');
 /** Indexes of few rows: that wait, are open or lent, of strangers, for tests alone; and those in the order of a page. */
 const FEW_ROWS = [

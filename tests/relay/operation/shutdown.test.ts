@@ -1,29 +1,18 @@
 /** The relay is stopped during a paid call. Waiting callers get an answer, and the call ends after the restart. */
 import { once } from 'node:events';
 import { expect } from 'chai';
-import pino from 'pino';
-import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
 import { deferred, untilFound } from '../../harness/edge/until.ts';
 import { afterPaying, FEE, goodAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
-import { type RelayMain, startRelayMain } from '../../harness/node/relayMain.ts';
+import { type RelayMain, startRelayMain, useIndexer } from '../../harness/node/relayMain.ts';
 
 describe('stopping the relay', () => {
-  let indexer: Indexer;
   let relay: RelayMain | null = null;
 
   const market = useMarketplace();
-  before(async () => {
-    await market.relay.kill();
-    const { rpcUrl, wsUrl } = market.node;
-    indexer = createIndexer({ rpcUrl, wsUrl, path: market.indexPlace, log: pino({ level: 'silent' }) });
-    await indexer.start();
-  });
+  useIndexer(market);
   afterEach(async () => {
     relay?.child.kill('SIGKILL');
     await relay?.exited;
-  });
-  after(async () => {
-    await indexer.stop();
   });
 
   const execute = (url: string, task: string) => market.execute(url, { task });
@@ -59,12 +48,7 @@ describe('stopping the relay', () => {
 
     creator.answer();
     relay = await startRelayMain(market);
-    const { url } = relay;
-    const full = await untilFound('the end of the call', async () => {
-      const { body } = await request(url, `/v1/executions/${executionId}`, { apiKey: market.callers[0]!.apiKey });
-      return body.status === 'completed' ? body : null;
-    });
-    expect(full).to.include({ result: 'done: interrupted', cost_usdc: 0.25 });
+    expect(await market.endOf(relay.url, executionId)).to.include({ result: 'done: interrupted', cost_usdc: 0.25 });
     const after = await market.balances();
     expect(after).to.deep.equal(afterPaying(before));
     expect(await market.escrowExists(executionId)).to.equal(false);
@@ -125,11 +109,7 @@ describe('stopping the relay', () => {
 
     creator.answer();
     relay = await startRelayMain(market);
-    const { url } = relay;
-    await untilFound('the end of the call', async () => {
-      const { body } = await request(url, `/v1/executions/${executionId}`, { apiKey: market.callers[0]!.apiKey });
-      return body.status === 'completed' ? body : null;
-    });
+    expect(await market.endOf(relay.url, executionId)).to.include({ status: 'completed' });
     expect((await market.balances()).callers[0]).to.equal(before.callers[0]! - PRICE);
   });
 

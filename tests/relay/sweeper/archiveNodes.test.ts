@@ -165,43 +165,51 @@ describe("the nodes of an archive's tree", () => {
       expect(await proofOf(777)).to.deep.equal({ leaf, proof, root: root(COUNT) });
     });
 
-    it('wait for the index, and are proven while later leaves come faster than it', async () => {
-      await addLeaves(0, 5);
-      await follow(accountOf(400, root(400)));
-      expect(await nodes.read(0, TREE)).to.equal(null);
-      await addLeaves(5, 600);
-      await follow(accountOf(1_200, root(1_200)));
+    /** Leaves that the index gets, the leaves of the tree's account then, and those that are proven. */
+    interface Step {
+      adds?: [from: number, to: number][];
+      account: number;
+      /** True if the account has another root. */
+      isOther?: true;
+      proven: number | null;
+    }
+    const STEPS: Record<string, Step[]> = {
       // 400 is the state that was seen first; the leaves after it wait for 1,200.
-      expect(await nodes.read(0, TREE)).to.deep.equal({ leafCount: 400, isProven: true });
-      await addLeaves(600, COUNT);
-      await follow(accountOf(2_000, leafOf(0)));
-      expect(await nodes.read(0, TREE)).to.deep.equal({ leafCount: 1_200, isProven: true });
-      expect([...following.mismatched]).to.deep.equal([]);
-    });
-
-    it('are proven up to the state of a node that is behind the index', async () => {
-      await addLeaves(0, 5);
-      await follow(accountOf(4, root(4)));
-      expect(await nodes.read(0, TREE)).to.deep.equal({ leafCount: 4, isProven: true });
-      await follow(accountOf(3, root(3)));
-      expect(await nodes.read(0, TREE)).to.deep.equal({ leafCount: 4, isProven: true });
-      expect([...following.mismatched]).to.deep.equal([]);
-    });
-
-    it('follow a tree that lost leaves in a restart of the cluster', async () => {
-      await addLeaves(0, 5);
-      await follow(accountOf(400, leafOf(0)));
-      await follow(accountOf(5, root(5)));
-      expect(await nodes.read(0, TREE)).to.deep.equal({ leafCount: 5, isProven: true });
-      expect([...following.mismatched]).to.deep.equal([]);
-    });
-
-    it('stop at a gap in the leaves', async () => {
-      await addLeaves(0, 3);
-      await addLeaves(4, 6);
-      await follow(accountOf(3, root(3)));
-      expect(await nodes.read(0, TREE)).to.deep.equal({ leafCount: 3, isProven: true });
-    });
+      'wait for the index, and are proven while later leaves come faster than it': [
+        { adds: [[0, 5]], account: 400, proven: null },
+        { adds: [[5, 600]], account: 1_200, proven: 400 },
+        { adds: [[600, COUNT]], account: 2_000, isOther: true, proven: 1_200 },
+      ],
+      'are proven up to the state of a node that is behind the index': [
+        { adds: [[0, 5]], account: 4, proven: 4 },
+        { account: 3, proven: 4 },
+      ],
+      'follow a tree that lost leaves in a restart of the cluster': [
+        { adds: [[0, 5]], account: 400, isOther: true, proven: null },
+        { account: 5, proven: 5 },
+      ],
+      'stop at a gap in the leaves': [
+        {
+          adds: [
+            [0, 3],
+            [4, 6],
+          ],
+          account: 3,
+          proven: 3,
+        },
+      ],
+    };
+    for (const [name, steps] of Object.entries(STEPS)) {
+      it(name, async () => {
+        for (const { adds = [], account, isOther, proven } of steps) {
+          for (const [from, to] of adds) await addLeaves(from, to);
+          await follow(accountOf(account, isOther ? leafOf(0) : root(account)));
+          const read = await nodes.read(0, TREE);
+          expect(read).to.deep.equal(proven === null ? null : { leafCount: proven, isProven: true });
+        }
+        expect([...following.mismatched]).to.deep.equal([]);
+      });
+    }
 
     it('are refused while their archive counts more leaves than the index has, and no others are', async () => {
       const views = tables.views.db;

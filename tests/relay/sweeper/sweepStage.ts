@@ -113,6 +113,7 @@ export async function startStage() {
       },
     };
     sweepers.add(handle);
+    void gone.then(() => sweepers.delete(handle));
     return handle;
   }
 
@@ -255,6 +256,10 @@ export async function startStage() {
         const rows = await tables.selectFrom('sweeper_transactions').select('signature').execute();
         return rows.map(({ signature }) => signature);
       }),
+    /** Ends the sweepers that still run. */
+    async endSweepers(): Promise<void> {
+      for (const sweeper of sweepers) await sweeper.end();
+    },
     async stop(): Promise<void> {
       for (const sweeper of sweepers) await sweeper.kill();
       await views?.close();

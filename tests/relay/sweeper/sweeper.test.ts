@@ -27,6 +27,7 @@ describe('the sweeper', () => {
   before(async () => {
     stage = await startStage();
   });
+  afterEach(() => stage.endSweepers());
   after(() => stage.stop());
 
   it('creates the first archive, archives every eligible record, and returns all rent to the sponsor', async () => {
@@ -57,23 +58,21 @@ describe('the sweeper', () => {
     const figures = await sweeper.figures();
     expect(figures).to.include({ locked: 0, archivable: 0, returned: rent, mismatchedTrees: 0 });
     for (const execution of executions) await stage.proveBySpl((await stage.archiveRead(execution))!);
-    await sweeper.end();
   });
 
   it("does not take a stranger's lamports at the addresses of the next archives for archives", async () => {
     for (const index of [1, 2]) await stage.node.fundSol(program.findArchive(index), STRANGERS_LAMPORTS);
     const { executions, requireSwept } = await stage.ripe(1);
-    const sweeper = await stage.sweep();
+    await stage.sweep();
     await requireSwept(1);
     expect((await stage.archiveRead(executions[0]!))!.archive_index).to.equal(0);
-    await sweeper.end();
   });
 
   it('costs nothing when a stranger archives first, and follows the stranger even when it is switched off', async () => {
     const { executions, requireSwept } = await stage.ripe(2);
     const stranger = Keypair.generate();
     await stage.node.fundSol(stranger.publicKey, 1e9);
-    const idle = await stage.sweep({ MODE: 'off' });
+    await stage.sweep({ MODE: 'off' });
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(await stage.recordsLeft(executions)).to.equal(2);
     const { tree } = program.decodeAccount(
@@ -84,10 +83,9 @@ describe('the sweeper', () => {
       return { record: program.findExecution(executionId), rentSponsor };
     });
     await stage.send([program.archiveExecutions({ index: 0, tree, executions: named })], stranger);
-    const sweeper = await stage.sweep();
+    await stage.sweep();
     await requireSwept(0);
     for (const execution of executions) await stage.proveBySpl((await stage.archiveRead(execution))!);
-    await Promise.all([idle.end(), sweeper.end()]);
   });
 
   it('has several transactions in flight, and no record in two of them', async () => {
@@ -247,14 +245,13 @@ describe('the sweeper', () => {
     const [rentOfLent, rentOfOwn] = [await stage.rentOf(lent), await stage.rentOf([own])];
     const relay = await stage.lamports(stage.relay.publicKey);
     const caller = await stage.lamports(stage.caller.publicKey);
-    const sweeper = await stage.sweep();
+    await stage.sweep();
     await until('all are closed', async () => (await stage.recordsLeft([...lent, own])) === 0);
     // The relay is the sponsor of what it opened, and pays one transaction for all.
     await until('the fee is paid', async () => {
       return (await stage.lamports(stage.relay.publicKey)) === relay + rentOfLent - FEE;
     });
     expect(await stage.lamports(stage.caller.publicKey)).to.equal(caller + rentOfOwn);
-    await sweeper.end();
   });
 
   it('closes an ended dispute 30 days after its outcome, and archives its record', async () => {
@@ -267,12 +264,11 @@ describe('the sweeper', () => {
     const caller = await stage.lamports(stage.caller.publicKey);
     const rent = (await stage.lamports(dispute)) + (await stage.rentOf([execution!]));
     const relay = await stage.lamports(stage.relay.publicKey);
-    const sweeper = await stage.sweep();
+    await stage.sweep();
     await stage.followed(1);
     await until('the dispute is closed', async () => (await stage.lamports(dispute)) === 0);
     expect(await stage.lamports(stage.caller.publicKey)).to.equal(caller + rent);
     expect(await stage.lamports(stage.relay.publicKey)).to.equal(relay - 2 * FEE);
-    await sweeper.end();
   });
 
   it('moves refunds that their callers cannot receive, an hour after anyone could make them, and closes their records', async () => {
@@ -337,6 +333,5 @@ describe('the sweeper', () => {
     // The first tree contains leaves that never existed, so only the second tree's leaves can be proven.
     await until('it is proven', async () => (await stage.archiveRead(last.executions[0]!)) !== null);
     await stage.proveBySpl((await stage.archiveRead(last.executions[0]!))!);
-    await last.sweeper.end();
   });
 });

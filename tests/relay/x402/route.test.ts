@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
+import type { RunningRelay } from '../../../app/relay/start.ts';
 import { constants, findSpender, findTreasury } from '../../../app/sdk/program/program.ts';
 import { openSession } from '../../../app/sdk/wallet/service.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
@@ -39,11 +40,19 @@ describe('the x402 API', () => {
     await market.mintTo(wallet.publicKey, 100_000_000n);
     pay = await createX402Fetch(wallet, market.node.rpcUrl);
   });
-  afterEach(() => {
+  afterEach(async () => {
+    for (const relay of relays.splice(0)) await relay.stop();
     market.setBehaviour(null);
     proxy.onCall(null);
   });
 
+  const relays: RunningRelay[] = [];
+  /** Starts a relay with these settings, which ends with the test. */
+  async function start(settings: NodeJS.ProcessEnv): Promise<RunningRelay> {
+    const relay = await startRelayHere(market, settings);
+    relays.push(relay);
+    return relay;
+  }
   const x402Key = (file = 'x402-fee-payer.json') => ({ X402_FEE_PAYER_KEYPAIR: join(market.dataDir, file) });
   const { path, ask, quote, sign, buy, rich, usdcOf, lamports, isGone } = createBuyers(market, wallet);
   const stock = (body: object, headers: Record<string, string> = {}) =>
@@ -97,32 +106,28 @@ describe('the x402 API', () => {
     // One call fits; the second one would be one lamport too much.
     const share = (await lent()) + rents.record + needed - 1n;
     const LENT_LAMPORTS = String((share * 4n + 2n) / 3n);
-    const relay = await startRelayHere(market, { ...x402Key(), ...FORGETFUL, LENT_LAMPORTS });
-    try {
-      const send = () => buy({ task: 'lend me' }, { url: relay.url });
-      expect((await send()).status).to.equal(200);
-      const [before, rows, has] = [await balances(), await countRows(), await lent()];
-      expect(has).to.equal(share - needed + 1n);
-      const answer = await send();
-      expect([answer.status, answer.body.error.code]).to.deep.equal([503, 'service_unavailable']);
-      expect(answer.body.error.message).to.include(
-        `at most ${share} lamports to x402 clients at a time. It has lent ${has}, and this call needs ${needed}. Nothing was charged.`,
-      );
-      // An hour, ten minutes for the archive, and a minute until the relay counts it.
-      const most = constants.recordSecondsMin + 660;
-      expect(Number(answer.headers.get('retry-after'))).to.be.within(most - 300, most);
-      expect(answer.headers.get('payment-response')).to.equal(null);
-      expect([await balances(), await countRows(), await lent()]).to.deep.equal([before, rows, has]);
+    const relay = await start({ ...x402Key(), ...FORGETFUL, LENT_LAMPORTS });
+    const send = () => buy({ task: 'lend me' }, { url: relay.url });
+    expect((await send()).status).to.equal(200);
+    const [before, rows, has] = [await balances(), await countRows(), await lent()];
+    expect(has).to.equal(share - needed + 1n);
+    const answer = await send();
+    expect([answer.status, answer.body.error.code]).to.deep.equal([503, 'service_unavailable']);
+    expect(answer.body.error.message).to.include(
+      `at most ${share} lamports to x402 clients at a time. It has lent ${has}, and this call needs ${needed}. Nothing was charged.`,
+    );
+    // An hour, ten minutes for the archive, and a minute until the relay counts it.
+    const most = constants.recordSecondsMin + 660;
+    expect(Number(answer.headers.get('retry-after'))).to.be.within(most - 300, most);
+    expect(answer.headers.get('payment-response')).to.equal(null);
+    expect([await balances(), await countRows(), await lent()]).to.deep.equal([before, rows, has]);
 
-      const { apiKey, wallet: caller } = market.callers[0]!;
-      await market.node.fundSol(findSpender(caller.publicKey), 1_000_000_000);
-      const keyed = await request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body: { task: 'x' } });
-      expect(keyed.status, keyed.text).to.equal(200);
-      const sponsor = (await market.record(keyed.body.execution_id))!.rentSponsor;
-      expect(sponsor.toBase58()).to.equal(market.authority.publicKey.toBase58());
-    } finally {
-      await relay.stop();
-    }
+    const { apiKey, wallet: caller } = market.callers[0]!;
+    await market.node.fundSol(findSpender(caller.publicKey), 1_000_000_000);
+    const keyed = await request(relay.url, `/v1/agents/${market.agentId}/execute`, { apiKey, body: { task: 'x' } });
+    expect(keyed.status, keyed.text).to.equal(200);
+    const sponsor = (await market.record(keyed.body.execution_id))!.rentSponsor;
+    expect(sponsor.toBase58()).to.equal(market.authority.publicKey.toBase58());
   });
 
   for (const [what, status, answer] of [
@@ -156,48 +161,40 @@ describe('the x402 API', () => {
   });
 
   it('asks the node nothing for a quote', async () => {
-    const relay = await startRelayHere(market, { ...proxy.environment, ...x402Key() });
-    try {
-      const quoteAt = () => ask({ task: 'how much?' }, { url: relay.url });
-      expect((await quoteAt()).status).to.equal(402);
-      const asked: Record<string, number> = {};
-      proxy.onCall(({ method }) => {
-        asked[method] = (asked[method] ?? 0) + 1;
-        return { status: 503 };
-      });
-      const answers = await Promise.all(Array.from({ length: QUOTES }, quoteAt));
-      expect(answers.every(({ status }) => status === 402)).to.equal(true);
-      const most = Math.max(0, ...Object.values(asked));
-      expect(most, JSON.stringify(asked)).to.be.lessThan(QUOTES / 2);
-    } finally {
-      await relay.stop();
-    }
+    const relay = await start({ ...proxy.environment, ...x402Key() });
+    const quoteAt = () => ask({ task: 'how much?' }, { url: relay.url });
+    expect((await quoteAt()).status).to.equal(402);
+    const asked: Record<string, number> = {};
+    proxy.onCall(({ method }) => {
+      asked[method] = (asked[method] ?? 0) + 1;
+      return { status: 503 };
+    });
+    const answers = await Promise.all(Array.from({ length: QUOTES }, quoteAt));
+    expect(answers.every(({ status }) => status === 402)).to.equal(true);
+    const most = Math.max(0, ...Object.values(asked));
+    expect(most, JSON.stringify(asked)).to.be.lessThan(QUOTES / 2);
   });
 
   it('sells two calls at once to a wallet with money for exactly two, also if it read the money before the first had landed', async () => {
-    const relay = await startRelayHere(market, { ...proxy.environment, ...x402Key() });
-    try {
-      const by = await rich(2n * TOTAL);
-      let held = 0;
-      const opened = `SELECT 1 FROM executions WHERE wallet = '${by.publicKey}' AND opened_at IS NOT NULL`;
-      proxy.onCall(async ({ method, params }, forward) => {
-        // Only a payment is tried as a transaction of version 1.
-        if (method !== 'simulateTransaction' || Buffer.from(String(params[0]), 'base64')[0] !== 0x81) return null;
-        const json = await forward();
-        // The second payment was checked by the money that the first one has left. It goes on once the first is open.
-        if ((await usdcOf(by)) === TOTAL) {
-          held += 1;
-          await until('the first call is open', async () => (await market.query('ledger', opened)).length > 0);
-        }
-        return { json };
-      });
-      const answers = await Promise.all(['one', 'two'].map((task) => buy({ task }, { by, url: relay.url })));
-      expect(answers.map(({ status, text }) => (status === 200 ? status : text))).to.deep.equal([200, 200]);
-      expect(held).to.be.greaterThan(0);
-      expect(await usdcOf(by)).to.equal(0n);
-    } finally {
-      await relay.stop();
-    }
+    const relay = await start({ ...proxy.environment, ...x402Key() });
+    const by = await rich(2n * TOTAL);
+    let held = 0;
+    const opened = `SELECT 1 FROM executions WHERE wallet = '${by.publicKey}' AND opened_at IS NOT NULL`;
+    proxy.onCall(async ({ method, params }, forward) => {
+      // Only a payment is tried as a transaction of version 1.
+      if (method !== 'simulateTransaction' || Buffer.from(String(params[0]), 'base64')[0] !== 0x81) return null;
+      const json = await forward();
+      // The second payment was checked by the money that the first one has left. It goes on once the first is open.
+      if ((await usdcOf(by)) === TOTAL) {
+        held += 1;
+        await until('the first call is open', async () => (await market.query('ledger', opened)).length > 0);
+      }
+      return { json };
+    });
+    const answers = await Promise.all(['one', 'two'].map((task) => buy({ task }, { by, url: relay.url })));
+    expect(answers.map(({ status, text }) => (status === 200 ? status : text))).to.deep.equal([200, 200]);
+    expect(held).to.be.greaterThan(0);
+    expect(await usdcOf(by)).to.equal(0n);
   });
 
   it('checks everything that needs no money before it quotes', async () => {
@@ -269,11 +266,7 @@ describe('the x402 API', () => {
     const { status, body } = await send();
     expect(status).to.equal(200);
     const id = body.execution_id;
-    await until('the index has it', async () =>
-      (await market.query('index', `SELECT status FROM executions WHERE execution_id = '${id}'`)).some(
-        (row) => row.status === 'completed',
-      ),
-    );
+    await market.untilIndexed(id);
     const before = await balances();
     for (const table of ['answers', 'results', 'executions']) {
       await market.query('ledger', `DELETE FROM ${table} WHERE execution_id = '${id}'`);
@@ -294,88 +287,64 @@ describe('the x402 API', () => {
     expect(moved(before, await balances())).to.include({ wallet: 0n, feePayer: 0 });
   });
 
-  it('gives a client that lost its answer the same quote, by its Idempotency-Key', async () => {
-    const before = await balances();
-    const headers = { 'idempotency-key': 'a-key-of-the-client' };
-    const first = (await (await stock({ task: 'keyed' }, headers)).json()) as { execution_id: string };
-    const again = (await (await stock({ task: 'keyed' }, headers)).json()) as { execution_id: string };
-    expect(again).to.deep.equal(first);
-    expect(moved(before, await balances())).to.deep.equal(SOLD);
-    const other = await stock({ task: 'another task' }, headers);
-    expect(other.status).to.equal(422);
-    expect(((await other.json()) as Answer['body']).error.code).to.equal('idempotency_key_reused');
-  });
-
   it('answers a new payment with the same Idempotency-Key like the first after the terms have changed, in the next half-hour', async () => {
     const headers = { 'idempotency-key': 'a-key-over-the-turn' };
-    const other = await startRelayHere(market, { ...x402Key(), ...FORGETFUL, X402_SERVICE_FEE_USDC: '0.006' });
-    try {
-      const turn = await travelNearTurn(market.node);
-      // An idle relay reads the chain's clock once a minute. These requests make both read at once.
-      for (const { url } of [market.relay, other]) await request(url, '/trpc/config.get');
-      const send = async (task: string, { url }: { url: string }) => {
-        const { accepted, send: pay } = await sign({ task }, { url, headers });
-        return { accepted, answer: await pay() };
-      };
-      const before = await balances();
-      let first = await send('turn', market.relay);
-      // Until the relay has read the clock, its quotes are too old.
-      while (first.answer.body.error?.details?.reason === 'quote_expired') first = await send('turn', market.relay);
-      expect(first.answer.status, first.answer.text).to.equal(200);
-      const halfHourOf = ({ extra }: Accepted): string => extra.nonce.slice(0, 8);
-      const again = async () => {
-        const { accepted, answer } = await send('turn', other);
-        expect(accepted.amount).to.equal(String(TOTAL + 1_000n));
-        expect([answer.status, answer.text]).to.deep.equal([200, first.answer.text]);
-        const another = (await send('another', other)).answer;
-        expect([another.status, another.body.error.code]).to.deep.equal([422, 'idempotency_key_reused']);
-        return halfHourOf(accepted);
-      };
-      expect(await again()).to.equal(halfHourOf(first.accepted));
-      await market.node.timeTravel(turn + 20);
-      await until('the relay has read the clock of the new half-hour', async () => {
-        await request(other.url, '/trpc/config.get');
-        return halfHourOf(await quote({ task: 'a clock' }, { url: other.url })) !== halfHourOf(first.accepted);
-      });
-      expect(await again()).to.not.equal(halfHourOf(first.accepted));
-      expect(moved(before, await balances())).to.deep.equal(SOLD);
-    } finally {
-      await other.stop();
-    }
+    const other = await start({ ...x402Key(), ...FORGETFUL, X402_SERVICE_FEE_USDC: '0.006' });
+    const turn = await travelNearTurn(market.node);
+    // An idle relay reads the chain's clock once a minute. These requests make both read at once.
+    for (const { url } of [market.relay, other]) await request(url, '/trpc/config.get');
+    const send = async (task: string, { url }: { url: string }) => {
+      const { accepted, send: pay } = await sign({ task }, { url, headers });
+      return { accepted, answer: await pay() };
+    };
+    const before = await balances();
+    let first = await send('turn', market.relay);
+    // Until the relay has read the clock, its quotes are too old.
+    while (first.answer.body.error?.details?.reason === 'quote_expired') first = await send('turn', market.relay);
+    expect(first.answer.status, first.answer.text).to.equal(200);
+    const halfHourOf = ({ extra }: Accepted): string => extra.nonce.slice(0, 8);
+    const again = async () => {
+      const { accepted, answer } = await send('turn', other);
+      expect(accepted.amount).to.equal(String(TOTAL + 1_000n));
+      expect([answer.status, answer.text]).to.deep.equal([200, first.answer.text]);
+      const another = (await send('another', other)).answer;
+      expect([another.status, another.body.error.code]).to.deep.equal([422, 'idempotency_key_reused']);
+      return halfHourOf(accepted);
+    };
+    expect(await again()).to.equal(halfHourOf(first.accepted));
+    await market.node.timeTravel(turn + 20);
+    await until('the relay has read the clock of the new half-hour', async () => {
+      await request(other.url, '/trpc/config.get');
+      return halfHourOf(await quote({ task: 'a clock' }, { url: other.url })) !== halfHourOf(first.accepted);
+    });
+    expect(await again()).to.not.equal(halfHourOf(first.accepted));
+    expect(moved(before, await balances())).to.deep.equal(SOLD);
   });
 
   it('raises the service fee with the price of a SOL, honours the fee of an earlier quote, and stops above the limit', async () => {
-    const at = (price: string) => startRelayHere(market, { ...x402Key(), ...FORGETFUL, X402_SOL_PRICE_USDC: price });
+    const at = (price: string) => start({ ...x402Key(), ...FORGETFUL, X402_SOL_PRICE_USDC: price });
     const cheap = await quote({ task: 'at the earlier fee' });
     const dear = await at('200');
-    try {
-      const config = await request(dear.url, '/trpc/config.get');
-      expect(config.body.result.data.x402_service_fee_usdc).to.equal(0.009);
-      const buyAt = (task: string, accepted: Accepted) => buy({ task }, { accepted, url: dear.url });
-      const before = await balances();
-      const honoured = await buyAt('at the earlier fee', cheap);
-      expect(honoured.status, honoured.text).to.equal(200);
-      expect(moved(before, await balances())).to.deep.equal(SOLD);
-      const accepted = await quote({ task: 'at the new fee' }, { url: dear.url });
-      expect([accepted.amount, accepted.extra.service_fee]).to.deep.equal([String(PRICE + 9_000n), '9000']);
-      expect((await buyAt('at the new fee', accepted)).status).to.equal(200);
-      expect(moved(before, await balances())).to.deep.equal({
-        wallet: 2n * SOLD.wallet - 4_000n,
-        creator: 2n * SOLD.creator,
-        treasury: 2n * SOLD.treasury + 4_000n,
-        feePayer: 2 * SOLD.feePayer,
-      });
-    } finally {
-      await dear.stop();
-    }
+    const config = await request(dear.url, '/trpc/config.get');
+    expect(config.body.result.data.x402_service_fee_usdc).to.equal(0.009);
+    const buyAt = (task: string, accepted: Accepted) => buy({ task }, { accepted, url: dear.url });
+    const before = await balances();
+    const honoured = await buyAt('at the earlier fee', cheap);
+    expect(honoured.status, honoured.text).to.equal(200);
+    expect(moved(before, await balances())).to.deep.equal(SOLD);
+    const accepted = await quote({ task: 'at the new fee' }, { url: dear.url });
+    expect([accepted.amount, accepted.extra.service_fee]).to.deep.equal([String(PRICE + 9_000n), '9000']);
+    expect((await buyAt('at the new fee', accepted)).status).to.equal(200);
+    expect(moved(before, await balances())).to.deep.equal({
+      wallet: 2n * SOLD.wallet - 4_000n,
+      creator: 2n * SOLD.creator,
+      treasury: 2n * SOLD.treasury + 4_000n,
+      feePayer: 2 * SOLD.feePayer,
+    });
     const unaffordable = await at('2000');
-    try {
-      const answer = await ask({ task: 'at no fee' }, { url: unaffordable.url });
-      expect([answer.status, answer.body.error.code]).to.deep.equal([503, 'service_unavailable']);
-      expect(answer.body.error.message).to.include('The network fees are too high for calls by x402 clients now.');
-    } finally {
-      await unaffordable.stop();
-    }
+    const answer = await ask({ task: 'at no fee' }, { url: unaffordable.url });
+    expect([answer.status, answer.body.error.code]).to.deep.equal([503, 'service_unavailable']);
+    expect(answer.body.error.message).to.include('The network fees are too high for calls by x402 clients now.');
   });
 
   it('answers a payment-identifier that came before, and refuses it for another request', async () => {
@@ -462,7 +431,7 @@ describe('the x402 API', () => {
   });
 
   it('does not start with the key of a relay authority as the fee payer of x402', async () => {
-    const refusal = await startRelayHere(market, x402Key('relay-authority.json')).then(
+    const refusal = await start(x402Key('relay-authority.json')).then(
       () => 'it started',
       ({ message }: Error) => message,
     );
