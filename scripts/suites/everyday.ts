@@ -22,9 +22,9 @@ export const EVERYDAY: Suite[] = [
     name: 'operation',
     about: 'logs, limits, fees and metrics',
     folder: 'relay/operation',
-    without: ['economy', ...FAULTS, ...LARGE],
+    without: [...FAULTS, ...LARGE],
   },
-  { name: 'cli', about: 'the command line', folder: 'cli', without: [...COMMANDS, 'templates'] },
+  { name: 'cli', about: 'the command line', folder: 'cli', without: COMMANDS },
   {
     name: 'dashboard-operated',
     about: 'the page for the admin, disputes, sign-in, statements and receipts, on a separate network',

@@ -25,14 +25,14 @@ export const FAULTS = [
 /** Files of indexer that repeatedly lose a process, a node or its history. */
 export const GAPS = ['gaps', 'process', 'pruned', 'rebuild', 'story'];
 
-/** Files of relay/operation that compare many random or large tables. relay/api uses each list. */
-export const LARGE = ['authorityWatch', 'executionLists', 'listedAgents', 'queryPlans', 'rowsTouched'];
+/** Files of relay/operation with many random or large tables, or an hour of calls. relay/api uses each list. */
+export const LARGE = ['authorityWatch', 'economy', 'executionLists', 'listedAgents', 'queryPlans', 'rowsTouched'];
 
 /** Files of relay/calls that make many calls each. x402/shared has calls that share transactions, too. */
 export const LIMITS = ['moneyQueue', 'protection', 'shared', 'stuckRefunds'];
 
-/** Files of cli that start many commands, or fill an archive's tree. */
-export const COMMANDS = ['aftermath', 'commandLines', 'faults', 'rebuilding'];
+/** Files of cli that start many commands, fill an archive's tree, or install packages. */
+export const COMMANDS = ['aftermath', 'commandLines', 'faults', 'rebuilding', 'templates'];
 
 /** Files of dashboard whose networks or connections fail, or whose clocks move by days. */
 export const DISTURBED = ['aftermath', 'approval', 'changes', 'faults', 'slowLine'];
@@ -148,7 +148,8 @@ export const LONG: Suite[] = [
   },
   {
     name: 'operation-large',
-    about: 'lists, query plans and rows touched on large tables; the watch over the relay authority',
+    about:
+      'lists, query plans and rows touched on large tables; the watch over the relay authority; an hour with every lamport',
     folder: 'relay/operation',
     files: LARGE,
   },
@@ -211,7 +212,7 @@ export const LONG: Suite[] = [
   {
     name: 'command-lines',
     about:
-      'every npm command: help, refused arguments, and messages about a busy service or a faulty node; proofs from the chain alone',
+      'help, refused arguments, and messages about a busy service or a faulty node; proofs from the chain alone; agents from `creator new`',
     folder: 'cli',
     files: COMMANDS,
   },
@@ -220,12 +221,6 @@ export const LONG: Suite[] = [
     about: 'the SDK package: built, and installed into empty folders',
     folder: 'sdk',
     files: ['package'],
-  },
-  {
-    name: 'templates',
-    about: 'agents from `creator new`: installed outside this project, tested, listed and paid',
-    folder: 'cli',
-    files: ['templates'],
   },
   {
     name: 'x402-clients',
@@ -268,12 +263,6 @@ export const LONG: Suite[] = [
     about: 'the suite chaos on PostgreSQL, with two relays and a standby indexer',
     folder: 'relay/chaos',
     env: POSTGRES,
-  },
-  {
-    name: 'economy',
-    about: 'what ten SOL of the operator carry in an hour, with every lamport accounted for',
-    folder: 'relay/operation',
-    files: ['economy'],
   },
   { name: 'chaos', about: 'random kills, faults and bad creators, from a seed', folder: 'relay/chaos' },
   // With an empty target/, compiling takes minutes.
