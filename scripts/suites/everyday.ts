@@ -22,7 +22,7 @@ export const EVERYDAY: Suite[] = [
     name: 'operation',
     about: 'logs, limits, fees and metrics',
     folder: 'relay/operation',
-    without: [...FAULTS, ...LARGE],
+    without: ['economy', ...FAULTS, ...LARGE],
   },
   { name: 'cli', about: 'the command line', folder: 'cli', without: COMMANDS },
   {

@@ -25,8 +25,8 @@ export const FAULTS = [
 /** Files of indexer that repeatedly lose a process, a node or its history. */
 export const GAPS = ['gaps', 'process', 'pruned', 'rebuild', 'story'];
 
-/** Files of relay/operation with many random or large tables, or an hour of calls. relay/api uses each list. */
-export const LARGE = ['authorityWatch', 'economy', 'executionLists', 'listedAgents', 'queryPlans', 'rowsTouched'];
+/** Files of relay/operation that compare many random or large tables. relay/api uses each list. */
+export const LARGE = ['authorityWatch', 'executionLists', 'listedAgents', 'queryPlans', 'rowsTouched'];
 
 /** Files of relay/calls that make many calls each. x402/shared has calls that share transactions, too. */
 export const LIMITS = ['moneyQueue', 'protection', 'shared', 'stuckRefunds'];
@@ -148,8 +148,7 @@ export const LONG: Suite[] = [
   },
   {
     name: 'operation-large',
-    about:
-      'lists, query plans and rows touched on large tables; the watch over the relay authority; an hour with every lamport',
+    about: 'lists, query plans and rows touched on large tables; the watch over the relay authority',
     folder: 'relay/operation',
     files: LARGE,
   },
@@ -263,6 +262,12 @@ export const LONG: Suite[] = [
     about: 'the suite chaos on PostgreSQL, with two relays and a standby indexer',
     folder: 'relay/chaos',
     env: POSTGRES,
+  },
+  {
+    name: 'economy',
+    about: 'what ten SOL of the operator carry in an hour, with every lamport accounted for',
+    folder: 'relay/operation',
+    files: ['economy'],
   },
   { name: 'chaos', about: 'random kills, faults and bad creators, from a seed', folder: 'relay/chaos' },
   // With an empty target/, compiling takes minutes.
