@@ -24,7 +24,7 @@ export const EVERYDAY: Suite[] = [
     folder: 'relay/operation',
     without: [...FAULTS, ...LARGE],
   },
-  { name: 'cli', about: 'the command line', folder: 'cli', without: [...COMMANDS, 'templates'] },
+  { name: 'cli', about: 'the command line', folder: 'cli', without: COMMANDS },
   {
     name: 'dashboard-operated',
     about: 'the page for the admin, disputes, sign-in, statements and receipts, on a separate network',

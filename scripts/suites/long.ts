@@ -30,8 +30,8 @@ export const LARGE = ['authorityWatch', 'executionLists', 'listedAgents', 'rowsT
 /** Files of relay/calls that make many calls each. x402/shared has calls that share transactions, too. */
 export const LIMITS = ['moneyQueue', 'protection', 'shared', 'stuckRefunds'];
 
-/** Files of cli that start many commands, or fill an archive's tree. */
-export const COMMANDS = ['aftermath', 'commandLines', 'faults', 'rebuilding'];
+/** Files of cli that start many commands, fill an archive's tree, or install packages. */
+export const COMMANDS = ['aftermath', 'commandLines', 'faults', 'rebuilding', 'templates'];
 
 /** Files of dashboard whose networks or connections fail, or whose clocks move by days. */
 export const DISTURBED = ['aftermath', 'approval', 'changes', 'faults', 'slowLine'];
@@ -206,7 +206,7 @@ export const LONG: Suite[] = [
   {
     name: 'command-lines',
     about:
-      'every npm command: help, refused arguments, and messages about a busy service or a faulty node; proofs from the chain alone',
+      'help, refused arguments, and messages about a busy service or a faulty node; proofs from the chain alone; agents from `creator new`',
     folder: 'cli',
     files: COMMANDS,
   },
@@ -215,12 +215,6 @@ export const LONG: Suite[] = [
     about: 'the SDK package: built, and installed into empty folders',
     folder: 'sdk',
     files: ['package'],
-  },
-  {
-    name: 'templates',
-    about: 'agents from `creator new`: installed outside this project, tested, listed and paid',
-    folder: 'cli',
-    files: ['templates'],
   },
   {
     name: 'x402-clients',

@@ -127,14 +127,6 @@ describe('the command line', function () {
     expect((await api.request('getAgent', { agent_id: agentId })).tags).to.deep.equal(['writing', 'shouting']);
   });
 
-  it("refuses a signing key that has a listing, with the program's message", async () => {
-    const { code, stderr } = await local(
-      ...['listing', 'create', writeFile('again.json', { name: 'again' }), '--keypair', creatorPath],
-    );
-    expect(code).to.equal(1);
-    expect(stderr).to.include('This signing key already belongs to a listing (SigningKeyTaken).');
-  });
-
   it('updates, pauses and resumes an agent, for its creator only', async () => {
     const read = async () => {
       const account = await connection.getAccountInfo(new PublicKey(agentId));

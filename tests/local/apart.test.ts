@@ -132,6 +132,7 @@ describe('migration, indexer and relay as separate processes', () => {
     expect(await isHealthy()).to.equal(false);
 
     const indexer = inImage(['node', 'scripts/run.mjs', 'indexer/main.ts']);
+    await until('the indexer has begun', () => existsSync(join(DATA_DIR, 'index.db')), PATIENCE_MS);
     const url = `http://127.0.0.1:${PORT}`;
     let relay: ChildProcess | null = null;
     await until(

@@ -13,7 +13,6 @@ import { until } from '../harness/edge/until.ts';
 import { findValidator, NO_VALIDATOR, PENDING_ON_MAINNET } from '../harness/node/validator.ts';
 import type { Balances, Visitor } from '../journey/visitor.ts';
 import { cleanUp, newDirectory } from '../local/start.ts';
-import { type Books, openBooks } from './books.ts';
 import { tellOfArguments } from './runtime.ts';
 import { type Stage, startStage } from './stage.ts';
 
@@ -24,13 +23,18 @@ const FEE = 5_000;
 /** How long a person waits while there is progress. */
 const PATIENCE_MS = 120_000;
 
+interface Row {
+  execution_id: string;
+  status: string;
+  completed_at: string;
+}
+
 describe('a slow cluster', function () {
   // Each step depends on the one before it.
   this.bail(true);
   this.timeout(900_000);
   const dataDir = newDirectory();
   let stage: Stage;
-  let books: Books;
   const visit = (): Visitor => stage.visit();
   const now = async (): Promise<number> => {
     const account = await stage.validator.connection.getAccountInfo(CLOCK_ADDRESS, 'confirmed');
@@ -70,7 +74,6 @@ describe('a slow cluster', function () {
     it('pays a call and refunds another one at the same time, to the unit', async () => {
       const { balances, execute, assertPaid } = visit();
       const before: Balances = await balances();
-      books = await openBooks(visit);
       const [paid, refunded] = await Promise.all([
         execute('sandbox-echo', { task: 'slowly' }),
         execute('sandbox-wrong-hash', { task: 'slowly' }),
@@ -78,7 +81,6 @@ describe('a slow cluster', function () {
       expect([paid.status, paid.body.result]).to.deep.equal([200, 'slowly']);
       expect([refunded.status, refunded.body.error.code]).to.deep.equal([500, 'execution_failed']);
       assertPaid(before, await balances(), 'sandbox-echo', SANDBOX_PRICE);
-      expect(await books.assertNothingLost()).to.equal(4n * BigInt(FEE));
     });
 
     it('lets a stranger refund a call whose relay is gone for three days', async () => {
@@ -112,7 +114,8 @@ describe('a slow cluster', function () {
 
     it('then archives each record of a paid call, with a proof that the validator alone confirms, and closes the others', async () => {
       const since = (await now()) - 3 * 86_400;
-      const old = (await books.rows()).filter(({ completed_at }) => Date.parse(completed_at) / 1_000 < since);
+      const { executions } = (await visit().send('/v1/executions?limit=100', 0)).body;
+      const old = (executions as Row[]).filter(({ completed_at }) => Date.parse(completed_at) / 1_000 < since);
       const isThere = async () => {
         const found = await Promise.all(old.map(({ execution_id }) => visit().exists(visit().recordOf(execution_id))));
         return found.filter(Boolean).length;
@@ -122,21 +125,16 @@ describe('a slow cluster', function () {
       const archived = old.filter(({ status }) => status === 'completed');
       expect([old.length, archived.length]).to.deep.equal([2, 1]);
       const { demo, send, sendUntil } = visit();
-      for (const { execution_id: id, payer } of archived) {
+      for (const { execution_id: id } of archived) {
         await sendUntil(`/v1/executions/${id}/archive`, null, ({ status }) => status === 200);
         const words = ['execution', 'show', id, '--base-url', demo.base_url, '--rpc-url', demo.rpc_url, '--json'];
         const { code, stdout, stderr } = await runHere(words);
         expect(code, stderr).to.equal(0);
         expect(JSON.parse(stdout)).to.include({ source: 'leaf', status: 'completed' });
-        expect((await send(`/v1/executions/${id}`, payer)).body.status).to.equal('completed');
+        expect((await send(`/v1/executions/${id}`, 0)).body.status).to.equal('completed');
       }
       const rebuilt = await runHere(['archive', 'rebuild', '0', '--rpc-url', demo.rpc_url, '--json']);
       expect(rebuilt.code, rebuilt.stderr).to.equal(0);
-    });
-
-    it('and the relay is missing only its fees', async () => {
-      await books.assertNothingLost();
-      await stage.end('SIGINT');
     });
   });
 });
