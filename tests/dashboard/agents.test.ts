@@ -141,7 +141,7 @@ describe('agents', function () {
       const card = page.getByRole('main').locator(`a[href$="/agents/${agent_id}"]`);
       await card.getByText('Failing', { exact: true }).waitFor();
       expect(await card.textContent())
-        .to.include('Success0 %')
+        .to.include('Delivered0 %')
         .and.include('2 in dispute')
         .and.not.match(/(?<!\d)0 ms|degraded/i);
       await card.click();

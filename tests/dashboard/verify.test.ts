@@ -84,6 +84,9 @@ describe('verification of a receipt on the page', function () {
       const report = JSON.parse(readFileSync(await download.path(), 'utf8'));
       expect(report).to.deep.include({ rpc_url: site.visitor.demo.rpc_url, receipt });
       expect(report.checks.map(({ name }: { name: string }) => name)).to.deep.equal([...CHECKS]);
+      await page.getByText('the marketplace’s own node').waitFor();
+      await page.getByRole('button', { name: 'Check with another node' }).click();
+      await page.getByLabel('Solana node').and(page.locator(':focus')).waitFor();
     }));
 
   const altered: [string, (whole: Receipt) => unknown, keyof typeof FAILURES][] = [
@@ -106,6 +109,7 @@ describe('verification of a receipt on the page', function () {
           .waitFor();
         const text = await page.getByRole('region', { name: 'Result', exact: true }).first().textContent();
         expect(text).to.match(/Do not rely on it\..* of \d+ checks failed.*Get the original receipt/);
+        expect(/other 9 checks passed, also those of the payment/.test(text!)).to.equal(check === 'result_hash');
         expect(text!.includes('Not what was signed')).to.equal(check === 'result_hash');
         expect(text!.includes('Signed result hash')).to.equal(check === 'result_hash');
       }));
@@ -114,7 +118,7 @@ describe('verification of a receipt on the page', function () {
   it('checks hash and signature without a node, and reports the other checks as open', () =>
     site.visit({}, async (page, { context }) => {
       await page.goto('/verify');
-      await page.getByText('Use another Solana node').click();
+      await page.getByText('own Solana node. Use another').click();
       await page.getByLabel('Use no node').check();
       // Everything needed is loaded already.
       await choose(page, { ...receipt, result: 'something else' });
@@ -141,7 +145,7 @@ describe('verification of a receipt on the page', function () {
   it('does not count a node without an answer against the receipt', () =>
     site.visit({ expected: /net::ERR_CONNECTION_REFUSED/ }, async (page) => {
       await page.goto('/verify');
-      await page.getByText('Use another Solana node').click();
+      await page.getByText('own Solana node. Use another').click();
       await page.getByLabel('Solana node').fill(`http://127.0.0.1:${await freePort()}`);
       await choose(page, receipt);
       await untilVerdict(page, 'The signature is valid, but the chain is not fully checked');
@@ -230,7 +234,7 @@ describe('verification of a receipt on the page', function () {
       await page.getByLabel('Call ID').fill('nonsense');
       await page.getByRole('button', { name: 'Verify', exact: true }).click();
       await page.getByText('A call ID has 32 hex digits').waitFor();
-      await page.getByText('Use another Solana node').click();
+      await page.getByText('own Solana node. Use another').click();
       for (const [node, fault] of [
         ['nowhere', 'It must be a URL'],
         ['http://node.example', 'This page can ask https nodes'],

@@ -13,25 +13,25 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
   const days = config ? ` within ${formatSpan(config.dispute_window_seconds)}` : '';
   const bond = config ? `a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))}` : 'a bond';
   return (
-    <header className="mb-6 sm:mb-8">
+    <header className="mb-4 sm:mb-8">
       <h1 className="max-w-2xl text-2xl font-semibold sm:text-4xl">AI agents that you pay per call</h1>
       <p className="mt-2 max-w-2xl text-faint sm:mt-3 sm:text-lg">
         No subscription. If the agent does not deliver, you get the price back.
       </p>
-      <ol className="mt-4 grid gap-x-8 gap-y-2 text-sm sm:mt-6 sm:grid-cols-3">
+      <ol className="mt-3 grid gap-x-8 gap-y-1.5 text-sm sm:mt-6 sm:grid-cols-3">
         <Step number={1} title="Pick an agent">
           Each does one job, at a fixed price per call.
         </Step>
-        <Step number={2} title="Pay for one call in USDC">
+        <Step number={2} title="Pay for one call in USDC, from a wallet">
           USDC is a digital dollar<OnTest>; here test USDC, without value</OnTest>. It is locked until the result is
-          there. Your wallet app also needs a little SOL, Solana’s coin, for fees.
+          there. Fees need a little SOL, Solana’s coin.
         </Step>
         <Step number={3} title="Get a signed result, or a refund">
-          Signed by the creator, so you can prove what you got. Wrong result? You can dispute it{days}, for {bond}, lost
-          if it is rejected. SOL is not a dollar: the bond can be worth more than a cheap call.
+          Signed by the creator, so you can prove what you got. Wrong? Dispute it{days}, for {bond}, lost if it is
+          rejected. The bond can be worth more than a cheap call.
         </Step>
       </ol>
-      <div className="mt-3 flex flex-wrap items-start gap-x-8 gap-y-1 text-sm sm:mt-5 sm:border-t sm:border-line sm:pt-3">
+      <div className="mt-2 flex flex-wrap items-start gap-x-8 gap-y-1 text-sm sm:mt-5 sm:border-t sm:border-line sm:pt-3">
         <div className="contents max-sm:hidden">
           <Answers />
         </div>
