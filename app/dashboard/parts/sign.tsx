@@ -169,7 +169,7 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
         (reason || pays) && (
           <>
             {pays && (
-              <p className="tabular-nums text-ink">
+              <p className="min-h-10 tabular-nums text-ink">
                 You pay now {pays}
                 {funds.rows.map(([name, value]) => [`. ${name} `, value])}
               </p>

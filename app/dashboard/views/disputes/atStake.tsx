@@ -59,7 +59,7 @@ export function StakesFor({ stakes, unread, onRetry, price, reader, lapse, isNar
     return unread ? (
       <Trouble error={unread} what="The collateral on the chain" onRetry={onRetry} />
     ) : (
-      <Skeleton className={isNarrow && reader === 'caller' ? 'h-37' : cx('h-128', !isNarrow && 'md:h-80')} />
+      <Skeleton className={isNarrow && reader === 'caller' ? 'h-46 sm:h-36' : cx('h-128', !isNarrow && 'md:h-80')} />
     );
   }
   return (

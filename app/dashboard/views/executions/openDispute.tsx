@@ -44,7 +44,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
           confirm="Pay and open"
           danger
           disabled={!evidence || !stakes}
-          whyNot={stakes ? 'Describe what is wrong first.' : null}
+          whyNot={!evidence ? 'Describe what is wrong first.' : unread ? null : 'Reading what is at stake …'}
           work={(signing) => dispute(signing, execution.execution_id, evidence!, stakes!.bond)}
           done={() => ['The dispute is open', 'The admin and the creator can read your evidence.']}
           onClose={onClose}
