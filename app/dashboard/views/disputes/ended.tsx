@@ -55,10 +55,16 @@ export const isUninformed = ({ outcome, has_evidence, evidence_uri }: DisputeSum
 
 export function WithoutEvidence({ dispute, reader }: { dispute: DisputeSummary; reader: Reader }) {
   if (!isUninformed(dispute)) return null;
-  return (
-    <Note tone={reader === 'creator' ? 'plain' : 'warn'}>
+  const words = (
+    <>
       Decided without {reader === 'caller' ? 'your' : 'the caller’s'} evidence. Only its hash reached the chain; the
       text was never uploaded here, so the admin could not read it. The decision is final.
-    </Note>
+    </>
+  );
+  // It is no fault of the creator's.
+  return reader === 'creator' ? (
+    <p className="max-w-3xl text-sm text-faint">{words}</p>
+  ) : (
+    <Note tone="warn">{words}</Note>
   );
 }

@@ -28,15 +28,13 @@ export function DisputeTitle({ dispute: { agent_name, agent_id, price_usdc } }: 
   );
 }
 
-function TaskTitle({ dispute: { task, price_usdc } }: { dispute: DisputeSummary }) {
-  return (
-    <>
-      <span className="line-clamp-2 break-words" title={task ?? undefined}>
-        {task ?? 'Task no longer kept'}
-      </span>
-      , {formatAmount(price_usdc)}
-    </>
-  );
+/** Longer tasks are cut in a title. */
+const TITLE_LENGTH = 80;
+
+function taskTitle({ task, price_usdc }: DisputeSummary): string {
+  const words = task ?? 'Task no longer kept';
+  const title = words.length > TITLE_LENGTH ? `${words.slice(0, TITLE_LENGTH)}…` : words;
+  return `${title}, ${formatAmount(price_usdc)}`;
 }
 
 interface DisputeCardProps {
@@ -71,7 +69,7 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
         <div>
           <Heading className="flex flex-wrap items-center gap-2 font-semibold">
             <span id={title}>
-              {isOfAgent ? <TaskTitle dispute={dispute} /> : listed ? <DisputeTitle dispute={dispute} /> : 'Dispute'}
+              {isOfAgent ? taskTitle(dispute) : listed ? <DisputeTitle dispute={dispute} /> : 'Dispute'}
             </span>
             {/* The head of the call has it. */}
             {listed && <Badge tone={tone}>{words}</Badge>}
