@@ -19,7 +19,7 @@ interface CardHeadProps {
 export function CardHead({ title, about, as: Heading = 'h2' }: CardHeadProps) {
   return (
     <div>
-      <Heading className="font-medium">{title}</Heading>
+      <Heading className="font-semibold">{title}</Heading>
       <p className="mt-1 max-w-2xl text-sm text-faint">{about}</p>
     </div>
   );

@@ -6,7 +6,7 @@ export const TAB_ROW =
 
 const SELECTED =
   'data-[state=active]:border-accent data-[state=active]:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink';
-export const TAB = `inline-flex min-h-10 shrink-0 items-center gap-1.5 rounded-t-lg border-b-2 border-transparent px-2 max-[380px]:px-1.5 text-sm sm:px-3 font-medium whitespace-nowrap text-faint hover:text-ink ${SELECTED}`;
+export const TAB = `inline-flex min-h-10 shrink-0 items-center gap-1.5 rounded-t-lg border-b-2 border-transparent px-2 max-[380px]:px-1.5 text-sm sm:px-3 font-medium whitespace-nowrap text-faint hover:text-ink disabled:cursor-not-allowed disabled:hover:text-faint ${SELECTED}`;
 
 /** Scrolls the row to its selected tab: at first, for another `of`, and when a badge changes the width of a tab. */
 export function useSelectedTab(list: RefObject<HTMLElement | null>, of?: string): void {

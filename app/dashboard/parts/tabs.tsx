@@ -1,6 +1,6 @@
 /** The line of tabs below a view's head. */
 import { Tabs } from 'radix-ui';
-import { type ReactNode, useRef } from 'react';
+import { type ComponentProps, type ReactNode, useRef } from 'react';
 import { TAB, TAB_ROW, useSelectedTab } from './tabRow.ts';
 import { Badge } from './ui.tsx';
 
@@ -23,14 +23,14 @@ export function TabLine({
   tabs,
 }: {
   label: string;
-  tabs: readonly (readonly [value: string, name: ReactNode])[];
+  tabs: readonly (readonly [value: string, name: ReactNode, rest?: Partial<ComponentProps<typeof Tabs.Trigger>>])[];
 }) {
   const list = useRef<HTMLDivElement>(null);
   useSelectedTab(list);
   return (
     <Tabs.List ref={list} aria-label={label} className={TAB_ROW}>
-      {tabs.map(([value, name]) => (
-        <Tabs.Trigger key={value} value={value} className={TAB}>
+      {tabs.map(([value, name, rest]) => (
+        <Tabs.Trigger key={value} {...rest} value={value} className={TAB}>
           {name}
         </Tabs.Trigger>
       ))}

@@ -2,14 +2,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
-import { lazy, type ReactNode, type Ref, Suspense, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
 import type { AgentFull } from '../../sdk/wire/wire.ts';
 import { Avatar } from '../parts/avatar.tsx';
 import { ForTests, Health, TestMark, Verified } from '../parts/badges.tsx';
+import { TabLine } from '../parts/tabs.tsx';
 import { isForTests, isShownTag, TEST_TAG } from '../parts/testTag.ts';
 import { Trouble } from '../parts/trouble.tsx';
-import { Badge, Button, buttonStyle, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Badge, Button, buttonStyle, PageHead, Skeleton, withUnit } from '../parts/ui.tsx';
 import { formatAmount, shorten } from '../parts/values.tsx';
 import { agentQuery, developmentWalletsPath, queryClient } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
@@ -69,7 +70,7 @@ function Loaded({ agent }: { agent: AgentFull }) {
           <div className="flex min-h-10 flex-wrap items-center gap-4">
             <p className="text-sm text-faint">
               <span className="text-xl font-semibold text-ink tabular-nums">
-                {formatAmount(agent.price_per_call_usdc)}
+                {withUnit(formatAmount(agent.price_per_call_usdc))}
               </span>{' '}
               a call
             </p>
@@ -120,14 +121,19 @@ function Loaded({ agent }: { agent: AgentFull }) {
       </ul>
       {agent.status === 'paused' && <Paused agent={agent} />}
       <Tabs.Root value={tab} onValueChange={(next) => open(next as Tab)}>
-        <Tabs.List aria-label="About this agent" className="mb-8 flex gap-6 border-b border-line">
-          <Trigger value="about">Overview</Trigger>
-          {/* A call that has begun is shown to its end. */}
-          <Trigger value="run" ref={runTab} whyNot={agent.status === 'paused' && tab !== 'run' ? WHY_NOT : undefined}>
-            {agent.status === 'paused' ? 'Run (paused)' : 'Run'}
-          </Trigger>
-          <Trigger value="code">Code</Trigger>
-        </Tabs.List>
+        <TabLine
+          label="About this agent"
+          tabs={[
+            ['about', 'Overview'],
+            // A call that has begun is shown to its end.
+            [
+              'run',
+              agent.status === 'paused' ? 'Run (paused)' : 'Run',
+              { ref: runTab, ...(agent.status === 'paused' && tab !== 'run' && { disabled: true, title: WHY_NOT }) },
+            ],
+            ['code', 'Code'],
+          ]}
+        />
         <Panel value="about">
           <Overview agent={agent} />
         </Panel>
@@ -139,28 +145,6 @@ function Loaded({ agent }: { agent: AgentFull }) {
         </Panel>
       </Tabs.Root>
     </>
-  );
-}
-
-interface TriggerProps {
-  value: Tab;
-  /** Why it is disabled. */
-  whyNot?: string | undefined;
-  ref?: Ref<HTMLButtonElement>;
-  children: string;
-}
-
-function Trigger({ value, whyNot, ref, children }: TriggerProps) {
-  return (
-    <Tabs.Trigger
-      ref={ref}
-      value={value}
-      disabled={whyNot !== undefined}
-      title={whyNot}
-      className="-mb-px border-b-2 border-transparent px-0.5 pt-1 pb-2.5 text-sm font-medium text-faint enabled:hover:text-ink disabled:cursor-not-allowed data-[state=active]:border-accent data-[state=active]:text-ink"
-    >
-      {children}
-    </Tabs.Trigger>
   );
 }
 
@@ -183,7 +167,8 @@ function About({ agent: { tagline, creator } }: { agent: AgentFull }) {
           {/* A name may change the direction of what follows it. */}
           <bdi>{creator.display_name}</bdi>
         </Link>{' '}
-        · {shorten(creator.pubkey)} {creator.verified && <Verified />}
+        · <code className="font-mono text-[0.8125rem]">{shorten(creator.pubkey)}</code>{' '}
+        {creator.verified && <Verified />}
       </span>
     </>
   );

@@ -75,7 +75,7 @@ function Listings() {
       {active.length > 0 && <List listings={active} agents={agents} label="Your agents" />}
       {past.length > 0 && (
         <section className="grid gap-3">
-          <h2 className="font-medium">Delisted</h2>
+          <h2 className="text-lg font-semibold">Delisted</h2>
           <List listings={past} agents={agents} label="Delisted agents" />
         </section>
       )}

@@ -236,7 +236,8 @@ function Parties({ dispute }: { dispute: DisputeSummary }) {
   const creator = useCreatorName(dispute);
   return (
     <span>
-      Caller {shorten(dispute.caller)} against <AgentLink dispute={dispute} /> by {creator}
+      Caller <code className="font-mono text-[0.8125rem]">{shorten(dispute.caller)}</code> against{' '}
+      <AgentLink dispute={dispute} /> by {creator}
     </span>
   );
 }

@@ -4,11 +4,12 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { DISPUTE_OUTCOMES, type DisputeOutcome } from '../../../sdk/wire/choices.ts';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
+import { formatterOf } from '../../parts/amount.ts';
 import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
 import { AtRight, Cell } from '../../parts/table.tsx';
 import { buttonStyle, Empty, Select } from '../../parts/ui.tsx';
-import { formatAmount, Id, shorten, Time } from '../../parts/values.tsx';
+import { Id, shorten, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { useCreatorName } from '../disputes/creatorName.ts';
 import { isUninformed } from '../disputes/ended.tsx';
@@ -34,6 +35,7 @@ export function DisputesTab() {
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
+  const price = formatterOf(query.data?.disputes.map(({ price_usdc }) => price_usdc) ?? []);
   return (
     <div className="grid gap-5">
       <div className="w-full sm:w-56">
@@ -57,7 +59,7 @@ export function DisputesTab() {
       <PagedTable
         label="Disputes"
         hasCards
-        head={['Dispute', 'Reply and evidence', <AtRight key="price">Price</AtRight>, 'Decide by / ended', '']}
+        head={['Dispute', 'Reply and evidence', <AtRight key="price">Price, USDC</AtRight>, 'Decide by / ended', '']}
         query={query}
         what="The disputes"
         className="h-64"
@@ -73,14 +75,14 @@ export function DisputesTab() {
         onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
       >
         {query.data?.disputes.map((dispute) => (
-          <Row key={dispute.execution_id} dispute={dispute} />
+          <Row key={dispute.execution_id} dispute={dispute} price={price(dispute.price_usdc)} />
         ))}
       </PagedTable>
     </div>
   );
 }
 
-function Row({ dispute }: { dispute: DisputeSummary }) {
+function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
   const { execution_id, outcome, answer_due_at, resolved_at } = dispute;
   const creator = useCreatorName(dispute);
   const isOpen = outcome === 'open';
@@ -89,7 +91,8 @@ function Row({ dispute }: { dispute: DisputeSummary }) {
       <td className="min-w-56">
         <span className="block font-medium">{dispute.agent_name ?? shorten(dispute.agent_id)}</span>
         <span className="block text-faint">
-          <span className="whitespace-nowrap">{shorten(dispute.caller)}</span> against {creator}
+          <code className="font-mono text-[0.8125rem] whitespace-nowrap">{shorten(dispute.caller)}</code> against{' '}
+          {creator}
         </span>
         <span className="flex flex-wrap items-center gap-x-3 text-xs text-faint">
           <span>
@@ -107,7 +110,10 @@ function Row({ dispute }: { dispute: DisputeSummary }) {
         </span>
       </Cell>
       <Cell of="Price" className="whitespace-nowrap tabular-nums sm:text-right">
-        {formatAmount(dispute.price_usdc)}
+        <span>
+          {price}
+          <span className="sm:hidden"> USDC</span>
+        </span>
       </Cell>
       <Cell of={isOpen ? 'Decide by' : 'Ended'}>
         {isOpen ? (

@@ -44,7 +44,7 @@ function Section({ title, about, empty, ...table }: SectionProps) {
   return (
     <section className="grid gap-3">
       <div>
-        <h2 className="font-semibold">{title}</h2>
+        <h2 className="text-lg font-semibold">{title}</h2>
         <p className="mt-1 text-sm text-faint">{about}</p>
       </div>
       <PagedTable {...table} label={title} hasCards className="h-48" empty={<Empty title={empty} />} size={PAGE_SIZE} />

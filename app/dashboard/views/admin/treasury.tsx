@@ -4,7 +4,7 @@ import { ADDRESS } from '../../../sdk/wire/fields.ts';
 import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { read } from '../../parts/reading.ts';
 import { SignButton } from '../../parts/sign.tsx';
-import { Card, Input } from '../../parts/ui.tsx';
+import { Card, Input, withUnit } from '../../parts/ui.tsx';
 import { formatAmount, Id, shorten } from '../../parts/values.tsx';
 import type { Settings } from './chainConfig.ts';
 
@@ -28,13 +28,14 @@ export function Treasury({ config }: { config: Settings }) {
     <Card className="grid content-start gap-4">
       <h2 className="font-semibold">Treasury</h2>
       <div>
-        <p className="text-2xl font-semibold tabular-nums">{formatAmount(Number(held))}</p>
+        <p className="text-2xl font-semibold tabular-nums">{withUnit(formatAmount(Number(held)))}</p>
         <p className="mt-1 flex flex-wrap items-center gap-x-2 text-sm text-faint">
           in the treasury <Id value={config.treasury} kind="address" />
         </p>
         <p className="mt-2 text-sm text-faint">
-          You choose the amount. It goes to the USDC account of your wallet, {shorten(config.admin)}, or to another USDC
-          account that you name.
+          You choose the amount. It goes to the USDC account of your wallet,{' '}
+          <code className="font-mono text-[0.8125rem]">{shorten(config.admin)}</code>, or to another USDC account that
+          you name.
         </p>
       </div>
       <div>

@@ -100,10 +100,7 @@ export function Overview({ agent }: { agent: AgentFull }) {
           none="An object. Its creator does not describe the fields."
         />
       </div>
-      <aside
-        className="grid min-w-0 content-start gap-8 lg:[&_dl]:grid-cols-[5.75rem_1fr] lg:[&_dl]:gap-x-4"
-        aria-label="Facts"
-      >
+      <aside className="grid min-w-0 content-start gap-8 lg:[&_dl]:grid-cols-1 lg:[&_dt]:-mb-2.5" aria-label="Facts">
         <Aside title="Creator">
           <Facts
             rows={[

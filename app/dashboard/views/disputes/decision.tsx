@@ -1,12 +1,11 @@
 /** The head of a dispute that has ended: who got what, and why. */
-import type { ReactNode } from 'react';
 import { disputeAddress, recordAddress } from '../../../sdk/receipt/onChain.ts';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { Card, Facts } from '../../parts/ui.tsx';
 import { Id } from '../../parts/values.tsx';
 import { idBytes } from '../executions/record.ts';
 import { DepositState } from './depositState.tsx';
-import { endRows, endWords, WithoutEvidence } from './ended.tsx';
+import { endRows, endWords, Reason, WithoutEvidence } from './ended.tsx';
 import type { Reader } from './outcomes.tsx';
 
 export function Decision({ dispute, reader }: { dispute: DisputeSummary; reader: Reader }) {
@@ -18,18 +17,10 @@ export function Decision({ dispute, reader }: { dispute: DisputeSummary; reader:
         {endWords(dispute, reader)} {reader === 'caller' && <DepositState dispute={dispute} />}
       </p>
       <WithoutEvidence dispute={dispute} reader={reader} />
+      <Reason dispute={dispute} />
       <Facts
-        rows={[
-          ...endRows(dispute, reader),
-          dispute.outcome !== 'lapsed' && ['Reason', reasonOf(dispute)],
-          ['On the chain', <Id key="account" value={account} kind="address" />],
-        ]}
+        rows={[...endRows(dispute, reader), ['On the chain', <Id key="account" value={account} kind="address" />]]}
       />
     </Card>
   );
-}
-
-function reasonOf({ reason, reason_hash }: DisputeSummary): ReactNode {
-  if (reason) return <span className="whitespace-pre-wrap">{reason}</span>;
-  return reason_hash ? <Id value={reason_hash} /> : 'no reason given';
 }

@@ -1,8 +1,8 @@
 /** How a dispute ended, in the same words and rows on its page and its card. */
 import type { ReactNode } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
-import { cx } from '../../parts/ui.tsx';
-import { formatAmount, formatLamports, Time } from '../../parts/values.tsx';
+import { Note } from '../../parts/ui.tsx';
+import { formatAmount, formatLamports, Id, Time } from '../../parts/values.tsx';
 import type { Reader } from './outcomes.tsx';
 
 /** What went out of the bond with the end, lamports; null while it is open, or if the chain does not show it any more. */
@@ -38,16 +38,33 @@ export function endRows(dispute: DisputeSummary, reader: Reader): (readonly [Rea
   ];
 }
 
+/** The admin's reason, or its hash. */
+export function Reason({ dispute: { outcome, reason, reason_hash } }: { dispute: DisputeSummary }) {
+  if (outcome === 'open' || outcome === 'lapsed') return null;
+  return (
+    <blockquote className="rounded-lg bg-sunken px-4 py-3 text-sm whitespace-pre-wrap">
+      <p className="mb-1 text-xs text-faint">The admin’s reason</p>
+      {reason ?? (reason_hash ? <Id value={reason_hash} /> : 'no reason given')}
+    </blockquote>
+  );
+}
+
 /** True if the admin decided and could not read the evidence. */
 export const isUninformed = ({ outcome, has_evidence, evidence_uri }: DisputeSummary): boolean =>
   !has_evidence && !evidence_uri && (outcome === 'upheld' || outcome === 'rejected');
 
 export function WithoutEvidence({ dispute, reader }: { dispute: DisputeSummary; reader: Reader }) {
   if (!isUninformed(dispute)) return null;
-  return (
-    <p className={cx('max-w-3xl text-sm', reader === 'creator' ? 'text-faint' : 'text-warn')}>
+  const words = (
+    <>
       Decided without {reader === 'caller' ? 'your' : 'the caller’s'} evidence. Only its hash reached the chain; the
       text was never uploaded here, so the admin could not read it. The decision is final.
-    </p>
+    </>
+  );
+  // It is no fault of the creator's.
+  return reader === 'creator' ? (
+    <p className="max-w-3xl text-sm text-faint">{words}</p>
+  ) : (
+    <Note tone="warn">{words}</Note>
   );
 }

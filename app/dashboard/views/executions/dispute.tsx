@@ -11,7 +11,7 @@ import { formatAmount, formatLamports, Id, shorten, Time } from '../../parts/val
 import { Deadline } from '../disputes/deadline.tsx';
 import { depositQuery } from '../disputes/deposit.ts';
 import { DepositState } from '../disputes/depositState.tsx';
-import { endRows, endWords, WithoutEvidence } from '../disputes/ended.tsx';
+import { endRows, endWords, Reason, WithoutEvidence } from '../disputes/ended.tsx';
 import { callerGist, type Reader } from '../disputes/outcomes.tsx';
 import { mostSlashed, stakesQuery } from '../disputes/stakes.ts';
 import { outcomeOfDispute } from './outcome.ts';
@@ -28,15 +28,13 @@ export function DisputeTitle({ dispute: { agent_name, agent_id, price_usdc } }: 
   );
 }
 
-function TaskTitle({ dispute: { task, price_usdc } }: { dispute: DisputeSummary }) {
-  return (
-    <>
-      <span className="line-clamp-2 break-words" title={task ?? undefined}>
-        {task ?? 'Task no longer kept'}
-      </span>
-      , {formatAmount(price_usdc)}
-    </>
-  );
+/** Longer tasks are cut in a title. */
+const TITLE_LENGTH = 80;
+
+function taskTitle({ task, price_usdc }: DisputeSummary): string {
+  const words = task ?? 'Task no longer kept';
+  const title = words.length > TITLE_LENGTH ? `${words.slice(0, TITLE_LENGTH)}…` : words;
+  return `${title}, ${formatAmount(price_usdc)}`;
 }
 
 interface DisputeCardProps {
@@ -71,7 +69,7 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
         <div>
           <Heading className="flex flex-wrap items-center gap-2 font-semibold">
             <span id={title}>
-              {isOfAgent ? <TaskTitle dispute={dispute} /> : listed ? <DisputeTitle dispute={dispute} /> : 'Dispute'}
+              {isOfAgent ? taskTitle(dispute) : listed ? <DisputeTitle dispute={dispute} /> : 'Dispute'}
             </span>
             {/* The head of the call has it. */}
             {listed && <Badge tone={tone}>{words}</Badge>}
@@ -119,19 +117,16 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
           )}
         </div>
       ) : (
-        <p className="mb-4 text-sm tabular-nums">
+        <p className="mb-4 max-w-3xl text-sm tabular-nums">
           {endWords(dispute, reader)} {isCaller && <DepositState dispute={dispute} />}
         </p>
       )}
       <div className="mb-4 empty:hidden">
         <WithoutEvidence dispute={dispute} reader={reader} />
       </div>
-      {dispute.reason !== null && (
-        <blockquote className="mb-4 rounded-lg bg-sunken px-4 py-3 text-sm whitespace-pre-wrap">
-          <p className="mb-1 text-xs text-faint">The admin’s reason</p>
-          {dispute.reason}
-        </blockquote>
-      )}
+      <div className="mb-4 empty:hidden">
+        <Reason dispute={dispute} />
+      </div>
       <Facts
         rows={[
           isForCreator &&
@@ -162,7 +157,7 @@ export function CallOf({ dispute, reader }: { dispute: DisputeSummary; reader: R
   const { execution_id: executionId, agent_id: agentId } = dispute;
   const style = 'text-accent underline';
   return (
-    <span className="inline-flex flex-wrap items-center gap-x-2 text-xs">
+    <span className="inline-flex flex-wrap items-center gap-x-2">
       {reader === 'caller' && (
         <Link to="/executions/$executionId" params={{ executionId }} className={style}>
           Call

@@ -226,9 +226,9 @@ function Meter(props: { label: string; left: bigint; most: bigint; about?: React
       <p className="text-xs text-faint">{label}</p>
       <p className="mt-1 tabular-nums">{text}</p>
       {/* The text above says the same. */}
-      <div aria-hidden="true" className="mt-2 h-1.5 overflow-hidden rounded-full bg-sunken">
+      <div aria-hidden="true" className="mt-2 h-1.5 overflow-hidden rounded-full bg-line">
         <div
-          className={cx('h-full rounded-full', part >= NEARLY_ALL ? 'bg-warn' : 'bg-accent')}
+          className={cx('h-full rounded-full', part > 0 && 'min-w-1', part >= NEARLY_ALL ? 'bg-warn' : 'bg-accent')}
           style={{ width: `${part * 100}%` }}
         />
       </div>

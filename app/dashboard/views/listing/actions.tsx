@@ -7,7 +7,7 @@ import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { CardHead } from '../../parts/heads.tsx';
 import { SignButton } from '../../parts/sign.tsx';
-import { Card, Facts, Input, Note } from '../../parts/ui.tsx';
+import { Card, cx, Facts, Input, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { tierOf } from './draft.ts';
@@ -78,7 +78,7 @@ export function AtMinimum({ listing }: ActionProps) {
   const { data: config } = useQuery(configQuery);
   if (listing.status !== 'active' || !isAtMinimum(listing, config)) return null;
   return (
-    <span className={listing.open_disputes > 0 ? 'text-warn' : undefined}>
+    <span className={cx('text-sm', listing.open_disputes > 0 && 'text-warn')}>
       The minimum for its price: any award pauses the agent.{' '}
       <Link
         to="/creator/$agentId"

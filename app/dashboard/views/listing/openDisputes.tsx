@@ -34,7 +34,11 @@ export function OpenDisputes({ agentId, isShort = false }: OpenDisputesProps) {
     return (
       <p className="flex flex-wrap justify-between gap-x-4 rounded-lg bg-warn-soft px-4 py-2 text-sm">
         <span className="font-semibold text-warn">{title}</span>
-        <Link to="/disputes/$executionId" params={{ executionId: first.execution_id }} className="underline">
+        <Link
+          to="/disputes/$executionId"
+          params={{ executionId: first.execution_id }}
+          className="text-accent underline"
+        >
           {open.some(({ reply }) => reply === null) ? 'Read and reply' : 'Read'}
         </Link>
       </p>

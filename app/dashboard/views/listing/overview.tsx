@@ -64,7 +64,7 @@ function Terms({ listing }: { listing: OwnListing }) {
   const { endpoint } = draftOf(listing);
   return (
     <Card className="grid gap-4">
-      <h2 className="font-medium">Listing</h2>
+      <h2 className="font-semibold">Listing</h2>
       <Facts
         rows={[
           endpoint !== '' && [

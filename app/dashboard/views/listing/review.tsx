@@ -148,7 +148,7 @@ export function Live({ listed, onAnother }: { listed: Listed; onAnother(): void 
         </div>
       </Card>
       <Card className="grid gap-3">
-        <h2 className="font-medium">What to do next</h2>
+        <h2 className="font-semibold">What to do next</h2>
         <ul className="grid list-disc gap-2 pl-5 text-sm text-faint">
           <li>
             Keep your server at {listed.endpoint} running: each unanswered call is refunded and lowers the success rate.

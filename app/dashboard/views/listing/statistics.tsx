@@ -27,7 +27,7 @@ export function Statistics({ agentId }: { agentId: string }) {
   return (
     <section className="grid gap-4" aria-label="Statistics">
       <div className="flex flex-wrap items-center justify-between gap-3">
-        <h2 className="font-medium">Day by day</h2>
+        <h2 className="text-lg font-semibold">Day by day</h2>
         <fieldset className="flex rounded-lg border border-line bg-raised p-0.5" aria-label="Range">
           {RANGES.map((range) => (
             <button

@@ -96,7 +96,7 @@ export function Changes() {
   const changes = data?.changes.filter(({ change_id }) => !ended.includes(change_id));
   const hasSettings = changes?.some(({ subject, status }) => subject === 'settings' && status !== 'cancelled');
   return (
-    <section className="grid gap-3" aria-label="Pending changes">
+    <Card className="grid gap-3" aria-label="Pending changes">
       <div>
         <h2 className="font-semibold">Pending changes</h2>
         <p className="mt-1 text-sm text-faint">
@@ -120,7 +120,7 @@ export function Changes() {
           onEnded={() => setEnded((before) => [...before, change.change_id])}
         />
       ))}
-    </section>
+    </Card>
   );
 }
 
@@ -158,7 +158,7 @@ function ChangeCard({ change, mayCancel, onEnded }: ChangeCardProps) {
   const id = BigInt(change.change_id);
   const rows = change.settings.map(settingRow);
   return (
-    <Card className="grid gap-4">
+    <div className="grid gap-4 rounded-lg border border-line p-4">
       <Facts
         rows={[
           ...rows,
@@ -208,7 +208,7 @@ function ChangeCard({ change, mayCancel, onEnded }: ChangeCardProps) {
           />
         )}
       </div>
-    </Card>
+    </div>
   );
 }
 
