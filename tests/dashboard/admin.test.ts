@@ -384,7 +384,7 @@ describe('the admin', function () {
           await row.getByRole('cell', { name: 'Admin', exact: true }).waitFor();
         }
         // Only its transaction says whose pause it was.
-        const paused = decided.getByRole('row').filter({ hasText: 'Pause of the admin lifted → set' }).first();
+        const paused = decided.getByRole('row').filter({ hasText: 'Pause of the admin' }).first();
         await paused.getByRole('cell', { name: 'Admin', exact: true }).waitFor();
 
         // On a phone nothing of a table is cut off.

@@ -348,7 +348,7 @@ describe('the creator', function () {
       const calls = page.getByRole('region', { name: 'Calls', exact: true });
       await calls.getByText('Completed', { exact: true }).waitFor();
       // The price without the fee of 1 %.
-      await calls.getByText('Earned 0.0495 USDC', { exact: true }).waitFor();
+      await calls.getByText('earned 0.0495 USDC', { exact: true }).waitFor();
       await page.getByLabel('Only refunded calls').click();
       await calls.getByText('Completed', { exact: true }).waitFor({ state: 'detached' });
       // The filter and the tab are in the URL.

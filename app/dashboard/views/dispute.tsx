@@ -104,7 +104,7 @@ function Loaded({ executionId, isOfAdmin }: { executionId: string; isOfAdmin: bo
 
 /** The decision stays beside the case and its head; the case comes first on a phone. */
 const BESIDE_DECISION =
-  'lg:grid lg:grid-cols-[minmax(0,1fr)_24rem] lg:grid-rows-[auto_auto_1fr] lg:items-start lg:gap-5 lg:[&>header]:mb-1';
+  'lg:grid lg:grid-cols-[minmax(0,1fr)_26rem] lg:grid-rows-[auto_auto_1fr] lg:items-start lg:gap-5 lg:[&>header]:mb-1';
 const COLUMN = 'grid grid-cols-[minmax(0,1fr)] gap-5';
 
 function CaseView({ found, reader }: { found: Case; reader: Reader }) {

@@ -52,7 +52,6 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
         Your decision is not signed yet. Your input is lost if you leave.
       </AskBeforeLeaving>
       <div className="grid gap-2.5 overflow-y-auto px-5 py-3">
-        <UnheardNote dispute={dispute} />
         <div role="radiogroup" aria-label="Who is right" className="grid gap-2">
           <Choice
             name="side"
@@ -71,6 +70,8 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
             {`The price stays paid. The caller loses the bond of ${bondOf(dispute)} to ${creatorName}.`}
           </Choice>
         </div>
+        {/* The review repeats it. */}
+        {side === null && <UnheardNote dispute={dispute} />}
         {side === 'caller' && (
           <Input
             label="Taken from the collateral, USDC"
