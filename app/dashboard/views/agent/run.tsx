@@ -122,7 +122,7 @@ type Draft = ReturnType<typeof useDraft>;
 
 /** The visitor's input, which stays while a run is shown. */
 function useDraft(agent: AgentFull, kept: Kept | null) {
-  const [task, setTask] = useState(kept?.task ?? (isTitled(agent) ? agent.name : ''));
+  const [task, setTask] = useState(kept?.task ?? '');
   const [parameters, setParameters] = useState<Record<string, unknown>>(kept?.parameters ?? {});
   const [timeout, setTimeoutText] = useState(kept?.timeout ?? '');
   const [payer, setPayer] = useState<Payer>('wallet');
