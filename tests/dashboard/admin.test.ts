@@ -320,7 +320,7 @@ describe('the admin', function () {
       site.visit({ as: 'Demo caller 1' }, async (page) => {
         await page.goto('/spend');
         const spent = page.getByRole('region', { name: 'SOL spent' });
-        await spent.getByText('0.01 SOL (1)').waitFor();
+        await spent.getByText('0.01 SOL in 1 dispute').waitFor();
         await page.getByLabel('To (UTC)').fill('2001-01-02');
         await page.getByLabel('From (UTC)').fill('2001-01-01');
         await spent.getByText('0 SOL (0)').waitFor();
