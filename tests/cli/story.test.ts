@@ -173,7 +173,7 @@ describe('the command line without the service: the life of an agent', function 
     expect(await terminal.refused(caller!, ...open)).to.include('(DisputeExists).');
   });
 
-  it('upholds a dispute with a part of the price, and the slash pauses the agent until a top-up', async () => {
+  it('upholds a dispute with a part of the price, and the slash pauses the agent until a top-up and a resume', async () => {
     const id = await pay();
     await dispute(id);
     const before = await held();

@@ -86,7 +86,9 @@ describe('agents', function () {
         return route.fulfill({ response, json: { ...(await response.json()), total_executions, ...disputes } });
       });
       await page.goto(pathOf('sandbox-echo'));
-      await page.getByText(/^19, all delivered; 1 of them is in an open dispute .* Too few for a rate\.$/).waitFor();
+      await page
+        .getByText(/^19, all delivered; 1 of them is in an open dispute .* Too few calls for a success rate\.$/)
+        .waitFor();
       await page.getByText('3: 1 open, 1 rejected, 1 ended undecided, 0 upheld').waitFor();
       const place = page.getByRole('banner').getByRole('link', { name: 'Agents', exact: true });
       expect(await place.getAttribute('aria-current')).to.equal('true');

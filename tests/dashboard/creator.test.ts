@@ -479,6 +479,10 @@ describe('the creator', function () {
       await page.getByRole('link', { name: 'Read and reply' }).first().click();
       await page.waitForURL(`**/disputes/${executionId}`);
       await page.getByRole('region', { name: 'Evidence' }).getByText(complaint.trim()).waitFor();
+      await page.getByText(`Up to ${most} USDC of your collateral is at stake.`).waitFor();
+      await page
+        .getByText(`Upheld: you lose up to ${most} USDC of your collateral, and any award pauses the agent.`)
+        .waitFor();
       // It belongs to the agent: the header, the way back and the call lead there.
       expect(await own.getAttribute('aria-current')).to.equal('true');
       await page.getByRole('link', { name: 'Call', exact: true }).click();
@@ -548,7 +552,7 @@ describe('the creator', function () {
   it('delists the agent: nobody can call it any more, and its collateral waits', () =>
     site.visit(CREATOR, async (page) => {
       await page.goto(`/creator/${agentId}`);
-      await page.getByRole('tab', { name: 'Collateral and delist' }).click();
+      await page.getByRole('tab', { name: 'Collateral, key, delist' }).click();
       await page.getByRole('button', { name: 'Delist this agent' }).click();
       const held = await collateral();
       await sign(page, 'Delist permanently');

@@ -63,7 +63,7 @@ describe('the statements of a wallet', function () {
   it("are saved for a range of days, identical to the service's", () =>
     site.visit(CALLER, async (page) => {
       await page.goto('/executions');
-      await page.getByRole('button', { name: 'Statement …' }).click();
+      await page.getByRole('button', { name: 'Download statement …' }).click();
       await assertAccessibleInEveryLook(page);
       const [from, to] = [dialog(page).getByLabel('From (UTC)'), dialog(page).getByLabel('To (UTC)')];
       const last = await to.inputValue();
@@ -162,7 +162,7 @@ describe('the statements of a wallet', function () {
   it('appear for the creator on the page of its agents', () =>
     site.visit({ as: 'Demo creator A' }, async (page) => {
       await page.goto('/creator');
-      await page.getByRole('button', { name: 'Statement …' }).click();
+      await page.getByRole('button', { name: 'Download statement …' }).click();
       const { file, text } = await save(page, 'Download JSON');
       expect(file).to.match(/^statement-creator-/);
       const { role, wallet, days } = JSON.parse(text);

@@ -21,7 +21,7 @@ export function StatementButton({ as }: { as: StatementRole }) {
   if (!wallet) return null;
   return (
     <>
-      <Button onClick={() => setOpen(true)}>Statement …</Button>
+      <Button onClick={() => setOpen(true)}>Download statement …</Button>
       {isOpen && <StatementDialog as={as} onClose={() => setOpen(false)} />}
     </>
   );

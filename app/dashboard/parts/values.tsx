@@ -102,9 +102,9 @@ export function agoText(at: string, zone = ''): string {
   return `${ago}, ${clock}`;
 }
 
-/** The age of a time with its clock time, such as `5 minutes ago, 14:32:05`; the exact time on hover. `hasZone`: where no head names it. */
-export function Ago({ at, hasZone = false }: { at: string; hasZone?: boolean }) {
-  const zone = hasZone ? ` ${zoneAt(new Date(at))}` : '';
+/** The age of a time with its clock time, such as `5 minutes ago, 14:32:05 UTC`; the exact time on hover. */
+export function Ago({ at }: { at: string }) {
+  const zone = ` ${zoneAt(new Date(at))}`;
   const [text, setText] = useState(() => agoText(at, zone));
   useEffect(() => {
     setText(agoText(at, zone));

@@ -144,7 +144,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             <CallOf dispute={dispute} reader={reader} />
             {isOpen && reader === 'creator' && (
               <strong className="w-full font-semibold text-ink">
-                <MostAtStake dispute={dispute} whose="the agent’s" /> The admin can decide at any time, and should by{' '}
+                <MostAtStake dispute={dispute} whose="your" /> The admin can decide at any time, and should by{' '}
                 <Time at={dispute.answer_due_at} />.
               </strong>
             )}
@@ -219,7 +219,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           </Card>
         )}
         <div className={COLUMN}>
-          <Verified found={found} />
+          <Verified found={found} isCreator={reader === 'creator'} />
           {mayDecide && <AtStake dispute={dispute} reader={reader} />}
           <Fold title="History" gist="times, wallets, ids">
             <Facts rows={historyOf(found)} />

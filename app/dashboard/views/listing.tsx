@@ -74,17 +74,18 @@ const LABELS: Record<Tab, string> = {
   disputes: 'Disputes',
   edit: 'Edit and price',
   test: 'Test',
-  settings: 'Collateral and delist',
+  settings: 'Collateral, key, delist',
 };
 
 function labelOf(tab: Tab, isChanged: boolean, disputes: number): ReactNode {
   if (tab === 'disputes') return <OpenIn name={LABELS.disputes} count={disputes} />;
-  const [first, ...rest] = LABELS[tab].split(' ');
+  const label = LABELS[tab];
   // On a phone the first word is enough.
+  const end = label.search(/\W|$/);
   return (
     <span>
-      {first}
-      {rest.length > 0 && <span className="max-sm:sr-only"> {rest.join(' ')}</span>}
+      {label.slice(0, end)}
+      {end < label.length && <span className="max-sm:sr-only">{label.slice(end)}</span>}
       {tab === 'edit' && isChanged && <span className="text-warn"> (unsaved)</span>}
     </span>
   );

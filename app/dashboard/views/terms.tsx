@@ -143,7 +143,7 @@ function Listings({ config }: { config: MarketplaceConfig }) {
           [
             'Cap on calls',
             config.exposure_multiple === 0
-              ? 'None. If set, an agent takes per dispute window at most that multiple of its collateral.'
+              ? 'None. The admin can set one: in one dispute window an agent then takes calls for at most a set multiple of its collateral, without refunded ones. Further calls are refused until the next window.'
               : `In one dispute window an agent takes calls for at most ${config.exposure_multiple} times its collateral, without refunded ones. Further calls are refused until the next window.`,
           ],
         ]}

@@ -214,7 +214,7 @@ function consequences(
     [
       'Agent',
       isPausedBy(stakes, amount)
-        ? `is paused until its creator tops the collateral up: ${pauseReason(stakes, slashed)}`
+        ? `is paused until its creator tops up and resumes it: ${pauseReason(stakes, slashed)}`
         : `stays ${stakes.status}`,
     ],
     ['Call', 'counts as failed'],

@@ -233,7 +233,7 @@ function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive,
           <Badge tone="warn">In progress</Badge>
         ) : (
           <>
-            all matched at the last start of the relay, <Ago at={state.reconciled_at} hasZone />
+            all matched at the last start of the relay, <Ago at={state.reconciled_at} />
           </>
         ),
     },

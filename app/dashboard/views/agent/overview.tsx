@@ -147,7 +147,7 @@ function callWords(agent: AgentFull): string {
     open > 0 && `; ${disputedWords(open)}`,
     upheld === 1 && '; 1 counts as failed, because its dispute was upheld',
     upheld > 1 && `; ${formatCount(upheld)} count as failed, because their disputes were upheld`,
-    hasRate(agent) ? '.' : '. Too few for a rate.',
+    hasRate(agent) ? '.' : '. Too few calls for a success rate.',
   ]
     .filter(Boolean)
     .join('');

@@ -1,4 +1,4 @@
-/** Where the part of an award beyond the price goes, in the same words everywhere. */
+/** Where the part of an award beyond the price goes, in the same words in the terms and in a dispute. */
 import { formatSpan } from '../../parts/values.tsx';
 
 export const EXCESS =

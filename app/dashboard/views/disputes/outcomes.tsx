@@ -5,7 +5,7 @@ import { Chevron, cx } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { EXCESS } from './excess.ts';
 import { awardPayment, depositReturn } from './payouts.ts';
-import { isPausedBy, mostSlashed, mostToCaller, type Stakes, slashedOf } from './stakes.ts';
+import { isPausedBy, mostSlashed, mostTaken, mostToCaller, type Stakes, slashedOf } from './stakes.ts';
 
 export type Reader = 'caller' | 'creator' | 'admin';
 
@@ -17,7 +17,12 @@ export const callerGist = (bond: bigint, price: number): string =>
 
 /** The same for the creator. */
 export const creatorGist = (stakes: Stakes, price: bigint): string =>
-  `Upheld: you lose up to ${usdc(mostSlashed(stakes, price))} of your collateral. Rejected: you get ${formatLamports(stakes.bond)}.`;
+  `Upheld: you lose up to ${usdc(mostSlashed(stakes, price))} of your collateral${pauseGist(stakes, price)}. Rejected: you get ${formatLamports(stakes.bond)}.`;
+
+function pauseGist(stakes: Stakes, price: bigint): string {
+  if (isPausedBy(stakes, 1n)) return ', and any award pauses the agent';
+  return isPausedBy(stakes, mostTaken(stakes, price)) ? ', and the agent may be paused' : '';
+}
 
 interface OutcomesProps {
   stakes: Stakes;
@@ -146,7 +151,10 @@ function upheldWords(stakes: Stakes, price: bigint, reader: Reader): string {
   if (isPausedBy(stakes, taken)) {
     const rest = usdc(left - slashedOf(stakes, taken));
     const needs = required === null ? '' : `, and its price needs ${usdc(required)}`;
-    const until = reader === 'creator' ? 'you top up' : 'the creator tops up';
+    const until =
+      reader === 'creator'
+        ? `you ${required === null ? 'change its price' : 'top up'} and resume it`
+        : `the creator ${required === null ? 'changes its price' : 'tops up'} and resumes it`;
     return `Is paused until ${until}, even if only ${usdc(taken)} is taken: ${rest} would be left${needs}. ${failed}`;
   }
   return `Stays active as long as ${usdc(required ?? 0n)} of collateral are left; else it is paused. ${failed}`;

@@ -18,7 +18,9 @@ export function Reply({ dispute, reader }: { dispute: DisputeSummary; reader: Re
       ) : (
         !mayReply && (
           <p className="text-sm text-faint">
-            {reader === 'creator' ? 'You did not reply.' : 'The creator has not replied.'}
+            {reader === 'creator'
+              ? 'You did not reply.'
+              : `The creator ${dispute.outcome === 'open' ? 'has not replied' : 'did not reply'}.`}
           </p>
         )
       )}

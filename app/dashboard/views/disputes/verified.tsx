@@ -19,7 +19,13 @@ function subjectOf({ receipt, execution }: ProcedureOutput<'disputes.case'>): Su
       };
 }
 
-export function Verified({ found }: { found: ProcedureOutput<'disputes.case'> }) {
+interface VerifiedProps {
+  found: ProcedureOutput<'disputes.case'>;
+  /** The reader is the agent's creator. */
+  isCreator: boolean;
+}
+
+export function Verified({ found, isCreator }: VerifiedProps) {
   const { data: config } = useQuery(configQuery);
   const { current, verify } = useVerification();
   const rpcUrl = config?.rpc_url;
@@ -28,7 +34,8 @@ export function Verified({ found }: { found: ProcedureOutput<'disputes.case'> })
   useEffect(() => {
     if (rpcUrl && !isBegun) void verify(subjectOf(found), rpcUrl);
   }, [rpcUrl, isBegun]);
-  const verdict = current && !current.isRunning && !current.error ? verdictOf(current.checks, current.facts) : null;
+  const isEnded = current && !current.isRunning && !current.error;
+  const verdict = isEnded ? verdictOf(current.checks, current.facts, isCreator) : null;
   return (
     <Fold
       title="Verification"
@@ -45,7 +52,7 @@ export function Verified({ found }: { found: ProcedureOutput<'disputes.case'> })
           Verify again
         </Button>
       </div>
-      {current && <VerificationResult verification={current} />}
+      {current && <VerificationResult verification={current} isCreator={isCreator} />}
     </Fold>
   );
 }

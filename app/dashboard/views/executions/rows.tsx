@@ -83,7 +83,7 @@ export function Rows({ executions }: { executions: ExecutionSummary[] }) {
 }
 
 /** To the second, because a program may make many alike calls in a minute; its age and zone on hover. */
-function Exact({ at, hasZone = false }: { at: string; hasZone?: boolean }) {
+export function Exact({ at, hasZone = false }: { at: string; hasZone?: boolean }) {
   const time = new Date(at);
   // On a card the time and the ID share a line: no room for the present year.
   const isShort = hasZone && time.getFullYear() === new Date().getFullYear();

@@ -99,8 +99,8 @@ function Tags({ draft: { tags }, errors, onChange }: FieldsProps) {
       <fieldset>
         <legend className="text-sm font-medium">Tags</legend>
         <p className="mt-1 text-xs text-faint">
-          Choose 1 to {MAX_STANDARD_TAGS}, the nearest if none fits; then add your own below. Callers filter and search
-          by both. {standard.length} so far.
+          Choose 1 to {MAX_STANDARD_TAGS}. If none fits, take the nearest and add your own below. {standard.length}{' '}
+          chosen.
         </p>
         <div className="mt-2.5 flex flex-wrap gap-2">
           {STANDARD_TAGS.map((tag) => {

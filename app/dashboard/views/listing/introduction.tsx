@@ -9,9 +9,8 @@ import { Card, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { changesQuery, configQuery, developmentWalletsPath } from '../../service.ts';
 import { DISPUTE_LAPSE_SECONDS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
-import { EXCESS, excessEnd } from '../disputes/excess.ts';
 import { AccountDeposits } from './costs.tsx';
-import { feeLimit, priceRange, shareOf } from './own.ts';
+import { feeLimit, priceRange, shareOf, takesMinimumMostly } from './own.ts';
 
 export function Introduction() {
   const { data: config, error, refetch } = useQuery(configQuery);
@@ -40,7 +39,8 @@ export function Introduction() {
                 <a href="/examples/creator.go" className={LINK}>
                   Go
                 </a>
-                , or with one command in a checkout of the source, which the operator gives you. The{' '}
+                . Or ask the <Operator url={config.operator_contact} /> for the source: one command then creates a
+                project in TypeScript or Python. The{' '}
                 <a href="/docs#creators" className={LINK}>
                   guide
                 </a>{' '}
@@ -55,6 +55,10 @@ export function Introduction() {
               <li>
                 <AccountDeposits />
               </li>
+              <li>
+                Optional: the badge “Verified wallet”. The admin gives it after checking who owns your wallet, and can
+                remove it; ask the <Operator url={config.operator_contact} />.
+              </li>
             </ul>
             <p>
               New to this?{' '}
@@ -66,7 +70,8 @@ export function Introduction() {
           <Answer title="What you deposit, and when it comes back">
             <p>
               Collateral, {least ? `from ${formatAmount(least.deposit_usdc)}, ` : ''}by your price. It stays in an
-              account of the on-chain program. Only a dispute that is upheld against you takes from it.
+              account of the on-chain program. By the program’s rules, only a dispute that is upheld against you takes
+              from it.
             </p>
             <p>
               You take it back in two steps: delist the agent, and later press “Return collateral”. That is possible{' '}
@@ -111,11 +116,19 @@ export function Introduction() {
             Your server fails, is late or answers without a valid signature: the caller gets the price back. You earn
             nothing, your collateral is not touched, and the call counts as failed.
           </li>
-          <li>A caller disputes: the marketplace’s admin alone decides, and the decision is final.</li>
+          <li>
+            A caller disputes: the marketplace’s admin alone decides, and the decision is final. One upheld dispute can
+            take up to {SLASH_MULTIPLE} times the price
+            {takesMinimumMostly(config) ? ': with the minimum collateral, for most prices all of it' : ''}.
+          </li>
           <li>
             {pending && changeWords(pending.admin_delay_seconds, config.exposure_multiple)} For a listed agent, new
             collateral and price limits count only when you change or resume it, or when a dispute takes from its
             collateral. You may then have to top up. A longer dispute window holds the collateral longer.
+          </li>
+          <li>
+            The holder of the upgrade authority can replace the program, and so change every rule and take collateral.
+            The admin can stop new calls. <TermsLink>Who can do what</TermsLink>
           </li>
         </ul>
       </Answer>
@@ -136,15 +149,16 @@ export function Introduction() {
           <li>Rejected: you keep everything, and get the caller’s bond.</li>
           <li>
             Upheld: the admin sets an amount, at most {SLASH_MULTIPLE} times the price of the call, and the agent’s
-            collateral pays it as far as it reaches. The caller gets at most the price. You keep what you earned, but
-            the call counts as failed.
+            collateral pays it as far as it reaches. You keep what you earned, but the call counts as failed.
           </li>
           <li>
-            {EXCESS} {excessEnd(config.longest_span_seconds)}
+            Of what is taken, the caller gets at most the price. You do not get the rest back: it is kept for callers of
+            this agent whose later disputes its collateral cannot pay, and then goes to the marketplace’s treasury.{' '}
+            <TermsLink>When</TermsLink>
           </li>
           <li>
-            After an upheld dispute, the agent is paused if its collateral is below the minimum of its price, until you
-            top up. If it holds only that minimum, any award pauses it; you can top up at any time.
+            If a dispute takes collateral and less than the minimum of its price is left, the agent is paused until you
+            top up and resume it. If it holds only that minimum, any award pauses it; you can top up beforehand.
           </li>
           <li>
             Not decided: {lapse} after it was opened, anybody can end the dispute. The caller gets the bond back, and
@@ -157,6 +171,22 @@ export function Introduction() {
 }
 
 const LINK = 'text-accent underline underline-offset-2';
+
+const TermsLink = ({ children }: { children: string }) => (
+  <Link to="/terms" className={LINK}>
+    {children}
+  </Link>
+);
+
+/** A link if the operator gives a contact. */
+const Operator = ({ url }: { url: string | null }) =>
+  url === null ? (
+    'operator'
+  ) : (
+    <a href={url} rel="noreferrer" className={LINK}>
+      operator
+    </a>
+  );
 
 /** Cards below each other; the last one fills the column. */
 const COLUMN = 'grid gap-4 grid-rows-[auto_1fr]';

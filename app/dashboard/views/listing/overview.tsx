@@ -30,7 +30,7 @@ export function Overview({ listing }: { listing: OwnListing }) {
         <Note tone="warn" title="Delisted">
           {collateral.returnable_at && (
             <>
-              Its collateral can be returned from <Time at={collateral.returnable_at} /> on, under “Collateral and
+              Its collateral can be returned from <Time at={collateral.returnable_at} /> on, under “Collateral, key,
               delist”.
             </>
           )}
@@ -106,7 +106,7 @@ function Terms({ listing }: { listing: OwnListing }) {
 
 function HealthWords({ agent }: { agent: AgentFull }) {
   const mark = markOf(agent);
-  if (!mark) return 'Good in its last calls: callers see no mark';
+  if (!mark) return 'Good: callers see no warning';
   return (
     <>
       {mark.name}. {mark.why}; callers see this mark.{' '}

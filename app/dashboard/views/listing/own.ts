@@ -4,7 +4,7 @@ import type { MarketplaceConfig, OwnListing } from '../../../sdk/wire/procedures
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { formatAmount, formatNumber } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
-import { MAX_FEE_BPS } from '../../wallet/programTerms.ts';
+import { MAX_FEE_BPS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
 import { tierOf } from './draft.ts';
 
 /** Interval of refreshing figures while the view is open. */
@@ -32,7 +32,14 @@ export function priceRange({ min_price_usdc, collateral_tiers }: MarketplaceConf
 
 /** The most that the fee can become. */
 export const feeLimit = (feeBps: number): string =>
-  `The program allows at most ${MAX_FEE_BPS / 100} %${feeBps === MAX_FEE_BPS ? ', so it cannot rise.' : '; calls in progress keep theirs.'}`;
+  `The program allows at most ${MAX_FEE_BPS / 100} %${feeBps === MAX_FEE_BPS ? ', so only a new program could raise it.' : '; calls in progress keep theirs.'}`;
+
+/** True if one dispute can take the whole minimum collateral, for more than half of the prices of each tier. */
+export const takesMinimumMostly = ({ min_price_usdc, collateral_tiers }: MarketplaceConfig): boolean =>
+  collateral_tiers.every(({ max_price_usdc, deposit_usdc }, index) => {
+    const from = collateral_tiers[index - 1]?.max_price_usdc ?? min_price_usdc;
+    return deposit_usdc < (SLASH_MULTIPLE * (from + max_price_usdc)) / 2;
+  });
 
 /** Adds amounts as whole base units. */
 export const sumUsdc = (amounts: readonly number[]): number =>

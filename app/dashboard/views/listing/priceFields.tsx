@@ -63,7 +63,7 @@ function Tiers({ price, held }: { price: string; held: number }) {
       <CardHead
         as="h3"
         title="Collateral"
-        about="It backs your agent, and stays in an account of the on-chain program. Only a dispute that is upheld against you takes from it; you can take back the rest after you delist. With only the minimum, any award pauses the agent. You can top up after listing."
+        about="It backs your agent, and stays in an account of the on-chain program. By the program’s rules, only a dispute that is upheld against you takes from it; you can take back the rest after you delist. With only the minimum, any award pauses the agent. You can top up after listing."
       />
       <div className="overflow-x-auto rounded-xl border border-line bg-raised">
         <table className="w-full text-sm tabular-nums">

@@ -6,10 +6,10 @@ import type { ReceivedCall, ReceivedCallContent } from '../../../sdk/wire/proced
 import { SaveButton } from '../../parts/saveButton.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Badge, Button, buttonStyle, Checkbox, cx, Empty, Facts, Skeleton } from '../../parts/ui.tsx';
-import { Ago, Code, formatAmount, formatDuration, Id, shorten, Time, zoneAt } from '../../parts/values.tsx';
+import { Code, formatAmount, formatDuration, Id, shorten, Time, zoneAt } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { outcomeOfReceived } from '../executions/outcome.ts';
-import { TaskLine } from '../executions/rows.tsx';
+import { Exact, TaskLine } from '../executions/rows.tsx';
 
 const EVERY_MS = 10_000;
 
@@ -98,8 +98,7 @@ function Calls({ agentId, failed, onFailed }: Omit<ReceivedProps, 'only'>) {
 }
 
 /** One row: task, outcome, earned, answer and time. */
-const COLUMNS =
-  'grid grid-cols-[minmax(0,1fr)] gap-x-6 gap-y-2 px-4 lg:grid-cols-[minmax(0,1fr)_11rem_7rem_9rem_12.5rem]';
+const COLUMNS = 'grid grid-cols-[minmax(0,1fr)] gap-x-6 gap-y-2 px-4 lg:grid-cols-[minmax(0,1fr)_11rem_7rem_9rem_8rem]';
 
 function Table({ calls, isOpen }: { calls: ReceivedCall[]; isOpen?: boolean }) {
   return (
@@ -181,11 +180,11 @@ function Call({ received, isOpenFirst = false }: { received: ReceivedCall; isOpe
         </span>
         <span className="flex flex-wrap justify-between gap-x-3 text-faint lg:contents">
           <span className="lg:hidden">
-            <Time at={received_at} />
+            <Exact at={received_at} hasZone />
           </span>
           <span className="text-right whitespace-nowrap tabular-nums">{facts.filter(Boolean).join(' · ')}</span>
           <span className="text-right max-lg:hidden">
-            <Ago at={received_at} />
+            <Exact at={received_at} />
           </span>
         </span>
       </div>

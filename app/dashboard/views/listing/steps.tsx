@@ -36,7 +36,7 @@ export function Steps({ titles, current, isDone, isLeft, onGo }: StepsProps) {
                 <span
                   aria-hidden="true"
                   className={cx(
-                    'grid shrink-0 place-items-center text-xs tabular-nums max-lg:h-1.5 max-lg:w-full max-lg:rounded-full',
+                    'grid shrink-0 place-items-center text-xs tabular-nums max-lg:w-full max-lg:rounded-full',
                     'lg:size-6 lg:rounded-full',
                     state === 'done'
                       ? 'bg-accent text-on-accent'
@@ -45,7 +45,7 @@ export function Steps({ titles, current, isDone, isLeft, onGo }: StepsProps) {
                         : isHere
                           ? 'bg-accent-soft text-accent max-lg:bg-accent'
                           : 'bg-sunken max-lg:bg-line',
-                    isHere && 'max-lg:ring-2 max-lg:ring-accent max-lg:ring-offset-2 max-lg:ring-offset-paper',
+                    isHere ? 'max-lg:h-3' : 'max-lg:h-1.5',
                   )}
                 >
                   <span className="max-lg:hidden">{state === 'done' ? '✓' : index + 1}</span>

@@ -67,7 +67,7 @@ export function Roles({ config, pending }: { config: MarketplaceConfig; pending:
             'Relay authorities',
             <Role
               key="relays"
-              about="The marketplace’s keys that settle and refund calls, and start those of API keys within their budgets."
+              about="The marketplace’s keys that settle and refund calls, and start calls by API key, within the key’s budget."
             >
               <span className="grid gap-1">
                 {relays.map((key) => (

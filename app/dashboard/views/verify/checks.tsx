@@ -23,15 +23,17 @@ interface VerificationResultProps {
   onId?(executionId: string): void;
   /** Lets the visitor choose another node than the marketplace's own. */
   onNode?(): void;
+  /** The reader is the agent's creator. */
+  isCreator?: boolean;
 }
 
 /** The whole result, while it runs and after its end. */
-export function VerificationResult({ verification, onId, onNode }: VerificationResultProps) {
+export function VerificationResult({ verification, onId, onNode, isCreator }: VerificationResultProps) {
   const { checks, facts, isRunning, error, subject, endedAt, rpcUrl } = verification;
   const { data: config } = useQuery(configQuery);
   const isOwnNode = rpcUrl !== null && rpcUrl === config?.rpc_url;
   const nodeWords = isOwnNode ? `${rpcUrl}, the marketplace’s own node` : `the Solana node ${rpcUrl}`;
-  const verdict = verdictOf(checks, facts);
+  const verdict = verdictOf(checks, facts, isCreator);
   const id = idOf(subject);
   const isMade = !isRunning && !facts?.isAbsent;
   const [failed, open, passed] = (['failed', 'not_checked', 'passed'] as const).map((state) =>

@@ -134,8 +134,8 @@ function sharesOf(checks: readonly Check[]): string {
   return ` ${shown(creator)} went to the creator, ${shown(treasury)} to the marketplace.`;
 }
 
-/** The verdict in one sentence, and what it rests on. */
-export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null): Verdict {
+/** The verdict in one sentence, and what it rests on. `isCreator`: it is read by the agent's creator. */
+export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null, isCreator = false): Verdict {
   const failed = checks.filter(({ state }) => state === 'failed');
   const count = countOf(checks, facts);
   const amount = facts?.price == null ? 'its price' : formatAmount(toUsdc(facts.price));
@@ -167,7 +167,9 @@ export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null
     const later = facts?.dispute === 'upheld' ? ' Its caller was refunded after a dispute.' : '';
     return {
       tone: 'good',
-      title: `Genuine: the creator signed exactly this result, and ${amount} was paid`,
+      title: isCreator
+        ? `Genuine: you signed exactly this result, and the price of ${amount} was paid`
+        : `Genuine: the creator signed exactly this result, and ${amount} was paid`,
       about: `This does not say that the answer is right.${sharesOf(checks)}${later} ${count}`,
     };
   }
