@@ -289,7 +289,7 @@ describe('the admin', function () {
         await page.getByText('This is another file').waitFor();
         await choose(EVIDENCE);
         await upload.click();
-        await page.getByText('its hash is the one on the chain').waitFor();
+        await page.getByText('same hash as on the chain').waitFor();
       }));
 
     it('gives the creator the bond when it is rejected, and no USDC moves', () =>

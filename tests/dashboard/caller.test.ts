@@ -157,10 +157,12 @@ describe('the caller', function () {
       await page.getByRole('button', { name: 'Open a dispute' }).click();
       await dialog(page).getByLabel('What is wrong').fill(COMPLAINT);
       const hash = createHash('sha256').update(COMPLAINT).digest('hex');
-      await dialog(page).getByText('SOL: bond 0.01, deposit 0.00204724 (comes back), fee 0.000005').waitFor();
+      await dialog(page)
+        .getByText('deposit 0.00204724 (comes back 30 days after the dispute ends), fee 0.000005')
+        .waitFor();
       await dialog(page).getByRole('region', { name: 'If it is rejected' }).getByText('0.01 SOL').first().waitFor();
       const [usdc, lamports] = [await visitor.balances(), await visitor.lamports(wallet)];
-      await dialog(page).getByRole('button', { name: 'Pay and open' }).click();
+      await dialog(page).getByRole('button', { name: 'Pay 0.01205224 SOL and open' }).click();
       await dialog(page).waitFor({ state: 'detached' });
       await page.getByText('The admin should decide by').waitFor();
 

@@ -27,7 +27,7 @@ interface AccountMenuProps {
 export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
   const { isAdmin, isCreator } = useSession();
   const balance = useBalance();
-  const { own, queue } = useOpenDisputes();
+  const { own, queue, tone } = useOpenDisputes();
   const unanswered = useUnanswered();
   const [isStatement, setStatement] = useState(false);
   return (
@@ -48,12 +48,15 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
             )}
             {own + queue > 0 && (
               <Badge
-                tone="warn"
+                tone={tone}
                 // A wide window's header has the admin's number, and what waits for a reply, beside its links.
-                className={cx('max-xl:px-1.5', own === unanswered && 'lg:hidden')}
+                className={cx(
+                  'max-xl:px-1.5 max-sm:size-2 max-sm:bg-current! max-sm:p-0!',
+                  own === unanswered && 'lg:hidden',
+                )}
                 title={own + queue === 1 ? 'Open dispute' : 'Open disputes'}
               >
-                {own + queue}
+                <span className="max-sm:sr-only">{own + queue}</span>{' '}
                 <span className="max-xl:sr-only">{own + queue === 1 ? 'dispute' : 'disputes'}</span>
                 <span className="sr-only"> open</span>
               </Badge>

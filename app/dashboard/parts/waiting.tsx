@@ -43,19 +43,24 @@ export const openQueueQuery = queryOptions({
 
 /**
  * `own`: open disputes of this wallet, as caller or creator, up to FIRST_DISPUTES. `queue`: all open disputes, which wait
- * for the admin; 0 for others.
+ * for the admin; 0 for others. `tone`: whether this wallet can do something about one of them.
  */
-export function useOpenDisputes(): { own: number; queue: number } {
+export function useOpenDisputes(): { own: number; queue: number; tone: 'warn' | 'plain' } {
   const { wallet, isAdmin } = useSession();
   const own = useQuery(firstDisputesQuery(wallet));
   const queue = useQuery({
     ...openQueueQuery,
     enabled: isAdmin,
   });
-  return {
-    own: own.data?.disputes.filter(({ outcome }) => outcome === 'open').length ?? 0,
-    queue: (isAdmin && queue.data?.total) || 0,
-  };
+  const open = own.data?.disputes.filter(({ outcome }) => outcome === 'open') ?? [];
+  const waiting = (isAdmin && queue.data?.total) || 0;
+  const mayAct = open.some(
+    ({ caller, creator, has_evidence, reply, lapses_at }) =>
+      (caller === wallet && !has_evidence) ||
+      (creator === wallet && reply === null) ||
+      Date.parse(lapses_at) <= Date.now(),
+  );
+  return { own: open.length, queue: waiting, tone: waiting > 0 || mayAct ? 'warn' : 'plain' };
 }
 
 /** What waits behind the link of a place. */
@@ -66,9 +71,9 @@ export function WaitingAt({ to }: Pick<Place, 'to'>) {
 }
 
 function OpenAt({ to }: { to: '/disputes' | '/admin' }) {
-  const { own, queue } = useOpenDisputes();
+  const { own, queue, tone } = useOpenDisputes();
   const count = to === '/admin' ? queue : own;
-  return count > 0 ? <Badge tone="warn">{count} open</Badge> : null;
+  return count > 0 ? <Badge tone={tone}>{count} open</Badge> : null;
 }
 
 /** The number of open disputes about the wallet's agents that have no reply, up to FIRST_DISPUTES. */

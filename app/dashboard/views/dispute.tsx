@@ -167,9 +167,12 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
         <div className={COLUMN}>
           {!isOpen && <Decision dispute={dispute} reader={reader} />}
           {isOpen && reader === 'caller' && (
-            <Card>
-              <Deadline dispute={dispute} as="h2" />
-            </Card>
+            <>
+              <Card>
+                <Deadline dispute={dispute} as="h2" />
+              </Card>
+              <AtStake dispute={dispute} reader={reader} />
+            </>
           )}
           <Fold
             title={reader === 'caller' ? 'Your evidence' : 'The caller’s evidence'}
@@ -195,7 +198,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             )}
           </Fold>
           {reader !== 'caller' && replies}
-          {isOpen && reader !== 'admin' && <AtStake dispute={dispute} reader={reader} />}
+          {isOpen && reader === 'creator' && <AtStake dispute={dispute} reader={reader} />}
           {found.others && <Others dispute={dispute} others={found.others} />}
         </div>
         {mayDecide && (

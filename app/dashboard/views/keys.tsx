@@ -7,6 +7,7 @@ import type { KeySummary } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { SettingsTrouble, Trouble } from '../parts/trouble.tsx';
 import { Button, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Code } from '../parts/values.tsx';
 import { configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import type { Shown } from './keys/dialogs.tsx';
@@ -111,6 +112,7 @@ function Keys({ wallet, actions }: KeysProps) {
           {create}
         </Empty>
       )}
+      {keys && keys.length > 0 && <WhichKey />}
       <ul className="grid gap-3">{cards(usable)}</ul>
       {ended.length > 0 && (
         <details className="mt-6" open={usable.length === 0 || ended.some(({ key_id }) => key_id === linked)}>
@@ -139,6 +141,19 @@ function Keys({ wallet, actions }: KeysProps) {
     </>
   );
 }
+
+/** For somebody who finds a key in a file, and looks for its card. */
+const WhichKey = () => (
+  <details className="mb-3 text-sm text-faint">
+    <summary>Which key is this?</summary>
+    <div className="mt-2 grid max-w-2xl gap-2">
+      <p>
+        This prints the Key ID of a key. <code className="font-mono text-[0.8125rem]">GET /v1/key</code> returns it too.
+      </p>
+      <Code text={'printf %s "$MARKETPLACE_API_KEY" | sha256sum | cut -c1-32'} label="Printing a Key ID" />
+    </div>
+  </details>
+);
 
 /** True from the first key press, focus or move of the pointer on. */
 function useFirstMove(): boolean {

@@ -15,6 +15,7 @@ import { Trouble } from '../parts/trouble.tsx';
 import { Button, cx, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatShort } from '../parts/values.tsx';
 import { firstDisputesQuery } from '../parts/waiting.tsx';
+import { configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import type { ExecutionsSearch } from './executions/search.ts';
 import { isLive, leftOf } from './keys/money.ts';
@@ -26,6 +27,8 @@ import { SpentSol } from './spend/spent.tsx';
 
 const route = getRouteApi('/spend');
 const COLUMNS = ['Calls', 'Paid', 'Refunded', 'Awarded'];
+/** Left out of the cards of a phone while they are zero. */
+const SELDOM = ['Refunded', 'Awarded'];
 const OF_KEYS = ['Limit in all', 'Left'];
 const BY: Record<Grouping, string> = { agent: 'By agent', key: 'By API key' };
 
@@ -166,7 +169,14 @@ function ByGroup({ by, groups, days }: { by: Grouping; groups: readonly Group[];
     <>
       {name}
       {cells.map((cell, index) => (
-        <Cell key={columns[index]} of={columns[index]!} className="whitespace-nowrap tabular-nums sm:text-right">
+        <Cell
+          key={columns[index]}
+          of={columns[index]!}
+          className={cx(
+            'whitespace-nowrap tabular-nums sm:text-right',
+            SELDOM.includes(columns[index]!) && cell === formatAmount(0) && 'max-sm:hidden',
+          )}
+        >
           <span>{cell}</span>
         </Cell>
       ))}
@@ -224,6 +234,7 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
   const { wallet } = useSession();
   const disputes = useQuery(firstDisputesQuery(wallet)).data?.disputes ?? [];
   const open = disputes.filter((one) => one.outcome === 'open' && one.caller === wallet);
+  const { data: config } = useQuery(configQuery);
   const groups = groupsOf(spend, by);
   const days = daysOf(spend);
   const range = { from: spend.from, to: spend.to };
@@ -268,7 +279,8 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
       />
       <ByGroup by={by} groups={groups} days={range} />
       <p className="text-sm text-faint">
-        Not in these sums: what was spent and is held in SOL, and the service fee of x402 calls.
+        Not in these sums: what was spent and is held in SOL
+        {config && config.x402_service_fee_usdc !== null && ', and the service fee of x402 calls'}.
       </p>
     </>
   );

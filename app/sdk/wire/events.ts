@@ -65,7 +65,7 @@ export const EVENT_MEANINGS: Record<EventType, string> = {
   'execution.running': 'The agent is called, or its answer is being settled or refunded.',
   'execution.completed': 'The answer was paid for. Read the call for its result.',
   'execution.failed': 'Nothing was paid, or the price was refunded in full.',
-  'dispute.opened': 'A caller disputes a call, of this wallet or of its agent.',
+  'dispute.opened': 'A call that this wallet made, or a call of an agent that it lists, is disputed.',
   'dispute.resolved': 'The dispute has ended.',
   'agent.paused': 'An agent of this wallet accepts no new calls.',
   'agent.signing_key_changed': 'An agent of this wallet has a new key for signing results.',
@@ -73,7 +73,7 @@ export const EVENT_MEANINGS: Record<EventType, string> = {
     "A dispute left less than 125 % of the collateral that an agent's price requires, or, if the marketplace limits them, the agent's calls in one dispute window reached 80 % of what the collateral allows. Top it up before the agent stops.",
   'key.cap_near': 'An API key has spent 80 % of what it may spend in its period or in total.',
   'gas.low': 'The gas balance pays for fewer than 10 more calls.',
-  'webhook.disabled': 'A webhook endpoint failed for three days and was disabled.',
+  'webhook.disabled': 'A webhook endpoint failed for 3 days and was disabled.',
   'webhook.test': 'You requested a test event.',
 };
 

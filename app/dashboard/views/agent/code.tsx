@@ -198,16 +198,17 @@ function ByMcp({ agent }: { agent: AgentFull }) {
     <Step title={`Let an AI model call ${agent.name}`}>
       <NeedsWallet />
       <p className={WORDS}>
-        For Claude, Cursor and other hosts of the Model Context Protocol. Add this address as a remote server. The host
-        opens a page where you connect your wallet and set a budget. {agent.name} is then a tool, and each use costs{' '}
-        {formatAmount(agent.price_per_call_usdc)}.
+        For Claude, Cursor and other hosts of the Model Context Protocol. {agent.name} is then a tool, and each use
+        costs {formatAmount(agent.price_per_call_usdc)}.
       </p>
+      <h3 className="mt-2 font-medium">In a browser: the host asks you to connect and set a budget</h3>
+      <p className={WORDS}>Add this address as a remote server:</p>
       <Code text={snippet.url} label="Address of the MCP server" />
       <p className={WORDS}>Or as a file:</p>
       <Shown snippet={snippet} label={`MCP settings with ${agent.name}`} />
-      <p className={WORDS}>
-        With an <KeysLink>API key</KeysLink>, for a server without a browser:
-      </p>
+      <h3 className="mt-2 font-medium">
+        On a server: with an <KeysLink>API key</KeysLink>
+      </h3>
       <Code text={snippet.byKey} label={`MCP settings with an API key and ${agent.name}`} file={snippet.file} isWhole />
       <p className={WORDS}>
         More agents: <code>agents=ID,ID</code>. Approvals and budgets: <Guide hash="mcp">docs, MCP</Guide>.

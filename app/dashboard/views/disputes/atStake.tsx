@@ -73,17 +73,19 @@ interface StakesForProps {
 
 /** What each outcome does, and what is so until then. */
 export function StakesFor({ stakes, unread, onRetry, price, reader, lapse, isNarrow }: StakesForProps) {
+  const isFolded = isNarrow && reader === 'caller';
   if (!stakes) {
     return unread ? (
       <Trouble error={unread} what="The collateral on the chain" onRetry={onRetry} />
     ) : (
-      <Skeleton className={isNarrow && reader === 'caller' ? 'h-46 sm:h-36' : cx('h-128', !isNarrow && 'md:h-80')} />
+      <Skeleton className={isFolded ? 'h-33 sm:h-28' : cx('h-128', !isNarrow && 'md:h-80')} />
     );
   }
   return (
     <>
       <Outcomes stakes={stakes} price={parseUsdc(price)} reader={reader} isNarrow={isNarrow} lapse={lapse} />
-      <p className="max-w-3xl text-sm text-faint">{meanwhile(stakes, reader)}</p>
+      {/* A caller who is about to open a dispute decides nothing by it. */}
+      {!isFolded && <p className="max-w-3xl text-sm text-faint">{meanwhile(stakes, reader)}</p>}
     </>
   );
 }

@@ -26,19 +26,19 @@ const bytesOf = (base64: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 
 export function Evidence({ dispute, reader }: { dispute: DisputeSummary; reader: Reader }) {
+  const { has_evidence, evidence_hash, evidence_uri } = dispute;
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
-      <Facts
-        rows={[
-          ['Hash on the chain', <Id key="hash" value={dispute.evidence_hash} />],
-          dispute.evidence_uri !== null &&
-            dispute.evidence_uri !== '' && [
-              'Location given by the caller',
-              <span key="uri">{dispute.evidence_uri}</span>,
-            ],
-        ]}
-      />
-      {dispute.has_evidence ? <Kept dispute={dispute} /> : <Missing dispute={dispute} reader={reader} />}
+      {has_evidence && <Kept dispute={dispute} />}
+      {(!has_evidence || evidence_uri) && (
+        <Facts
+          rows={[
+            !has_evidence && ['Hash on the chain', <Id key="hash" value={evidence_hash} />],
+            evidence_uri ? ['Location given by the caller', <span key="uri">{evidence_uri}</span>] : null,
+          ]}
+        />
+      )}
+      {!has_evidence && <Missing dispute={dispute} reader={reader} />}
     </div>
   );
 }
@@ -70,26 +70,12 @@ function Kept({ dispute: { execution_id, evidence_hash } }: { dispute: DisputeSu
   if (hash !== evidence_hash) {
     return (
       <Note tone="bad" title="This file is not the evidence that the caller committed to">
-        The stored file has another SHA-256, {hash}. It is not shown, and proves nothing.
+        The chain has the SHA-256 {evidence_hash}, the stored file {hash}. It is not shown, and proves nothing.
       </Note>
     );
   }
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-3">
-      <div className="flex flex-wrap items-center justify-between gap-3 text-sm text-faint">
-        <p>
-          {media_type}, {formatCount(bytes.length)} bytes; its hash is the one on the chain
-        </p>
-        <Button
-          small
-          // With the type of plain bytes, so that no browser opens the file automatically.
-          onClick={() =>
-            saveFile(`evidence-${execution_id}.${FILE_ENDINGS[media_type]}`, bytes, 'application/octet-stream')
-          }
-        >
-          Download
-        </Button>
-      </div>
       {SHOWN_AS_TEXT.includes(media_type) && <Code text={new TextDecoder().decode(bytes)} label="Evidence" />}
       {SHOWN_AS_IMAGE.includes(media_type) && (
         <img
@@ -103,6 +89,20 @@ function Kept({ dispute: { execution_id, evidence_hash } }: { dispute: DisputeSu
           This type of file cannot be shown here. Open the download with care, because a stranger made it.
         </p>
       )}
+      <div className="flex flex-wrap items-center justify-between gap-3 text-sm text-faint">
+        <p>
+          {media_type}, {formatCount(bytes.length)} bytes · same hash as on the chain: <Id value={evidence_hash} />
+        </p>
+        <Button
+          small
+          // With the type of plain bytes, so that no browser opens the file automatically.
+          onClick={() =>
+            saveFile(`evidence-${execution_id}.${FILE_ENDINGS[media_type]}`, bytes, 'application/octet-stream')
+          }
+        >
+          Download
+        </Button>
+      </div>
     </div>
   );
 }

@@ -36,7 +36,7 @@ export function RunAgain({ execution: { execution_id: id, agent_id: agentId } }:
         void navigate({ to: '/agents/$agentId', params: { agentId }, search: { tab: 'run' } });
       }}
     >
-      Run again
+      Run again …
     </Button>
   );
 }

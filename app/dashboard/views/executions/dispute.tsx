@@ -7,7 +7,8 @@ import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { SignButton } from '../../parts/sign.tsx';
 import { Badge, buttonStyle, Card, Facts } from '../../parts/ui.tsx';
-import { formatAmount, formatLamports, Id, shorten, Time } from '../../parts/values.tsx';
+import { formatAmount, formatLamports, formatSpan, Id, shorten, Time } from '../../parts/values.tsx';
+import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
 import { Deadline } from '../disputes/deadline.tsx';
 import { depositQuery } from '../disputes/deposit.ts';
 import { DepositState } from '../disputes/depositState.tsx';
@@ -144,7 +145,14 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
             isCaller ? 'Bond held' : 'Caller’s bond',
             `${formatLamports(BigInt(dispute.bond_lamports))}${isForCreator ? ', yours if it is rejected' : ''}`,
           ],
-          isOpen && isCaller && !unread && ['Deposit held', held ? formatLamports(held.deposit) : '…'],
+          isOpen &&
+            isCaller &&
+            !unread && [
+              'Deposit held',
+              held
+                ? `${formatLamports(held.deposit)}, comes back ${formatSpan(ENDED_DISPUTE_SECONDS)} after the dispute ends`
+                : '…',
+            ],
           ...endRows(dispute, reader),
         ]}
       />

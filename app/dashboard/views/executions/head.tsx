@@ -45,14 +45,22 @@ export function Head({ execution }: { execution: Execution }) {
           </>
         }
         about={
-          <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-            <OutcomeBadge call={execution} />
-            <Time at={execution.initiated_at} hasSeconds />
-            <span aria-hidden="true" className="max-sm:hidden">
+          <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1 lg:grid">
+            <span className="inline-flex flex-wrap items-center gap-x-2.5">
+              <OutcomeBadge call={execution} />
+              <Time at={execution.initiated_at} hasSeconds />
+            </span>
+            <span aria-hidden="true" className="max-sm:hidden lg:hidden">
               ·
             </span>
             <span className="inline-flex items-center gap-1">
-              Call ID <Id value={id} />
+              Call ID{' '}
+              <span className="lg:hidden">
+                <Id value={id} />
+              </span>
+              <span className="max-lg:hidden">
+                <Id value={id} full />
+              </span>
             </span>
           </span>
         }

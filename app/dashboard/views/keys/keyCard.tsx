@@ -54,7 +54,7 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
           </h3>
           <p className="mt-1 flex flex-wrap items-center gap-x-3 text-sm text-faint">
             <span>
-              Key ID <Id value={apiKey.key_id} />
+              Key ID <Id value={apiKey.key_id} full />
             </span>
             <span>
               Created <Time at={apiKey.created_at} />

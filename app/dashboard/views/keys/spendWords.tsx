@@ -10,17 +10,11 @@ interface SpendWordsProps {
 }
 
 export function SpendWords({ limits, reach, warns = false }: SpendWordsProps) {
-  const { chain, unlimited, until, service } = spendWords(limits, reach);
+  const { chain, unlimited, service } = spendWords(limits, reach);
   return (
     <>
       <p className="font-medium tabular-nums">
-        {chain}
-        {unlimited && (
-          <>
-            , <span className={cx(warns && 'text-warn')}>{unlimited}</span>
-          </>
-        )}
-        , {until}
+        {chain} {unlimited && <span className={cx(warns && 'text-warn')}>{unlimited}</span>}
       </p>
       <p>{service}</p>
     </>

@@ -28,7 +28,7 @@ const dayOf = (ms: number): string => new Date(ms).toLocaleDateString(undefined,
 export function spendWords(
   limits: Pick<GrantFields, 'periodMax' | 'periodSeconds' | 'totalMax' | 'perExecutionMax'>,
   { agents, ips, endsAt, until }: Reach,
-): { chain: string; unlimited: string; until: string; service: string } {
+): { chain: string; unlimited: string; service: string } {
   const { periodMax, periodSeconds, totalMax, perExecutionMax } = limits;
   const show = (amount: bigint) => formatAmount(toUsdc(amount));
   const period = PERIODS[periodSeconds] ?? formatSpan(periodSeconds);
@@ -47,9 +47,8 @@ export function spendWords(
   const isEarlier = endsAt !== null && endsAt < until;
   const end = isEarlier ? `, until ${dayOf(endsAt)}` : '';
   return {
-    chain: `The chain enforces: ${amounts.join(', ')}`,
-    unlimited: idle.length > 0 ? `no lower limit ${idle.join(' or ')}` : '',
-    until: `until ${dayOf(until)}.`,
+    chain: `The chain enforces: ${amounts.join(', ')}, until ${dayOf(until)}.`,
+    unlimited: idle.length > 0 ? `No separate limit ${idle.join(' or ')}.` : '',
     service: `This service enforces: ${agentWords}, ${ipWords}${end}.`,
   };
 }

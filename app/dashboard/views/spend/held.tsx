@@ -150,8 +150,15 @@ function disputesBack({ backAt, held }: HeldInDisputes): ReactNode {
   const rest = held - backAt.length;
   return (
     <>
-      By themselves: {backAt.length === 1 ? 'one' : backAt.length} from {day} on,{' '}
-      {rest === 1 ? `one ${SPAN} after its dispute ends` : `${rest} others ${SPAN} after their disputes end`}
+      By themselves:{' '}
+      {backAt.length === 1 ? (
+        <>one on {day}</>
+      ) : (
+        <>
+          {backAt.length} from {day} on
+        </>
+      )}
+      , {rest === 1 ? `one ${SPAN} after its dispute ends` : `${rest} others ${SPAN} after their disputes end`}
     </>
   );
 }

@@ -22,13 +22,13 @@ export const RESULT_HASH_OFFSET = 225;
 
 /** Who pays the network fees of calls with a key. */
 const SPONSORED = {
-  key_sol: 'about 0.002 SOL, most of which is a refundable deposit',
+  key_sol: 'for each key about 0.002 SOL, nearly all of which you get back once the key has ended',
   key_fees:
-    'The network fees of calls with a key are paid by your gas balance, which may stay empty: this marketplace pays what it does not cover',
+    'This marketplace pays the network fees of calls with a key. A gas balance, if you keep one, is used first; you need none',
   key_call_sol: 'none: this marketplace pays the fees that the gas balance does not cover',
 };
 const UNSPONSORED = {
-  key_sol: 'about 0.01 SOL: a refundable deposit, and the gas balance of its first calls',
+  key_sol: 'for the first key about 0.01 SOL: a refundable deposit, and the gas balance of its first calls',
   key_fees: 'The network fees of calls with a key are paid by your gas balance, about 0.00001 SOL a call',
   key_call_sol: 'about 0.00001 a call, from the gas balance',
 };

@@ -191,7 +191,7 @@ function Ways({ run, onAgain }: { run: RunState; onAgain(): void }) {
   return (
     <div className="flex flex-wrap gap-2">
       <Button kind="primary" onClick={onAgain}>
-        Run again
+        Run again …
       </Button>
       {executionId && (
         <>
