@@ -38,5 +38,5 @@ export async function assertSameFigures(page: Page, visitor: Visitor, agentId: s
   const row = page.locator('section').filter({ has: page.getByRole('link', { name: 'Shouter' }) });
   await row.getByText('0 of 2', { exact: true }).waitFor();
   await page.goto(`/agents/${agentId}`);
-  await page.getByText('2 calls: 1 failed and refunded, 1 refunded after a dispute.').waitFor();
+  await page.getByText('0 of 2 delivered; 1 counts as failed, because its dispute was upheld.').waitFor();
 }
