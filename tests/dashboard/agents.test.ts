@@ -157,9 +157,8 @@ describe('agents', function () {
       const before = await site.visitor.balances();
       await page.goto(`${pathOf('csv-analyst')}?tab=run`);
       const run = page.getByRole('button', { name: 'Pay 0.25 USDC and run' });
-      await page.getByText('Fill in csv and query.').waitFor();
+      await page.getByText('Fill in csv, query, and the task.').waitFor();
       expect(await run.isDisabled()).to.equal(true);
-      await page.getByText('Fill in the task, csv, and query.').waitFor();
       await page.getByLabel('Task').fill('The warmest city');
       await page.getByRole('button', { name: 'Use the example' }).first().click();
       await page.getByRole('radio', { name: 'API key' }).check();
@@ -405,6 +404,7 @@ describe('agents', function () {
       await page.goto(pathOf('sandbox-paused'));
       const why = page.getByRole('region', { name: 'Why it cannot be called' });
       await why.getByText('Its creator has paused this agent').waitFor();
+      await why.getByRole('link', { name: 'Browse agents' }).waitFor();
       expect(await page.getByRole('tab', { name: 'Run' }).isDisabled()).to.equal(true);
     }));
 

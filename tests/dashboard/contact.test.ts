@@ -11,6 +11,7 @@ describe('the contact of the operator', () => {
   const site = useSite();
   const linkIn = (page: Page, role: 'main' | 'contentinfo') =>
     page.getByRole(role).getByRole('link', { name: 'Contact the operator' });
+  const addressIn = (page: Page) => page.getByRole('main').getByRole('link', { name: 'help@example.com', exact: true });
 
   it('is in the footer, under “Fees and rules”, and beside an error that asks for a report', () =>
     site.visit({ expected: /status of 500/ }, async (page) => {
@@ -21,14 +22,15 @@ describe('the contact of the operator', () => {
         return route.fulfill({ response, json });
       });
       await page.goto('/terms');
-      for (const role of ['main', 'contentinfo'] as const)
-        expect(await linkIn(page, role).getAttribute('href')).to.equal(CONTACT);
+      for (const link of [addressIn(page), linkIn(page, 'contentinfo')])
+        expect(await link.getAttribute('href')).to.equal(CONTACT);
       await assertAccessible(page);
       const json = procedureErrorExample('internal_error', -32603);
       await page.route('**/trpc/config.changes', (route) => route.fulfill({ status: 500, json }));
       await page.reload();
       await page.getByText('Quote this id when you report it to the operator.').waitFor();
-      expect(await linkIn(page, 'main').count()).to.equal(2);
+      expect(await linkIn(page, 'main').count()).to.equal(1);
+      expect(await addressIn(page).count()).to.equal(1);
     }));
 
   it('is not shown without one', () =>

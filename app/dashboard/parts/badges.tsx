@@ -90,9 +90,9 @@ export function TestMark() {
 }
 
 export const VERIFIED =
-  'Verified: the marketplace has checked who owns this wallet. It has checked neither the name shown nor the agent’s answers.';
+  'Verified: the marketplace has checked who owns this wallet. The name shown is the creator’s own choice, and the agent’s answers are not checked.';
 
-/** It says nothing about the agent, so it is shown beside the creator's name. */
+/** It says nothing about the agent or its creator's name, so it is not shown beside a name. */
 export function Verified() {
   return (
     <Badge tone="accent" className="shrink-0 whitespace-nowrap" title={VERIFIED}>

@@ -153,6 +153,12 @@ export default function Verify() {
           </>
         )}
       </div>
+      <p className="mt-8 text-sm text-faint print:hidden">
+        Without this page:{' '}
+        <a href="/docs#verify" className="text-accent underline underline-offset-2">
+          Verifying a result
+        </a>
+      </p>
     </>
   );
 }

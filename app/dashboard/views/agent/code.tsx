@@ -19,6 +19,7 @@ import { exampleParameters } from './schema/example.ts';
 import {
   KEY_VARIABLE,
   mcpSnippet,
+  type Program,
   type Snippet,
   type SnippetInput,
   snippetsOf,
@@ -83,7 +84,7 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
   );
 }
 
-function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Snippet }) {
+function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Program }) {
   const { data: config } = useQuery(configQuery);
   const { data: deposits } = useQuery(depositsQuery);
   const cost =
@@ -103,11 +104,12 @@ function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Snippet }) {
       <Step title={`2. Call ${agent.name}`}>
         <p className={WORDS}>
           Each call costs {formatAmount(agent.price_per_call_usdc)}. {config && keyFees(config.is_sponsored)} The call
-          returns the result, or an error and a refund. A long one returns 202, and the code waits. The parameters are
+          returns the result, or an error and a refund. A long call returns 202, and the code waits. The parameters are
           examples: replace them with yours.
         </p>
         <Shown snippet={snippet} label={`${snippet.name} that calls ${agent.name}`} />
       </Step>
+      <Run step={3} program={snippet} />
     </>
   );
 }
@@ -156,6 +158,7 @@ function ByX402({ agent, call }: { agent: AgentFull; call: SnippetInput }) {
       <Step title={`3. Call ${agent.name}`}>
         <Shown snippet={snippet} label={`Program that pays ${agent.name} by x402`} />
       </Step>
+      <Run step={4} program={snippet} />
     </>
   );
 }
@@ -232,6 +235,18 @@ function Shown({ snippet: { text, needs, file }, label }: { snippet: Snippet; la
       <Code text={text} label={label} file={file} isWhole />
       <p className={WORDS}>{needs}</p>
     </>
+  );
+}
+
+function Run({ step, program: { command } }: { step: number; program: Program }) {
+  return (
+    <Step title={`${step}. Run it`}>
+      <Code text={command} label="Running it" />
+      <p className={WORDS}>
+        After a lost connection, repeat it with the printed key: <code>IDEMPOTENCY_KEY=… {command}</code>. Nothing is
+        paid twice.
+      </p>
+    </Step>
   );
 }
 

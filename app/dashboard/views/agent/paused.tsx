@@ -21,7 +21,16 @@ export function Paused({ agent }: { agent: AgentFull }) {
   return (
     <section aria-label="Why it cannot be called" className="mb-8">
       <Note tone="warn" title={reason ? reason.title : 'This agent is paused'}>
-        {reason ? `${reason.text} Until then calls are refused, and nothing is paid.` : <Skeleton className="h-5" />}
+        {reason ? (
+          <>
+            {reason.text} Until then calls are refused, and nothing is paid.{' '}
+            <Link to="/" className="underline underline-offset-2">
+              Browse agents
+            </Link>
+          </>
+        ) : (
+          <Skeleton className="h-5" />
+        )}
       </Note>
     </section>
   );

@@ -176,7 +176,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
   const { task, parameters, timeoutSeconds } = draft.inputs;
   const timeout = errors.timeout === null && timeoutSeconds !== null ? timeoutSeconds : agent.timeout_seconds;
   const fillIn = useFillIn(agent, draft);
-  const missing = [...(task.trim() === '' ? ['the task'] : []), ...missingIn(agent.input_schema, parameters)];
+  const missing = [...missingIn(agent.input_schema, parameters), ...(task.trim() === '' ? ['the task'] : [])];
   const whyNot = missing.length > 0 ? `Fill in ${formatList(missing)}.` : null;
 
   function submit(event: FormEvent) {
@@ -196,7 +196,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
       label="Task"
       hint={
         isTitled(agent)
-          ? 'A title for your list of calls. This agent’s input is above; a few agents read the title too.'
+          ? 'A name to find this call by, for example “Warmest city”. It is also sent to the agent, and some read it: see Overview.'
           : 'A title for this call in your lists. Some agents also read it as the request: see Overview.'
       }
       value={draft.task}

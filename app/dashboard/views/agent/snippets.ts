@@ -17,26 +17,30 @@ export interface Snippet {
   text: string;
 }
 
+/** A snippet that is run as a program. */
+export interface Program extends Snippet {
+  command: string;
+}
+
 export const KEY_VARIABLE = 'MARKETPLACE_API_KEY';
 
-const runWith = (command: string): string =>
-  `Run it with: ${command}. After a lost connection, run IDEMPOTENCY_KEY=<the printed one> ${command}: it pays nothing twice.`;
-
-export function snippetsOf(input: SnippetInput): Snippet[] {
+export function snippetsOf(input: SnippetInput): Program[] {
   return [
     {
       name: 'TypeScript',
-      needs: `Node 20 or newer, Deno or Bun; no package. ${runWith('npx tsx call.mts')}`,
+      needs: 'Node 20 or newer, Deno or Bun; no package.',
+      command: 'npx tsx call.mts',
       file: 'call.mts',
       text: typescript(input),
     },
     {
       name: 'Python',
-      needs: `Python 3.8 or newer; no package. ${runWith('python3 call.py')}`,
+      needs: 'Python 3.8 or newer; no package.',
+      command: 'python3 call.py',
       file: 'call.py',
       text: python(input),
     },
-    { name: 'curl', needs: `Needs only a shell. ${runWith('sh call.sh')}`, file: 'call.sh', text: curl(input) },
+    { name: 'curl', needs: 'Needs only a shell.', command: 'sh call.sh', file: 'call.sh', text: curl(input) },
   ];
 }
 
@@ -51,10 +55,11 @@ export interface X402Input extends Omit<SnippetInput, 'priceUsdc'> {
 export const X402_INSTALL = 'npm install @x402/fetch @x402/svm @solana/kit';
 
 /** The call with the x402 packages, for a wallet that has USDC and no SOL. */
-export function x402Snippet({ baseUrl, agentId, task, parameters, rpcUrl, usdcMint, total }: X402Input): Snippet {
+export function x402Snippet({ baseUrl, agentId, task, parameters, rpcUrl, usdcMint, total }: X402Input): Program {
   return {
     name: 'x402',
-    needs: `Node 20 or newer. ${runWith('npx tsx call.mts')}`,
+    needs: 'Node 20 or newer.',
+    command: 'npx tsx call.mts',
     file: 'call.mts',
     text: `import { readFileSync } from 'node:fs';
 import { createKeyPairSignerFromBytes } from '@solana/kit';

@@ -53,6 +53,11 @@ function Inside({ agent, price = formatAmount(agent.price_per_call_usdc) }: Insi
       </div>
       <p className="mt-2 line-clamp-2 text-sm text-faint">{tagline}</p>
       <ul aria-label="Tags" className="mt-3 flex h-6 shrink-0 flex-wrap gap-1.5 overflow-hidden">
+        {agent.creator.verified && (
+          <li>
+            <Verified />
+          </li>
+        )}
         {isForTests(agent) && (
           <li>
             <ForTests />
@@ -84,6 +89,7 @@ function Inside({ agent, price = formatAmount(agent.price_per_call_usdc) }: Insi
         <Value
           label="Answers in"
           value={agent.avg_execution_time_ms > 0 ? formatDuration(agent.avg_execution_time_ms) : '–'}
+          title={agent.avg_execution_time_ms > 0 ? 'Plus the time to pay and settle' : undefined}
         />
         <Value label="Calls" value={hasRun ? formatCount(total_executions) : 'none yet'} />
       </dl>
@@ -92,13 +98,10 @@ function Inside({ agent, price = formatAmount(agent.price_per_call_usdc) }: Insi
 }
 
 /** Anyone can choose a name: the agent's page has the address. */
-function CreatorName({ creator: { display_name, pubkey, verified } }: Pick<AgentSummary, 'creator'>) {
+function CreatorName({ creator: { display_name, pubkey } }: Pick<AgentSummary, 'creator'>) {
   return (
-    <p className="flex min-h-5 flex-wrap items-center gap-x-1.5 gap-y-1 text-xs text-faint">
-      <span className="truncate" title={`${display_name} · ${pubkey}`}>
-        by <bdi>{display_name}</bdi>
-      </span>
-      {verified && <Verified />}
+    <p className="truncate text-xs leading-5 text-faint" title={`${display_name} · ${pubkey}`}>
+      by <bdi>{display_name}</bdi>
     </p>
   );
 }

@@ -22,7 +22,7 @@ const MOST_ASKED = 6;
 
 /** Also the height before anything is known, so that nothing moves. */
 const FRAME =
-  'mt-3 min-h-30 rounded-xl border border-line bg-raised px-4 py-2 text-sm sm:mt-6 sm:min-h-18 sm:px-5 sm:py-4';
+  'mt-3 min-h-32 rounded-xl border border-line bg-raised px-4 py-2 text-sm sm:mt-6 sm:min-h-18 sm:px-5 sm:py-4';
 
 export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
   const asked = (agents ?? []).filter(({ status }) => status === 'active').slice(0, MOST_ASKED);
@@ -72,12 +72,17 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
     );
   }
   return (
-    <section aria-label="First run" className={`${FRAME} flex flex-wrap items-center gap-x-6 gap-y-3`}>
+    <section aria-label="First run" className={`${FRAME} flex flex-wrap items-center gap-x-6 gap-y-2`}>
       <p className="max-sm:basis-full sm:min-w-60 sm:flex-1">
-        <span className="font-medium">Try it now.</span>{' '}
+        <span className="font-medium">Try {agent.name}</span>
+        {/* A phone has room for the first agent only if this has three lines. */}
         <span className="text-faint">
-          Run {agent.name} on its example. A test wallet pays {formatAmount(agent.price_per_call_usdc)}, which has no
-          value.
+          <span className="max-sm:hidden">: “{agent.tagline.replace(/\.$/, '')}”, on the creator’s example</span>.{' '}
+          {wallet
+            ? 'Your wallet'
+            : `You sign in with a shared test wallet${testWallet ? `, “${testWallet.name}”` : ''}. It`}{' '}
+          pays {formatAmount(agent.price_per_call_usdc)}, without value
+          {wallet ? '.' : '; its earlier calls are not yours.'}
         </span>
       </p>
       <span className="flex items-center gap-2">

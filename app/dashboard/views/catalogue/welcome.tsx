@@ -37,7 +37,7 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
         </div>
         {/* A phone has room for the first agent only if the questions are one line. */}
         <details className="open:basis-full sm:hidden">
-          <summary className="py-1 font-medium text-accent">New to USDC and wallets?</summary>
+          <summary className="py-1 font-medium text-accent">New to this?</summary>
           <Answers />
         </details>
         <a href="/docs" className="py-1 font-medium text-accent underline underline-offset-2">
@@ -76,6 +76,11 @@ function Answers() {
         it to your wallet.<OnTest> The test USDC of this network has no value.</OnTest>
       </Explained>
       <WhatIsAWallet />
+      <Explained term="What is Solana?">
+        Solana is a public network of computers that records payments. “The chain” is that record: anybody can read it,
+        and the marketplace cannot rewrite it. A program there holds the price of each call until there is a result, or
+        returns it.
+      </Explained>
     </>
   );
 }

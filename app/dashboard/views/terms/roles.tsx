@@ -17,7 +17,7 @@ export function Roles({ config, pending }: { config: MarketplaceConfig; pending:
             'Program upgrades',
             <Role
               key="upgrades"
-              about="The holder of the upgrade authority can replace the program on Solana, and so change every rule here and take what the program holds: escrows, collateral and the allowances of API keys. The delay and the guardian do not limit it."
+              about="The program has not been audited. The holder of the upgrade authority can replace the program on Solana, and so change every rule here and take what the program holds: escrows, collateral and the allowances of API keys. The delay and the guardian do not limit it."
             >
               <a
                 href={explorerUrl(config, 'address', config.program_id)}
@@ -25,14 +25,14 @@ export function Roles({ config, pending }: { config: MarketplaceConfig; pending:
                 rel="noreferrer"
                 className="text-accent underline underline-offset-2"
               >
-                See who holds it
+                In the explorer, at “Upgrade Authority”
               </a>
             </Role>,
           ],
           config.operator_contact !== null && [
             'Operator',
             <Role key="operator" about="Runs this service: the page, the API and its relays.">
-              <ContactOperator className="text-accent underline underline-offset-2" />
+              <ContactOperator className="text-accent wrap-anywhere underline underline-offset-2" isAddress />
             </Role>,
           ],
           [

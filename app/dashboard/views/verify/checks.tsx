@@ -58,6 +58,17 @@ export function VerificationResult({ verification, onId, onNode, isCreator }: Ve
           </p>
         </div>
       )}
+      {endedAt && (
+        <p className="text-sm text-faint">
+          Checked {subject.from} on <When at={endedAt} />,{' '}
+          {rpcUrl === null ? 'without a Solana node' : `against ${nodeWords}`}.{' '}
+          {isOwnNode && onNode && (
+            <button type="button" onClick={onNode} className="text-accent underline underline-offset-2 print:hidden">
+              Check with another node
+            </button>
+          )}
+        </p>
+      )}
       {onId && isMade && failed.length > 0 && id && subject.kind === 'receipt' && rpcUrl !== null && (
         <div className="print:hidden">
           <Button small onClick={() => onId(id)}>
@@ -68,36 +79,17 @@ export function VerificationResult({ verification, onId, onNode, isCreator }: Ve
       {isRunning && <Skeleton className="h-112 sm:h-80" />}
       {isMade && failed.length > 0 && <CheckList checks={failed} {...{ facts, isSigned }} />}
       {!isRunning && !error && <Bought verification={verification} />}
-      <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 text-sm text-faint">
-        <p>
-          {endedAt && (
-            <>
-              Checked {subject.from} on <When at={endedAt} />,{' '}
-              {rpcUrl === null ? 'without a Solana node' : `against ${nodeWords}`}.{' '}
-              {isOwnNode && onNode && (
-                <button
-                  type="button"
-                  onClick={onNode}
-                  className="text-accent underline underline-offset-2 print:hidden"
-                >
-                  Check with another node
-                </button>
-              )}
-            </>
-          )}
-        </p>
-        <span className="flex flex-wrap gap-2">
-          <Button small disabled={!endedAt} onClick={() => window.print()}>
-            Print
-          </Button>
-          <Button
-            small
-            disabled={!endedAt}
-            onClick={() => saveFile(`verification-${id ?? 'receipt'}.json`, reportOf(verification))}
-          >
-            Download the verification
-          </Button>
-        </span>
+      <div className="flex flex-wrap gap-2">
+        <Button small disabled={!endedAt} onClick={() => window.print()}>
+          Print
+        </Button>
+        <Button
+          small
+          disabled={!endedAt}
+          onClick={() => saveFile(`verification-${id ?? 'receipt'}.json`, reportOf(verification))}
+        >
+          Download the verification
+        </Button>
       </div>
       {isMade && open.length > 0 && <CheckList checks={open} {...{ facts, isSigned }} />}
       {isMade && passed.length > 0 && (

@@ -1,9 +1,10 @@
 /** The payer: the connected wallet, or the wallet of an API key. */
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Choice } from '../../../parts/choice.tsx';
 import { Input } from '../../../parts/ui.tsx';
 import { formatAmount, shorten, Time } from '../../../parts/values.tsx';
-import { explain } from '../../../service.ts';
+import { configQuery, explain } from '../../../service.ts';
 import { useConnected } from '../../../wallet/wallets.ts';
 import { type Payer, useTypedKey } from './cost.ts';
 
@@ -18,6 +19,7 @@ interface PayerChoiceProps {
 export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerChoiceProps) {
   const connected = useConnected();
   const { data: key, error: unread } = useTypedKey(payer, apiKey);
+  const { data: config } = useQuery(configQuery);
   return (
     <fieldset className="grid gap-2">
       <legend className="mb-2 text-sm font-medium">Pay by</legend>
@@ -28,7 +30,12 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
             : 'You are asked to connect one.')}
       </Choice>
       <Choice name="payer" title="API key" isChosen={payer === 'key'} onChoose={() => onPayer('key')}>
-        {payer === 'key' && 'You paste a key. It pays within its limits, without asking again.'}
+        {payer === 'key'
+          ? 'You paste a key. It pays within its limits, without asking again.'
+          : config &&
+            (config.is_sponsored
+              ? 'No approval per call. The marketplace pays network fees and lends deposits that the key’s gas balance does not cover.'
+              : 'No approval per call. The key’s gas balance pays the network fees and lends the deposit.')}
       </Choice>
       {payer === 'key' && (
         <div className="mt-2 grid gap-2">
