@@ -29,7 +29,6 @@ const INSTRUCTIONS = [
   'refund_execution',
   'move_unclaimed_refund',
 ];
-const LEAF_DOMAIN = 'ARCHIVE_LEAF_DOMAIN';
 const ACCOUNTS = ['AgentListing', 'ExecutionRecord', 'Archive'];
 
 /** Cuts the IDL, which would be half of the package, to the needed parts, and makes its constants plain values. */
@@ -41,20 +40,16 @@ const shortIdl: Plugin = {
   },
 };
 
-/** Only constants that the modules with checks use. */
+/** The constants as plain values, without the IDL. */
 function plainConstants(): string {
-  const receipt = join(SDK, 'receipt');
-  const checks = readdirSync(receipt).map((file) => readFileSync(join(receipt, file), 'utf8'));
-  const more = ['program/archiveTree.ts', 'client/quote.ts'].map((file) => readFileSync(join(SDK, file), 'utf8'));
-  const sources = [...checks, ...more].join('\n');
-  const plain = Object.entries(constants)
-    .filter(([name]) => sources.includes(`constants.${name}`))
-    .map(([name, value]) => `${name}: ${value}${typeof value === 'bigint' ? 'n' : ''}`);
-  const bytes = idl.constants.filter(({ name }) => name === LEAF_DOMAIN || sources.includes(`'${name}'`));
+  const plain = Object.entries(constants).map(
+    ([name, value]) => `${name}: ${value}${typeof value === 'bigint' ? 'n' : ''}`,
+  );
+  const bytes = idl.constants.flatMap(({ name, type, value }) => (type === 'bytes' ? [`${name}: ${value}`] : []));
   return `export const constants = { ${plain.join()} };
-const BYTES = { ${bytes.map(({ name, value }) => `${name}: ${value}`).join()} };
+const BYTES = { ${bytes.join()} };
 export const constantBytes = (name) => Uint8Array.from(BYTES[name]);
-export const ${LEAF_DOMAIN} = constantBytes('${LEAF_DOMAIN}');`;
+export const ARCHIVE_LEAF_DOMAIN = constantBytes('ARCHIVE_LEAF_DOMAIN');`;
 }
 
 function shorten(): string {
