@@ -52,7 +52,7 @@ describe('the admin', function () {
         json.result.data.archive_waiting = { count: 7, oldest_seconds: 9_000, is_late: true };
         Object.assign(lamports, { lent: 4_050_000, lent_limit: 10_000_000_000, free: 9_995_950_000 });
         Object.assign(lamports, { due: 3_000_000, due_seconds: 600, unclaimed: 2_000_000, burnt_today: 5_000 });
-        Object.assign(x402, { lamports: 90_000_000, min_lamports: 2_000_000, open_deposits: 3 });
+        Object.assign(x402, { lamports: 1_500_000, min_lamports: 2_000_000, open_deposits: 3 });
         return route.fulfill({ response, json });
       });
       await page.goto('/admin');
@@ -64,7 +64,8 @@ describe('the admin', function () {
         .waitFor();
       await fact('Lent for refunds that wait for their callers').getByText('0.0020 SOL', { exact: true }).waitFor();
       await fact('Network fees that nobody paid, 24 hours').getByText('0.000005 SOL', { exact: true }).waitFor();
-      await fact('Its balance').getByText('0.0900 SOL', { exact: true }).waitFor();
+      await fact('Its balance').getByText('0.0015 SOL', { exact: true }).waitFor();
+      await page.getByText('New calls by x402 are refused').waitFor();
       await fact('No new payments below').getByText('0.0020 SOL', { exact: true }).waitFor();
       await fact('Records to archive').getByText('7, the oldest for 2 hours 30 minutes', { exact: true }).waitFor();
       await page.getByText('Ended records are not archived in time').waitFor();
@@ -268,7 +269,12 @@ describe('the admin', function () {
         await page.goto(`/admin/disputes/${cases.upheld}`);
         await page.getByText('The marketplace does not have the evidence').waitFor();
         await page.getByText('If it does not come, decide on what was asked and answered.').waitFor();
-        await page.locator('dt').filter({ hasText: 'Of this agent' }).locator('+ dd').getByText('1 open').waitFor();
+        await page
+          .locator('dt')
+          .filter({ hasText: 'This agent' })
+          .locator('+ dd')
+          .getByText('1 other dispute (open)')
+          .waitFor();
       }));
 
     it('asks the caller for evidence that is missing, and takes only the text or file with its hash', () =>

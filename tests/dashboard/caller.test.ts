@@ -99,7 +99,7 @@ describe('the caller', function () {
       expect(await ask('/v1/executions')).to.equal(200);
       // Without a reload: the list follows events elsewhere.
       const left = (100 - answer.cost_usdc).toFixed(2);
-      await card(page).getByText(`${left} USDC left of 100.00`).waitFor();
+      await card(page).getByText(`of 100.00 USDC used, ${left} left`).waitFor();
       await card(page).getByText('The chain enforces: 5.00 USDC per day').waitFor();
       await card(page).getByText('Use in the last 30 days').click();
       await card(page)

@@ -17,7 +17,8 @@ export interface PagesProps {
 /** The part of a list that a page shows, as the procedures take it. */
 export const pageOf = (page: number, size: number) => ({ limit: size, offset: (page - 1) * size });
 
-export function Pages({ page, size, total, about, onPage, names = ['Newer', 'Older'] }: PagesProps) {
+export function Pages({ page, size, total, about, onPage, names }: PagesProps) {
+  const [back, forth] = names ?? ['Newer', 'Older'];
   const first = (page - 1) * size + 1;
   const last = Math.min(page * size, total);
   return (
@@ -25,15 +26,15 @@ export function Pages({ page, size, total, about, onPage, names = ['Newer', 'Old
       <p className="tabular-nums" aria-live="polite">
         {total > size
           ? [`${formatCount(first)}–${formatCount(last)} of ${formatCount(total)}`, about].filter(Boolean).join('; ')
-          : (about ?? `${formatCount(total)} in total`)}
+          : (about ?? `${formatCount(total)} in total${names ? '' : ', newest first'}`)}
       </p>
       {total > size && (
         <div className="flex gap-2">
           <Button small disabled={page <= 1} onClick={() => onPage(page - 1)}>
-            {names[0]}
+            {back}
           </Button>
           <Button small disabled={last >= total} onClick={() => onPage(page + 1)}>
-            {names[1]}
+            {forth}
           </Button>
         </div>
       )}

@@ -8,7 +8,7 @@ const SELECTED =
   'data-[state=active]:border-accent data-[state=active]:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink';
 export const TAB = `inline-flex min-h-10 shrink-0 items-center gap-1.5 rounded-t-lg border-b-2 border-transparent px-2 max-[380px]:px-1.5 text-sm sm:px-3 font-medium whitespace-nowrap text-faint hover:text-ink disabled:cursor-not-allowed disabled:hover:text-faint ${SELECTED}`;
 
-/** Scrolls the row to its selected tab: at first, for another `of`, and when a badge changes the width of a tab. */
+/** Scrolls the row to its selected tab: at first, for another `of`, and when the width of the row or of a tab changes. */
 export function useSelectedTab(list: RefObject<HTMLElement | null>, of?: string): void {
   useEffect(() => {
     const row = list.current;
@@ -22,7 +22,7 @@ export function useSelectedTab(list: RefObject<HTMLElement | null>, of?: string)
       if (selected) row.scrollLeft = selected.offsetLeft - (row.clientWidth - selected.offsetWidth) / 2;
       mark();
     });
-    for (const tab of row.children) sizes.observe(tab);
+    for (const part of [row, ...row.children]) sizes.observe(part);
     row.addEventListener('scroll', mark);
     return () => {
       sizes.disconnect();

@@ -34,11 +34,17 @@ export const firstDisputesQuery = (wallet: string | null | undefined) =>
     enabled: Boolean(wallet),
   });
 
-/** The first open disputes by due time, and the number of all. For the admin, whose log has a line for each reading. */
+/** The state of the deployment, for the admin. Reading it is not logged. */
+export const stateQuery = queryOptions({
+  queryKey: ['operation.state'],
+  queryFn: () => call('operation.state'),
+  refetchInterval: DISPUTES_MS,
+});
+
+/** The first open disputes by due time. For the admin, whose log has a line for each reading: so it is not polled. */
 export const openQueueQuery = queryOptions({
   queryKey: ['disputes.queue', 'open'],
   queryFn: () => call('disputes.queue', { outcome: 'open', limit: OPEN_SHOWN }),
-  refetchInterval: DISPUTES_MS,
 });
 
 /**
@@ -48,12 +54,9 @@ export const openQueueQuery = queryOptions({
 export function useOpenDisputes(): { own: number; queue: number; tone: 'warn' | 'plain' } {
   const { wallet, isAdmin } = useSession();
   const own = useQuery(firstDisputesQuery(wallet));
-  const queue = useQuery({
-    ...openQueueQuery,
-    enabled: isAdmin,
-  });
+  const state = useQuery({ ...stateQuery, enabled: isAdmin });
   const open = own.data?.disputes.filter(({ outcome }) => outcome === 'open') ?? [];
-  const waiting = (isAdmin && queue.data?.total) || 0;
+  const waiting = (isAdmin && state.data?.open_disputes) || 0;
   const mayAct = open.some(
     ({ caller, creator, has_evidence, reply, lapses_at }) =>
       (caller === wallet && !has_evidence) ||
@@ -73,7 +76,12 @@ export function WaitingAt({ to }: Pick<Place, 'to'>) {
 function OpenAt({ to }: { to: '/disputes' | '/admin' }) {
   const { own, queue, tone } = useOpenDisputes();
   const count = to === '/admin' ? queue : own;
-  return count > 0 ? <Badge tone={tone}>{count} open</Badge> : null;
+  if (count === 0) return null;
+  return (
+    <Badge tone={tone}>
+      {count} <span className="max-sm:sr-only">open</span>
+    </Badge>
+  );
 }
 
 /** The number of open disputes about the wallet's agents that have no reply, up to FIRST_DISPUTES. */

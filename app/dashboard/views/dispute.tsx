@@ -189,7 +189,6 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             {task !== null && <Code text={task} label="Task" />}
             {sent !== null && <Parameters parameters={sent} />}
           </Fold>
-          {reader === 'admin' && isOpen && <Promised dispute={dispute} />}
           <Fold title="What was answered" gist={result === null ? 'no longer kept' : sizeOf(result)} open={mustRead}>
             {result === null ? (
               <p className="text-sm text-faint">The marketplace no longer has the result.</p>
@@ -198,8 +197,9 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             )}
           </Fold>
           {reader !== 'caller' && replies}
+          {reader === 'admin' && isOpen && <Promised dispute={dispute} />}
           {isOpen && reader === 'creator' && <AtStake dispute={dispute} reader={reader} />}
-          {found.others && <Others dispute={dispute} others={found.others} />}
+          {found.others && <Others others={found.others} />}
         </div>
         {mayDecide && (
           <Card

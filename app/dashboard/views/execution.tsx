@@ -134,7 +134,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
             <Amounts execution={execution} dispute={dispute} record={record} />
           </div>
           <Card className="pb-0 max-lg:order-3">
-            <h2 className="mb-4 text-sm text-faint">Timeline</h2>
+            <h2 className="mb-4 font-semibold">Timeline</h2>
             <Timeline execution={execution} dispute={dispute} record={record} />
           </Card>
           {execution.status === 'completed' &&
@@ -208,7 +208,7 @@ function Disputable({ execution, record }: Pick<CallParts, 'execution' | 'record
   }
   return (
     <Card className="max-lg:order-4">
-      <h2 className="font-medium">Not what you paid for?</h2>
+      <h2 className="font-semibold">Not what you paid for?</h2>
       <p className="mt-1 mb-4 text-sm text-faint tabular-nums">
         You can dispute it until <Time at={until} />.{' '}
         {config && `Bond ${formatLamports(BigInt(config.dispute_bond_lamports))}, lost if rejected.`}

@@ -12,7 +12,6 @@ import { changesQuery, configQuery } from '../service.ts';
 import { depositsQuery } from '../wallet/deposits.ts';
 import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS, SLASH_MULTIPLE } from '../wallet/programTerms.ts';
 import { useSession } from '../wallet/session.ts';
-import { EXCESS, excessEnd } from './disputes/excess.ts';
 import { awardPayment, depositReturn } from './disputes/payouts.ts';
 import { feeLimit, priceRange } from './listing/own.ts';
 import { CHANGE_EFFECTS, Changes } from './terms/changes.tsx';
@@ -54,14 +53,14 @@ export default function View() {
               </Suspense>
             )}
             <Changes />
-            <section className="grid gap-2 text-sm">
+            <Card className="grid gap-2 text-sm">
               <h2 className="text-base font-semibold">Effect of changes</h2>
               <ul className="grid list-disc gap-1.5 pl-5">
                 {CHANGE_EFFECTS.map((effect) => (
                   <li key={effect}>{effect}</li>
                 ))}
               </ul>
-            </section>
+            </Card>
           </div>
         </div>
       </div>
@@ -206,7 +205,16 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
               ]}
             />,
           ],
-          ['Above the price', `${EXCESS} ${excessEnd(config.longest_span_seconds)}`],
+          [
+            'Above the price',
+            <Lines
+              key="excess"
+              texts={[
+                'It is kept for callers of this agent whose later disputes its collateral cannot pay.',
+                `What is then left can go to the treasury: when the collateral is returned, or ${formatSpan(config.longest_span_seconds, { units: 3 })} after the last upheld dispute if none is open.`,
+              ]}
+            />,
+          ],
           ['If rejected', 'The creator gets the bond, and the price stays paid. Nothing else changes.'],
           [
             'If undecided',

@@ -22,11 +22,14 @@ const HEAD = [
   'Badge',
   <AtRight key="agents">Agents</AtRight>,
   <AtRight key="calls">Calls</AtRight>,
-  <AtRight key="failed">Failed</AtRight>,
+  <AtRight key="failed">Of them failed</AtRight>,
   'Disputes',
   <AtRight key="earned">Earned, USDC</AtRight>,
   '',
 ];
+
+const HOW_TO_CHECK =
+  'Check it outside this page: ask the owner for a sentence of yours signed with this wallet, or find the address on a site that you know is theirs. A message that only names the wallet proves nothing.';
 
 const REFRESH_MS = 5_000;
 /** Pause after which typing counts as finished. */
@@ -61,7 +64,7 @@ export function CreatorsTab() {
       <p className="max-w-2xl text-sm text-faint">
         The badge “Verified wallet” tells callers, on every agent of a wallet, that you have checked who owns it. It
         vouches neither for the name shown nor for the answers. It gives no other rights, and you can remove it at any
-        time.
+        time. {HOW_TO_CHECK}
       </p>
       <div className="w-full sm:w-80">
         <Input
@@ -119,7 +122,7 @@ export function CreatorsTab() {
             <Cell of="Calls" className="tabular-nums sm:text-right">
               {formatCount(creator.total_executions)}
             </Cell>
-            <Cell of="Failed" className="tabular-nums sm:text-right">
+            <Cell of="Of them failed" className="tabular-nums sm:text-right">
               {formatCount(creator.failed_executions)}
             </Cell>
             <Cell of="Disputes" className="tabular-nums">
@@ -168,7 +171,7 @@ function BadgeDialog({ creator, onClose }: { creator: CreatorSummary; onClose():
       title={verified ? `Verify ${nameOf(creator)}?` : `Remove the badge of ${nameOf(creator)}?`}
       about={
         verified
-          ? 'The badge “Verified wallet” appears on every agent of this wallet, under every name that it chooses. Give it only after you have checked who owns the wallet. You can remove it at any time.'
+          ? `The badge “Verified wallet” appears on every agent of this wallet, under every name that it chooses. Give it only after you have checked who owns the wallet. ${HOW_TO_CHECK} You can remove the badge at any time.`
           : 'The badge is removed from all agents of this wallet. They stay listed and accept calls.'
       }
       rows={[

@@ -8,7 +8,7 @@ import { formatterOf } from '../../parts/amount.ts';
 import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
 import { AtRight, Cell } from '../../parts/table.tsx';
-import { buttonStyle, Empty, Select } from '../../parts/ui.tsx';
+import { Badge, buttonStyle, Empty, Select } from '../../parts/ui.tsx';
 import { Id, shorten, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { useCreatorName } from '../disputes/creatorName.ts';
@@ -122,9 +122,10 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
             <Due dispute={dispute} />
           </span>
         ) : (
-          <span>
-            {OUTCOME_WORDS[outcome]} {resolved_at !== null && <Time at={resolved_at} />}
-            {isUninformed(dispute) && ', without the evidence'}
+          <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
+            <Badge>{OUTCOME_WORDS[outcome]}</Badge>
+            {resolved_at !== null && <Time at={resolved_at} />}
+            {isUninformed(dispute) && <span className="text-warn">without the evidence</span>}
           </span>
         )}
       </Cell>

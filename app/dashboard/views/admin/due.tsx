@@ -47,5 +47,8 @@ export function Unheard({ dispute }: { dispute: DisputeSummary }) {
   return `${unheardWords(dispute)}; ${left < 0 ? `due ${formatSpan(-left)} ago` : `due in ${formatSpan(left)}`}.`;
 }
 
-/** The remaining time as text, for an open dispute on a coloured surface. */
-export const DueWords = ({ dispute }: { dispute: DisputeSummary }) => <>{wordsOf(useSecondsLeft(dispute))}</>;
+/** The remaining time as text beside the due time, for an open dispute on a coloured surface. */
+export function DueWords({ dispute }: { dispute: DisputeSummary }) {
+  const left = useSecondsLeft(dispute);
+  return left < 0 ? wordsOf(left) : `in ${formatSpan(left)}`;
+}

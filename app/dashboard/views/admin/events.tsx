@@ -49,7 +49,8 @@ function Resolved({ data }: { data: Data }) {
   return (
     <>
       <Link to="/admin/disputes/$executionId" params={{ executionId: id }} title={id} className="text-accent underline">
-        {upheld ? 'Upheld' : 'Rejected'} dispute over {agent?.name ?? shorten(String(listing))}
+        {upheld ? 'Upheld' : 'Rejected'} dispute over {agent?.name ?? shorten(String(listing))}, call{' '}
+        <span className="font-mono text-[0.8125rem] whitespace-nowrap">{shorten(id)}</span>
       </Link>
       {upheld && `, ${usdc(amountToCaller)} for the caller`}
     </>
@@ -99,7 +100,8 @@ export function eventWords({ event, data }: AdminEvent, earlier: readonly AdminE
 /** By the name of the agent, if what the page has read says it. */
 export function DisputeLink({ executionId }: { executionId: string }) {
   const { events: page = 1 } = useSearch({ from: '/admin' });
-  const { data: queue } = useQuery(openQueueQuery);
+  // Not read for a name: each reading is logged.
+  const { data: queue } = useQuery({ ...openQueueQuery, enabled: false });
   const { data: log } = useQuery(eventsQuery(page));
   const resolved = log?.events.find(({ event, data }) => event === 'DisputeResolved' && idOf(data) === executionId);
   const listing = String(
@@ -113,7 +115,7 @@ export function DisputeLink({ executionId }: { executionId: string }) {
       title={executionId}
       className="text-accent underline"
     >
-      {agent && `${agent.name}, `}
+      {agent && `${agent.name}, call `}
       <span className="font-mono text-[0.8125rem] whitespace-nowrap">{shorten(executionId)}</span>
     </Link>
   );

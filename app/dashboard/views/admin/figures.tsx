@@ -17,7 +17,7 @@ export function Figures({ state }: { state: OperationState }) {
   return (
     <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
       <Figure
-        label="SOL for fees lasts"
+        label="SOL of the relay lasts"
         value={runwayOf(state)}
         about={state.runway_hours === null ? 'Nothing is being spent' : 'At the present rate'}
       />

@@ -3,8 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { OperationState } from '../../../sdk/wire/operationProcedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
-import { Card, Facts } from '../../parts/ui.tsx';
-import { formatAmount, formatCount } from '../../parts/values.tsx';
+import { formatterOf } from '../../parts/amount.ts';
+import { Card } from '../../parts/ui.tsx';
+import { formatCount } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { readAccounts, tokenOf } from '../../wallet/accounts.ts';
 
@@ -29,28 +30,42 @@ function useTreasury(): number | null | undefined {
 export function HeldUsdc({ state: { held, listings } }: { state: OperationState }) {
   const treasury = useTreasury();
   const agents = listings.active + listings.paused;
+  const { escrow_usdc: escrow, collateral_usdc: collateral, forfeited_usdc: kept } = held;
+  const sum = Number((escrow + collateral + kept).toFixed(6));
+  const amount = formatterOf([escrow, collateral, kept, sum, treasury ?? 0]);
   return (
     <Card className="grid content-start gap-4">
       <h2 className="font-semibold">USDC held</h2>
-      <Facts
+      <Amounts
+        title="Held for others"
         rows={[
-          ['In escrow for open calls', formatAmount(held.escrow_usdc)],
-          [
-            'Collateral',
-            `${formatAmount(held.collateral_usdc)}, for ${formatCount(agents)} listed ${agents === 1 ? 'agent' : 'agents'}`,
-          ],
-          ['Kept from awards', `${formatAmount(held.forfeited_usdc)}, for later callers`],
-          [
-            'Treasury',
-            <span key="treasury" className="flex flex-wrap gap-x-3">
-              {treasury == null ? '–' : formatAmount(treasury)}
-              <Link to="/admin" search={{ tab: 'settings' }} className="text-accent underline">
-                Withdraw in Settings
-              </Link>
-            </span>,
-          ],
+          ['Escrow of calls in progress', amount(escrow)],
+          [`Collateral of ${formatCount(agents)} listed ${agents === 1 ? 'agent' : 'agents'}`, amount(collateral)],
+          ['Kept from awards, for later callers', amount(kept)],
+          ['Sum', amount(sum)],
         ]}
       />
+      <Amounts title="The marketplace’s own" rows={[['Treasury', treasury == null ? '–' : amount(treasury)]]} />
+      <Link to="/admin" search={{ tab: 'settings' }} className="justify-self-start text-sm text-accent underline">
+        Withdraw in Settings
+      </Link>
     </Card>
+  );
+}
+
+/** Amounts below each other, with their points aligned. */
+function Amounts({ title, rows }: { title: string; rows: readonly (readonly [label: string, amount: string])[] }) {
+  return (
+    <div>
+      <h3 className="text-sm font-medium">{title}</h3>
+      <dl className="mt-1 flex flex-col gap-1 text-sm">
+        {rows.map(([label, amount]) => (
+          <div key={label} className="flex justify-between gap-x-4">
+            <dt className="text-faint">{label}</dt>
+            <dd className="whitespace-nowrap tabular-nums">{amount} USDC</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
   );
 }

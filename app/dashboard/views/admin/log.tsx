@@ -5,7 +5,7 @@ import type { ComponentProps, ReactNode } from 'react';
 import type { AdminAction, AdminActionName, AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
 import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
-import { Badge, Empty } from '../../parts/ui.tsx';
+import { Badge, cx, Empty } from '../../parts/ui.tsx';
 import { Clock, Id, Time } from '../../parts/values.tsx';
 import { call, configQuery } from '../../service.ts';
 import { DisputeLink, eventsQuery, eventWords } from './events.tsx';
@@ -24,6 +24,9 @@ const ACTION_WORDS: Record<AdminActionName, string> = {
   'disputes.evidence': 'Read evidence',
   'disputes.putReason': 'Saved the reason for a decision',
 };
+
+/** They change nothing, so their rows are faint. */
+const READS: ReadonlySet<AdminActionName> = new Set(['disputes.queue', 'disputes.case', 'disputes.evidence']);
 
 export function LogTab() {
   return (
@@ -87,7 +90,7 @@ function ActionRow({ action }: { action: AdminAction }) {
   const { data: config } = useQuery(configQuery);
   const isLong = ended_at !== null && Date.parse(ended_at) - Date.parse(begun_at) >= LONG_MS;
   return (
-    <tr className={ROW}>
+    <tr className={cx(ROW, READS.has(action.action) && 'text-faint')}>
       <td className="max-sm:order-last max-sm:w-full max-sm:text-faint">
         <Time at={begun_at} hasSeconds />
         {isLong && (
@@ -131,7 +134,7 @@ function Events() {
       about="Transactions of the admin and the guardian on the chain, no matter which program sent them."
       what="The transactions"
       empty="The index has no transactions yet"
-      head={['When', 'What', 'By', 'Fields', 'Transaction']}
+      head={['When', 'What', 'By', 'Details', 'Transaction']}
       query={query}
       page={page}
       onPage={(next) => void navigate({ search: (before) => ({ ...before, events: next }) })}
@@ -159,7 +162,10 @@ function EventRow({ event, what }: { event: AdminEvent; what: ReactNode }) {
       </td>
       <td className="max-w-96 max-sm:order-1 max-sm:has-[[open]]:w-full">
         <details className="min-w-0">
-          <summary className="cursor-pointer text-faint">Show</summary>
+          <summary className="cursor-pointer text-faint">
+            <span className="sm:hidden">Transaction and details</span>
+            <span className="max-sm:hidden">Show</span>
+          </summary>
           <span className="sm:hidden">
             <Id value={event.signature} kind="tx" />
           </span>

@@ -36,7 +36,7 @@ export const PROBLEM_WORDS: Record<Problem, { title: string; todo: string }> = {
   },
   opens_paused: {
     title: 'New calls are paused',
-    todo: 'The admin or the guardian paused them. Open ones are settled or refunded. Settings shows whose pause it is. Each lifts its own.',
+    todo: 'The admin or the guardian paused them. Calls in progress are still settled or refunded. Settings shows whose pause it is. Each lifts its own.',
   },
   fees_low: {
     title: 'The relay has too little SOL for fees',
@@ -50,6 +50,12 @@ export const PROBLEM_WORDS: Record<Problem, { title: string; todo: string }> = {
     title: 'The relay is stopping',
     todo: 'It finishes the calls in progress and accepts no new ones. If it should not stop, start it again.',
   },
+};
+
+/** Other calls continue, so it is no problem of the service. */
+export const X402_FEES_LOW = {
+  title: 'New calls by x402 are refused: their payer has too little SOL',
+  todo: 'Send SOL to the address under “Calls paid by x402”. Calls by API key and by wallet do not need it.',
 };
 
 /** Executions continue meanwhile, so it is no problem of the service. */

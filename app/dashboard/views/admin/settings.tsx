@@ -5,13 +5,13 @@ import type { ReactNode } from 'react';
 import { Unread } from '../../parts/trouble.tsx';
 import { Card, Facts } from '../../parts/ui.tsx';
 import { Copy, formatSpan, Id } from '../../parts/values.tsx';
+import { stateQuery } from '../../parts/waiting.tsx';
 import { Changes } from '../terms/changes.tsx';
 import { RelayAuthorities } from '../terms/guardian.tsx';
 import { Pause } from '../terms/pause.tsx';
 import { chainConfigQuery } from './chainConfig.ts';
 import type { Draft } from './draft.ts';
 import { SettingsForm } from './settingsForm.tsx';
-import { stateQuery } from './state.tsx';
 import { NextAdmin } from './succession.tsx';
 import { Treasury } from './treasury.tsx';
 
@@ -28,7 +28,7 @@ function Protection({ lost, command, children }: { lost: string; command: string
 
 const Command = ({ text }: { text: string }) => (
   <span className="inline-flex max-w-full items-center gap-1">
-    <code className="font-mono text-[0.8125rem]">{text}</code>
+    <code className="font-mono text-[0.8125rem] text-ink">{text}</code>
     <Copy text={text} bare />
   </span>
 );

@@ -1,7 +1,9 @@
 /** The settings to change, each within its bounds, and a review of old and new values before signing. */
+import { Link } from '@tanstack/react-router';
 import { type ReactNode, useId, useState } from 'react';
 import { SignDialog } from '../../parts/sign.tsx';
 import { Button, Card, CONTROL, cx, Field, type FieldProps, Input } from '../../parts/ui.tsx';
+import { formatSpan } from '../../parts/values.tsx';
 import { delayWords } from '../terms/changes.tsx';
 import type { ChainConfig, Limits, Settings } from './chainConfig.ts';
 import { changesOf, type Draft, draftOf, faultOf, fieldsOf, type SettingField, tierFault, UNITS } from './draft.ts';
@@ -27,7 +29,11 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
   const isWrong = tiersWrong !== null || Object.values(faults).some((fault) => fault !== null);
   const { changes, settings } = isWrong ? { changes: [], settings: {} } : changesOf(fields, present, shown);
 
-  const whyNot = isWrong ? 'Correct the marked fields.' : changes.length === 0 ? 'Nothing is changed.' : null;
+  const whyNot = isWrong
+    ? 'Correct the marked fields.'
+    : changes.length === 0
+      ? `Nothing is changed. ${whenWords(config.admin_delay_seconds)}`
+      : null;
   const whyId = useId();
   const waits = mustWait(settings);
 
@@ -43,7 +49,12 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
           setReviewed(true);
         }}
       >
-        <h2 className="font-semibold">Terms</h2>
+        <div className="flex flex-wrap items-baseline justify-between gap-x-4">
+          <h2 className="font-semibold">Fees and rules</h2>
+          <Link to="/terms" className="text-sm text-accent underline">
+            See them as callers do
+          </Link>
+        </div>
         <div className="grid items-start gap-x-6 gap-y-5 sm:grid-cols-2 lg:grid-cols-3">
           {fields.map((field) => {
             const { name, label, isSpan } = field;
@@ -116,6 +127,11 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
   );
 }
 
+const whenWords = (delay: number): string =>
+  delay === 0
+    ? 'Changes apply as soon as you sign them.'
+    : `The review says whether changes apply as soon as you sign them, or can be applied only ${formatSpan(delay)} later.`;
+
 /** The meaning of the typed number, if neither the text nor the description says it, and the field's description. */
 function hintOf(field: SettingField, text: string): ReactNode {
   const about = `${field.about} ${field.effect}`;
@@ -159,7 +175,9 @@ function SpanInput({ value, onChange, ...field }: SpanInputProps) {
             onChange={({ target }) => onChange(`${count} ${target.value}`)}
           >
             {Object.keys(UNITS).map((name) => (
-              <option key={name}>{name}</option>
+              <option key={name} value={name}>
+                {count.trim() === '1' ? name.slice(0, -1) : name}
+              </option>
             ))}
           </select>
         </span>

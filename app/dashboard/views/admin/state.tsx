@@ -1,6 +1,6 @@
 /** The state of the deployment: problems, how long the gas lasts, and where the lamports are. */
 
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { MAX_LAG_SECONDS } from '../../../sdk/wire/choices.ts';
@@ -9,22 +9,17 @@ import { formatShortSol } from '../../parts/amount.ts';
 import { Unread } from '../../parts/trouble.tsx';
 import { Badge, Card, Facts, Note } from '../../parts/ui.tsx';
 import { Ago, formatCount, formatDuration, formatLamports, formatSpan, Id } from '../../parts/values.tsx';
-import { call, changesQuery, configQuery } from '../../service.ts';
+import { stateQuery } from '../../parts/waiting.tsx';
+import { changesQuery, configQuery } from '../../service.ts';
 import { Figures } from './figures.tsx';
 import { HeldUsdc } from './heldUsdc.tsx';
 import { NeedsYou } from './needsYou.tsx';
-import { ARCHIVE_LATE, PROBLEM_WORDS } from './problems.ts';
+import { ARCHIVE_LATE, PROBLEM_WORDS, X402_FEES_LOW } from './problems.ts';
 
 type State = ProcedureOutput<'operation.state'>;
 
 /** Poll interval, ms: short, because an old state is of little use. */
 const REFRESH_MS = 5_000;
-
-export const stateQuery = queryOptions({
-  queryKey: ['operation.state'],
-  queryFn: () => call('operation.state'),
-  refetchInterval: REFRESH_MS,
-});
 
 const UNKNOWN = 'not known yet';
 
@@ -41,7 +36,7 @@ function Sol({ lamports, up = false }: { lamports: number | null; up?: boolean }
 }
 
 export function StateTab() {
-  const query = useQuery(stateQuery);
+  const query = useQuery({ ...stateQuery, refetchInterval: REFRESH_MS });
   const state = query.data;
   const unread = <Unread query={query} what="The state" className="h-128" />;
   if (!state) return unread;
@@ -50,7 +45,7 @@ export function StateTab() {
       {unread}
       <div className="grid gap-3">
         {state.open_disputes > 0 && <NeedsYou count={state.open_disputes} />}
-        <Problems problems={state.problems} isArchiveLate={state.archive_waiting?.is_late ?? false} />
+        <Problems problems={state.problems} warnings={warningsOf(state)} />
         <NoGuardian />
       </div>
       <Figures state={state} />
@@ -68,8 +63,14 @@ export function StateTab() {
   );
 }
 
-function Problems({ problems, isArchiveLate }: Pick<State, 'problems'> & { isArchiveLate: boolean }) {
-  if (problems.length === 0 && !isArchiveLate)
+/** What works only in part, while the service itself does. */
+const warningsOf = ({ x402, archive_waiting: archive }: State) => [
+  ...(x402 && x402.lamports !== null && x402.lamports < x402.min_lamports ? [X402_FEES_LOW] : []),
+  ...(archive?.is_late ? [ARCHIVE_LATE] : []),
+];
+
+function Problems({ problems, warnings }: Pick<State, 'problems'> & { warnings: ReturnType<typeof warningsOf> }) {
+  if (problems.length === 0 && warnings.length === 0)
     return (
       <p className="flex items-center gap-2 text-sm">
         <span aria-hidden="true" className="size-2 rounded-full bg-good" />
@@ -85,13 +86,13 @@ function Problems({ problems, isArchiveLate }: Pick<State, 'problems'> & { isArc
           </Note>
         </li>
       ))}
-      {isArchiveLate && (
-        <li>
-          <Note tone="warn" title={ARCHIVE_LATE.title}>
-            {ARCHIVE_LATE.todo}
+      {warnings.map(({ title, todo }) => (
+        <li key={title}>
+          <Note tone="warn" title={title}>
+            {todo}
           </Note>
         </li>
-      )}
+      ))}
     </ul>
   );
 }

@@ -19,7 +19,10 @@ export function Decision({ dispute, reader }: { dispute: DisputeSummary; reader:
       <WithoutEvidence dispute={dispute} reader={reader} />
       <Reason dispute={dispute} />
       <Facts
-        rows={[...endRows(dispute, reader), ['On the chain', <Id key="account" value={account} kind="address" />]]}
+        rows={[
+          ...endRows(dispute, reader),
+          ['Account of the dispute', <Id key="account" value={account} kind="address" />],
+        ]}
       />
     </Card>
   );

@@ -1,47 +1,39 @@
 /** The other disputes of this caller and this agent, which help the admin to decide. */
 import { Link } from '@tanstack/react-router';
+import { useId } from 'react';
 import type { DisputeSummary, OtherDisputes } from '../../../sdk/wire/disputeProcedures.ts';
 import { Card, Facts } from '../../parts/ui.tsx';
-import { Day, formatAmount, formatCount, Id, Status, shorten } from '../../parts/values.tsx';
+import { Day, formatAmount, formatCount, Status, shorten } from '../../parts/values.tsx';
 import { isUninformed } from './ended.tsx';
 
 interface OthersProps {
-  dispute: DisputeSummary;
   others: OtherDisputes;
 }
 
-export function Others({ dispute, others }: OthersProps) {
+export function Others({ others }: OthersProps) {
   const { of_caller, of_agent, first_of_caller: first } = others;
-  const total = Object.values(of_caller).reduce((sum, count) => sum + count, 0);
+  const total = totalOf(of_caller);
+  const list = useId();
   return (
     <Card className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <h2 className="font-semibold">Other disputes</h2>
       <Facts
         rows={[
-          [
-            'Of this caller',
-            <span key="caller" className="flex flex-wrap items-baseline gap-x-2">
-              {countWords(of_caller)}; {callWords(others.caller_executions)} of{' '}
-              <Id value={dispute.caller} kind="address" />
-            </span>,
-          ],
-          [
-            'Of this agent',
-            <span key="agent">
-              {countWords(of_agent)}; {callWords(others.agent_executions)} of{' '}
-              <Link to="/agents/$agentId" params={{ agentId: dispute.agent_id }} className="text-accent underline">
-                {dispute.agent_name ?? shorten(dispute.agent_id)}
-              </Link>
-            </span>,
-          ],
+          ['This caller', `${callWords(others.caller_executions)}, ${otherWords(of_caller)}`],
+          ['This agent', `${callWords(others.agent_executions)}, ${otherWords(of_agent)}`],
         ]}
       />
       {first.length > 0 && (
-        <ul aria-label="Other disputes of this caller" className="divide-y divide-line border-t border-line text-sm">
-          {first.map((other) => (
-            <Other key={other.execution_id} dispute={other} />
-          ))}
-        </ul>
+        <div className="border-t border-line pt-4">
+          <h3 id={list} className="text-sm font-medium">
+            Other disputes of this caller
+          </h3>
+          <ul aria-labelledby={list} className="divide-y divide-line text-sm">
+            {first.map((other) => (
+              <Other key={other.execution_id} dispute={other} />
+            ))}
+          </ul>
+        </div>
       )}
       {total > first.length && (
         <p className="text-sm text-faint">And {formatCount(total - first.length)} older ones of this caller.</p>
@@ -58,10 +50,11 @@ function Other({ dispute }: { dispute: DisputeSummary }) {
       <Link
         to="/admin/disputes/$executionId"
         params={{ executionId: execution_id }}
-        className="shrink-0 text-accent underline"
+        className="text-accent underline sm:shrink-0"
       >
-        {agent_name ?? shorten(agent_id)}, {formatAmount(price_usdc)}
+        {agent_name ?? shorten(agent_id)}, call {shorten(execution_id)}
       </Link>
+      <span className="shrink-0">{formatAmount(price_usdc)}</span>
       <span className="shrink-0">
         <Status value={outcome}>{outcome === 'lapsed' && 'Ended undecided'}</Status>
         {isUninformed(dispute) && ' without the evidence'}
@@ -77,6 +70,18 @@ function Other({ dispute }: { dispute: DisputeSummary }) {
       </span>
     </li>
   );
+}
+
+const totalOf = (counts: OtherDisputes['of_caller']): number =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0);
+
+/** Such as `1 other dispute (rejected)`, `3 other disputes (1 open, 2 rejected)`. */
+function otherWords(counts: OtherDisputes['of_caller']): string {
+  const total = totalOf(counts);
+  if (total === 0) return 'no other disputes';
+  return total === 1
+    ? `1 other dispute (${countWords(counts).slice('1 '.length)})`
+    : `${formatCount(total)} other disputes (${countWords(counts)})`;
 }
 
 const callWords = (count: number): string => `${formatCount(count)} finished ${count === 1 ? 'call' : 'calls'}`;

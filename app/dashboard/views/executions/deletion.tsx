@@ -20,7 +20,7 @@ export function Deletion(props: CallParts) {
   const obstacle = obstacleOf(props, now);
   return (
     <Card className="max-lg:order-4">
-      <h2 className="font-medium">Delete what you sent and received</h2>
+      <h2 className="font-semibold">Delete what you sent and received</h2>
       {execution.content_deleted_at !== null ? (
         <p className="mt-1 text-sm text-faint">
           You deleted it on <Time at={execution.content_deleted_at} />. Amounts, times, hashes and signatures stay on

@@ -34,11 +34,12 @@ const DISPUTES: Record<DisputeOutcome, Outcome> = {
   lapsed: { words: 'Dispute ended undecided', tone: 'plain' },
 };
 
-/** A dispute as one of its sides or the admin reads it: good for the side that won. */
+/** A dispute as one of its sides or the admin reads it: good for the side that won, neutral for a call that stays paid. */
 export function outcomeOfDispute(outcome: DisputeOutcome, reader: 'caller' | 'creator' | 'admin'): Outcome {
   const shown = DISPUTES[outcome];
   if (outcome === 'open' || outcome === 'lapsed' || reader === 'admin') return shown;
-  return { ...shown, tone: (outcome === 'upheld') === (reader === 'caller') ? 'good' : 'bad' };
+  if (reader === 'caller') return outcome === 'upheld' ? { ...shown, tone: 'good' } : shown;
+  return { ...shown, tone: outcome === 'upheld' ? 'bad' : 'good' };
 }
 
 function endOf({ status, refund, dispute, refunded_usdc: refunded }: Ended, reader: 'caller' | 'creator'): Outcome {

@@ -2,7 +2,7 @@
 import type { ReceivedCall } from '../../../sdk/wire/procedures.ts';
 import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
 import type { ExecutionPage, ExecutionSummary } from '../../../sdk/wire/wire.ts';
-import { saveFile } from '../../parts/values.tsx';
+import { formatCount, saveFile } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { outcomeOf, outcomeOfReceived, payerOf } from './outcome.ts';
 import { type ExecutionsSearch, listCalls } from './search.ts';
@@ -50,7 +50,7 @@ const RECEIVED_COLUMNS: Columns<ReceivedCall> = {
   received_at: ({ received_at }) => received_at,
 };
 
-const tooMany = () => new Error(`A file has at most ${MOST_CALLS} calls. Choose fewer.`);
+const tooMany = () => new Error(`A file has at most ${formatCount(MOST_CALLS)} calls. Choose fewer.`);
 
 async function save<Row>(name: string, columns: Columns<Row>, rows: readonly Row[]): Promise<void> {
   const { toCsv } = await import('../../parts/result/read.ts');

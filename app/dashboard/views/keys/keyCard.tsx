@@ -7,7 +7,7 @@ import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { SpendStatement } from '../../../sdk/wire/wire.ts';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { Badge, Button, Card, cx, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatLamports, formatSpan, Id, Time } from '../../parts/values.tsx';
+import { formatAmount, formatCount, formatLamports, formatNumber, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { isLive, leftOf, renewalOf, type SpendLimit, spendableNow, type WalletMoney } from './money.ts';
 import { SpendWords } from './spendWords.tsx';
 import { KeyUse } from './use.tsx';
@@ -220,7 +220,8 @@ const NEARLY_ALL = 0.9;
 function Meter(props: { label: string; left: bigint; most: bigint; about?: React.ReactNode }) {
   const { label, left, most, about } = props;
   const part = 1 - Number(left) / Number(most);
-  const text = `${formatAmount(toUsdc(left))} left of ${formatAmount(toUsdc(most)).replace(' USDC', '')}`;
+  const [used, all, rest] = [most - left, most, left].map((amount) => formatNumber(toUsdc(amount)));
+  const text = `${used} of ${all} USDC used, ${rest} left`;
   return (
     <div className="min-w-0">
       <p className="text-xs text-faint">{label}</p>

@@ -2,6 +2,7 @@
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { AgentMetadata, isStandardTag, MAX_CUSTOM_TAGS, STANDARD_TAGS } from '../../../sdk/wire/metadata.ts';
 import { Badge, Button, cx, Field, Input, TextArea } from '../../parts/ui.tsx';
+import { formatCount } from '../../parts/values.tsx';
 import type { Draft, DraftErrors } from './draft.ts';
 import { PictureField } from './pictureField.tsx';
 
@@ -25,8 +26,10 @@ const DESCRIPTION_LENGTH = 8_000;
 function limited(text: string, most: number, hint: string, error: string | undefined) {
   const isLong = text.length > most;
   return {
-    hint: `${hint} ${text.length} of ${most} characters.`,
-    error: isLong ? `Too long by ${text.length - most}: at most ${most} characters.` : (error ?? null),
+    hint: `${hint} ${formatCount(text.length)} of ${formatCount(most)} characters.`,
+    error: isLong
+      ? `Too long by ${formatCount(text.length - most)}: at most ${formatCount(most)} characters.`
+      : (error ?? null),
   };
 }
 

@@ -2,10 +2,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { formatSol } from '../../../sdk/wire/sol.ts';
 import { AtRight, Cell, Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Skeleton } from '../../parts/ui.tsx';
-import { Day, formatLamports, formatSpan } from '../../parts/values.tsx';
+import { Day, formatSpan } from '../../parts/values.tsx';
 import { firstDisputesQuery } from '../../parts/waiting.tsx';
 import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
 import { isLive } from '../keys/money.ts';
@@ -59,6 +60,7 @@ export function HeldSol({ wallet }: { wallet: string }) {
     },
   ];
   const total = rows.reduce((sum, { amount = 0n }) => sum + amount, 0n);
+  const sol = formatterOf([total, ...rows.map(({ amount = 0n }) => amount)]);
   return (
     <section aria-label="SOL held" className="grid gap-3">
       <div>
@@ -81,7 +83,7 @@ export function HeldSol({ wallet }: { wallet: string }) {
                 </Link>
               </td>
               <Cell of="Amount" className="whitespace-nowrap tabular-nums sm:text-right">
-                <span>{amount === undefined ? 'not known' : formatLamports(amount)}</span>
+                <span>{amount === undefined ? 'not known' : sol(amount)}</span>
               </Cell>
               <Cell of="Comes back" className="text-faint">
                 <span>{amount === undefined ? 'Could not be read' : amount === 0n ? '–' : back}</span>
@@ -91,7 +93,7 @@ export function HeldSol({ wallet }: { wallet: string }) {
           <tr className="font-semibold">
             <td>Total</td>
             <Cell of="Amount" className="whitespace-nowrap tabular-nums sm:text-right">
-              <span>{formatLamports(total)}</span>
+              <span>{sol(total)}</span>
             </Cell>
             <Cell of="Comes back" className="font-normal text-faint max-sm:hidden">
               <span>{failed.length > 0 && 'Without what could not be read'}</span>
@@ -110,6 +112,15 @@ export function HeldSol({ wallet }: { wallet: string }) {
       )}
     </section>
   );
+}
+
+/** Amounts of SOL of one column: all with as many decimals as the longest. */
+function formatterOf(column: readonly bigint[]): (lamports: bigint) => string {
+  const decimals = Math.max(2, ...column.map((lamports) => formatSol(lamports).split('.')[1]?.length ?? 0));
+  return (lamports) => {
+    const [whole, fraction = ''] = formatSol(lamports).split('.');
+    return `${whole}.${fraction.padEnd(decimals, '0')} SOL`;
+  };
 }
 
 function rowsOfDisputes(held: HeldInDisputes | undefined): Held[] {

@@ -82,7 +82,7 @@ export function RelayAuthorities({ config, ours, children }: RelayAuthoritiesPro
 function removalWords(isLast: boolean, isOurs: boolean, delay: number): string {
   const effects = [
     isLast &&
-      'This is the only relay authority: without it no call can be settled, and open calls can only be refunded.',
+      'This is the only relay authority: without it no call can be settled, and calls in progress can only be refunded.',
     !isLast && 'From now on it cannot settle, refund or open for API keys.',
     isOurs && 'This service uses it, and refuses all new calls without it.',
     'All pending changes of settings are cancelled.',

@@ -27,7 +27,7 @@ export function Pause({ of: role, config }: PauseProps) {
           {paused.admin || paused.guardian ? <Badge tone="warn">Paused</Badge> : <Badge tone="good">Accepted</Badge>}
         </h2>
         <p className="mt-1 text-sm text-faint">
-          {isPaused ? 'You have paused them.' : EFFECT[role]} Open calls are still settled and refunded.
+          {isPaused ? 'You have paused them.' : EFFECT[role]} Calls in progress are still settled and refunded.
         </p>
         {paused[other] && (
           <p className="mt-1 text-sm text-faint">
