@@ -124,7 +124,7 @@ export function FormDialog(props: FormDialogProps) {
           )}
         </div>
         {/* Faded above, where the content goes on below it. */}
-        <div className="sticky -bottom-6 z-1 before:pointer-events-none before:absolute before:inset-x-0 before:bottom-[calc(100%+1px)] before:h-4 before:bg-linear-to-t before:from-raised -mx-6 -mb-6 flex flex-wrap items-center justify-end gap-2 border-t border-line bg-raised px-6 py-3 sm:py-4 max-sm:[&>button[type=submit]]:grow">
+        <div className="sticky -bottom-6 z-1 before:pointer-events-none before:absolute before:inset-x-0 before:bottom-[calc(100%+1px)] before:h-4 before:bg-linear-to-t before:from-raised -mx-6 -mb-6 flex flex-wrap items-center justify-end gap-2 border-t border-line bg-raised px-6 py-3 sm:py-4 max-sm:[&>button]:grow">
           {whyNot && <div className="grid w-full gap-1 text-sm text-faint">{whyNot}</div>}
           <Button onClick={props.onClose} disabled={isBusy}>
             {cancel}
