@@ -153,7 +153,7 @@ describe('the page, days after a call', function () {
       expect(await asks(disputedId)).to.equal(usual);
       await dialog(page).getByLabel('What is wrong').fill('The sum is wrong.');
       const [usdc, lamports] = [await visitor.balances(), await visitor.lamports(wallet)];
-      await sign(page, 'Pay 0.01205224 SOL and open');
+      await sign(page, 'Pay and open');
       await page.getByText('The admin should decide by').waitFor();
       const held = await visitor.lamports(dispute);
       expect(held > BOND_LAMPORTS).to.equal(true);

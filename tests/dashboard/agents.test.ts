@@ -384,7 +384,7 @@ describe('agents', function () {
       const { url } = settings.mcpServers['agent-marketplace'];
       const keyed = JSON.parse(await textOf('MCP', 'MCP settings with an API key and sandbox-echo'));
       const { url: keyedUrl, headers: keyedHeaders } = keyed.mcpServers['agent-marketplace'];
-      expect(keyedHeaders).to.deep.equal({ Authorization: 'Bearer crtx_test_...' });
+      expect(keyedHeaders).to.deep.equal({ Authorization: `Bearer \${MARKETPLACE_API_KEY}` });
       const accepted = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
       const ask = (headers: object, at = url) =>

@@ -121,7 +121,9 @@ describe('the caller', function () {
       await cancel();
       await act('Replace …');
       await dialog(page)
-        .getByText(/^You pay now about 0\.\d+ SOL, of which 0\.\d+ comes back once the key has ended/)
+        .getByText(
+          /^You pay now about 0\.\d+ SOL, of which 0\.\d+ is a deposit: once the key has ended, you get it back/,
+        )
         .waitFor();
       await cancel();
       await act('What it may do …');

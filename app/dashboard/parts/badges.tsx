@@ -38,7 +38,7 @@ export const disputedWords = (open: number): string => {
 };
 
 /** Calls before an agent is called failing. */
-const MIN_CALLS = 5;
+export const MIN_CALLS = 5;
 
 const MARKS = {
   failing: { name: 'Failing', tone: 'bad', why: 'Fewer than half of its calls succeeded' },

@@ -18,3 +18,7 @@ export function WhatIsAWallet() {
     </Explained>
   );
 }
+
+/** Who gets what a caller enters. */
+export const DATA_WORDS =
+  'What you enter goes to the creator’s own server, which the marketplace does not control. The marketplace keeps it with the result, and shows both to the admin in a dispute. You can delete them there once the call can no longer be disputed.';

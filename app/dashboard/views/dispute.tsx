@@ -145,7 +145,9 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             {isOpen && reader === 'creator' && (
               <strong className="w-full font-semibold text-ink">
                 <MostAtStake dispute={dispute} whose="your" /> The admin can decide at any time, and should by{' '}
-                <Time at={dispute.answer_due_at} />.
+                <span className="whitespace-nowrap">
+                  <Time at={dispute.answer_due_at} />.
+                </span>
               </strong>
             )}
           </span>

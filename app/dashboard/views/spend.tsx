@@ -280,7 +280,10 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
       <ByGroup by={by} groups={groups} days={range} />
       <p className="text-sm text-faint">
         Not in these sums: what was spent and is held in SOL
-        {config && config.x402_service_fee_usdc !== null && ', and the service fee of x402 calls'}.
+        {config &&
+          config.x402_service_fee_usdc !== null &&
+          `, and the service fee of x402 calls, now ${formatAmount(config.x402_service_fee_usdc)} each, also of refunded ones`}
+        .
       </p>
     </>
   );

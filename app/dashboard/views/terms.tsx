@@ -1,9 +1,11 @@
 /** The marketplace's terms for everybody: fee and limits, who can change them, and the pending changes. */
+
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { WALLET_CALL_FEES } from '../../sdk/wallet/usualAmounts.ts';
 import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
 import type { MarketplaceConfig } from '../../sdk/wire/procedures.ts';
+import { DATA_WORDS } from '../parts/explained.tsx';
 import { TierTable } from '../parts/tiers.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Card, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
@@ -106,6 +108,7 @@ function Calls({ config }: { config: MarketplaceConfig }) {
               ]}
             />,
           ],
+          ['Your data', DATA_WORDS],
           [
             'Refund',
             `If a call fails or is late, its caller gets the whole price back. The marketplace sends the refund. If it does not, anybody can, from ${formatSpan(config.refund_grace_seconds)} after the call’s timeout.`,
@@ -139,6 +142,8 @@ function Listings({ config }: { config: MarketplaceConfig }) {
             'Collateral',
             `By the price, see below. It does not return automatically: from ${formatSpan(config.longest_span_seconds, { units: 3 })} after delisting, once no dispute is open, the creator can take it back with “Return collateral”.`,
           ],
+          ['Change of price', 'At any time. A higher tier needs a top-up first; a lower price frees no collateral.'],
+          ['Delisting', 'Permanent. Calls in progress end normally.'],
           [
             'Cap on calls',
             config.exposure_multiple === 0

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { OperationState } from '../../../sdk/wire/operationProcedures.ts';
-import { toUsdc } from '../../../sdk/wire/usdc.ts';
+import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { formatterOf } from '../../parts/amount.ts';
 import { Card } from '../../parts/ui.tsx';
 import { formatCount } from '../../parts/values.tsx';
@@ -31,7 +31,7 @@ export function HeldUsdc({ state: { held, listings } }: { state: OperationState 
   const treasury = useTreasury();
   const agents = listings.active + listings.paused;
   const { escrow_usdc: escrow, collateral_usdc: collateral, forfeited_usdc: kept } = held;
-  const sum = Number((escrow + collateral + kept).toFixed(6));
+  const sum = toUsdc(parseUsdc(escrow) + parseUsdc(collateral) + parseUsdc(kept));
   const amount = formatterOf([escrow, collateral, kept, sum, treasury ?? 0]);
   return (
     <Card className="grid content-start gap-4">

@@ -89,7 +89,7 @@ function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Program }) {
   const { data: deposits } = useQuery(depositsQuery);
   const cost =
     config && deposits
-      ? `${keyCost({ grantDeposit: deposits.grant }, config.is_sponsored ? 0n : FIRST_GAS).total}: you get it under “API keys” once the key is revoked or has expired`
+      ? keyCost({ grantDeposit: deposits.grant }, config.is_sponsored ? 0n : FIRST_GAS).total
       : 'a little SOL';
   return (
     <>
@@ -195,8 +195,7 @@ function WalletFile() {
 }
 
 function ByMcp({ agent }: { agent: AgentFull }) {
-  const { data: config } = useQuery(configQuery);
-  const snippet = mcpSnippet(BASE_URL, agent.agent_id, keyText(config));
+  const snippet = mcpSnippet(BASE_URL, agent.agent_id);
   return (
     <Step title={`Let an AI model call ${agent.name}`}>
       <NeedsWallet />
@@ -204,15 +203,21 @@ function ByMcp({ agent }: { agent: AgentFull }) {
         For Claude, Cursor and other hosts of the Model Context Protocol. {agent.name} is then a tool, and each use
         costs {formatAmount(agent.price_per_call_usdc)}.
       </p>
-      <h3 className="mt-2 font-medium">In a browser: the host asks you to connect and set a budget</h3>
+      <h3 className="mt-2 font-medium">
+        Sign in: the host opens your browser, where you connect a wallet and set a budget
+      </h3>
       <p className={WORDS}>Add this address as a remote server:</p>
       <Code text={snippet.url} label="Address of the MCP server" />
       <p className={WORDS}>Or as a file:</p>
       <Shown snippet={snippet} label={`MCP settings with ${agent.name}`} />
       <h3 className="mt-2 font-medium">
-        On a server: with an <KeysLink>API key</KeysLink>
+        Without a browser: with an <KeysLink>API key</KeysLink>
       </h3>
       <Code text={snippet.byKey} label={`MCP settings with an API key and ${agent.name}`} file={snippet.file} isWhole />
+      <p className={WORDS}>
+        Claude Code reads the key from this environment variable. For Cursor, write{' '}
+        <code>{`\${env:${KEY_VARIABLE}}`}</code>. Never commit a key.
+      </p>
       <p className={WORDS}>
         More agents: <code>agents=ID,ID</code>. Approvals and budgets: <Guide hash="mcp">docs, MCP</Guide>.
       </p>

@@ -1,9 +1,11 @@
 /** The facts to know about an agent before paying it. */
+
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { disputedWords, hasRate, successesOf, VERIFIED } from '../../parts/badges.tsx';
+import { DATA_WORDS } from '../../parts/explained.tsx';
 import { Button, cx, Facts, Figure } from '../../parts/ui.tsx';
 import {
   formatAmount,
@@ -192,6 +194,7 @@ function Terms({ agent, className }: { agent: AgentFull; className: string }) {
           ['Price', `${price} a call. From a wallet also network fees, and a deposit that comes back.`],
           ['Timeout', timeouts(agent)],
           ['No result', 'Full refund of the price'],
+          ['Your data', DATA_WORDS],
           [
             'Wrong result',
             config ? (
@@ -245,6 +248,16 @@ function Record({ agent }: { agent: AgentFull }) {
             ],
           ['Disputes', disputeWords(agent)],
           ['Collateral', `${formatAmount(agent.collateral_usdc)}, which pays callers whose dispute is upheld`],
+          [
+            'Your money',
+            <span key="money">
+              Held by a program on Solana. It has not been audited, and the holder of its upgrade authority can replace
+              it and take what it holds.{' '}
+              <Link to="/terms" className="text-accent underline underline-offset-2">
+                Who can do what
+              </Link>
+            </span>,
+          ],
           ['Listed since', <Time key="listed" at={agent.created_at} />],
           [
             'Creator',

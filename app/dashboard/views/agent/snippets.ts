@@ -110,7 +110,7 @@ console.log(answer.result);
  * The settings of a host that signs in by itself and gets this agent as a tool; `url` alone is enough for most. `byKey`:
  * those of a host with an API key.
  */
-export function mcpSnippet(baseUrl: string, agentId: string, apiKey: string) {
+export function mcpSnippet(baseUrl: string, agentId: string) {
   const url = `${baseUrl}/mcp?pay_by=key&agents=${agentId}`;
   const settings = (server: object) =>
     `${JSON.stringify({ mcpServers: { 'agent-marketplace': { type: 'http', ...server } } }, null, 2)}\n`;
@@ -120,7 +120,10 @@ export function mcpSnippet(baseUrl: string, agentId: string, apiKey: string) {
     file: '.mcp.json',
     text: settings({ url }),
     url,
-    byKey: settings({ url: `${baseUrl}/mcp?agents=${agentId}`, headers: { Authorization: `Bearer ${apiKey}` } }),
+    byKey: settings({
+      url: `${baseUrl}/mcp?agents=${agentId}`,
+      headers: { Authorization: `Bearer \${${KEY_VARIABLE}}` },
+    }),
   };
 }
 

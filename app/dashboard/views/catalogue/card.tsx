@@ -52,7 +52,7 @@ function Inside({ agent, price = formatAmount(agent.price_per_call_usdc) }: Insi
         </div>
       </div>
       <p className="mt-2 line-clamp-2 text-sm text-faint">{tagline}</p>
-      <ul aria-label="Tags" className="mt-3 flex h-6 shrink-0 flex-wrap gap-1.5 overflow-hidden">
+      <ul aria-label="Tags" className="mt-3 flex h-6 shrink-0 flex-wrap gap-1.5 overflow-hidden *:flex">
         {agent.creator.verified && (
           <li>
             <Verified />

@@ -42,32 +42,23 @@ export function Others({ others }: OthersProps) {
   );
 }
 
-/** In one line, where the window is wide enough. Without its task, because each task that the admin reads is logged. */
+/** Without its task, because each task that the admin reads is logged. */
 function Other({ dispute }: { dispute: DisputeSummary }) {
   const { execution_id, agent_name, agent_id, price_usdc, outcome, opened_at, reason } = dispute;
   return (
-    <li className="flex flex-wrap items-center gap-x-3 gap-y-1 py-2.5 last:pb-0 sm:flex-nowrap">
-      <Link
-        to="/admin/disputes/$executionId"
-        params={{ executionId: execution_id }}
-        className="text-accent underline sm:shrink-0"
-      >
+    <li className="flex flex-wrap items-center gap-x-3 gap-y-1 py-2.5 last:pb-0">
+      <Link to="/admin/disputes/$executionId" params={{ executionId: execution_id }} className="text-accent underline">
         {agent_name ?? shorten(agent_id)}, call {shorten(execution_id)}
       </Link>
-      <span className="shrink-0">{formatAmount(price_usdc)}</span>
-      <span className="shrink-0">
+      <span>{formatAmount(price_usdc)}</span>
+      <span>
         <Status value={outcome}>{outcome === 'lapsed' && 'Ended undecided'}</Status>
         {isUninformed(dispute) && ' without the evidence'}
       </span>
-      <span
-        className="min-w-0 truncate text-faint max-sm:order-last max-sm:w-full sm:flex-1"
-        title={reason ?? undefined}
-      >
-        {reason ?? (outcome === 'open' ? 'not decided yet' : 'no reason kept')}
-      </span>
-      <span className="shrink-0 text-faint">
+      <span className="ml-auto text-faint">
         <Day at={opened_at} />
       </span>
+      <span className="w-full text-faint">{reason ?? (outcome === 'open' ? 'not decided yet' : 'no reason kept')}</span>
     </li>
   );
 }

@@ -41,7 +41,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
           spends={stakes && { lamports: costOf(stakes) }}
           pays={stakes ? costWords(stakes) : unread ? 'an amount that could not be read' : '…'}
           doing="Opening the dispute"
-          confirm={stakes ? `Pay ${formatLamports(costOf(stakes))} and open` : 'Pay and open'}
+          confirm="Pay and open"
           danger
           disabled={!evidence || !stakes}
           whyNot={!evidence ? 'Describe what is wrong first.' : unread ? null : 'Reading what is at stake …'}
@@ -83,7 +83,7 @@ const costOf = ({ bond, deposit }: Stakes): bigint => bond + deposit + SIGNATURE
 
 /** Everything that leaves the wallet now. */
 const costWords = (stakes: Stakes): string =>
-  `about ${formatLamports(costOf(stakes))}: bond ${formatSol(stakes.bond)}, deposit ${formatSol(stakes.deposit)} (comes back ${formatSpan(stakes.depositSeconds)} after the dispute ends), fee ${formatSol(SIGNATURE_FEE)}`;
+  `about ${formatLamports(costOf(stakes))}: bond ${formatSol(stakes.bond)} (lost if rejected), deposit ${formatSol(stakes.deposit)} (comes back ${formatSpan(stakes.depositSeconds)} after the dispute ends), fee ${formatSol(SIGNATURE_FEE)}`;
 
 /** Sends the evidence first: otherwise a dispute could be decided without it. */
 async function dispute(

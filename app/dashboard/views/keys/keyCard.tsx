@@ -128,7 +128,7 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
             label="Deposit held"
             about={
               isLive(grant, money.now)
-                ? 'You get it back once the key has ended'
+                ? 'Once the key has ended, get it back from its menu'
                 : 'Get it back from the menu of the key'
             }
           >

@@ -28,8 +28,8 @@ export function Payment() {
   const range = least && most && ` (${formatNumber(least.deposit_usdc)} to ${formatAmount(most.deposit_usdc)})`;
   return (
     <>
-      Seven steps. You pay only at the last step: the collateral of your price{range}, which you can take back after you
-      delist, and{' '}
+      Seven steps. You pay only at the last step: the collateral of your price{range}, which you can take back only by
+      delisting for good, and{' '}
       {deposits ? (
         <>
           about {deposits.about}, of which <Sol lamports={deposits.vault} /> comes back

@@ -106,7 +106,10 @@ export function Introduction() {
               About ten minutes, once your server answers: seven steps; the last two are a test of your server and one
               signature. Callers find the agent a few seconds later.
             </p>
-            <p>Pause it, change its price or delist it at any time.</p>
+            <p>
+              Pause it or change its price at any time. A price in a higher tier needs the collateral of that tier
+              first; a lower price frees none. Delisting is permanent: to offer the agent again, you list a new one.
+            </p>
           </Answer>
         </div>
       </div>

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { disputedWords, markOf, successOf } from '../../parts/badges.tsx';
+import { disputedWords, MIN_CALLS, markOf, successOf } from '../../parts/badges.tsx';
 import { Card, Facts, Figure, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { agentQuery } from '../../service.ts';
@@ -106,7 +106,11 @@ function Terms({ listing }: { listing: OwnListing }) {
 
 function HealthWords({ agent }: { agent: AgentFull }) {
   const mark = markOf(agent);
-  if (!mark) return 'Good: callers see no warning';
+  const { open_disputes: open, total_executions: all } = agent;
+  if (!mark) {
+    const judged = all < MIN_CALLS ? `Not judged yet: that takes ${MIN_CALLS} calls.` : 'Good.';
+    return `${judged} Callers see ${open > 0 ? `“${formatCount(open)} in dispute” on its card` : 'no warning'}.`;
+  }
   return (
     <>
       {mark.name}. {mark.why}; callers see this mark.{' '}

@@ -170,17 +170,26 @@ export function ServerHint({ endpoint, agentName }: { endpoint: string; agentNam
   const command = `npx tsx examples/creator.ts ${keyFileName(agentName)} ${port} ${BASE_URL}`;
   return (
     <details className="text-sm">
-      <summary className="text-accent">No server yet? Start from a template or the example</summary>
+      <summary className="text-accent">No server yet? Start from one file</summary>
       <div className="mt-2 grid gap-2">
         <p className="text-xs text-faint">
-          Run both in a checkout of this marketplace’s source code, after <code>npm install</code>. The{' '}
+          <a className="underline" href="/examples/creator.py">
+            creator.py
+          </a>{' '}
+          and{' '}
+          <a className="underline" href="/examples/creator.go">
+            creator.go
+          </a>{' '}
+          are whole servers, without a checkout. They sign with the key file that you save in the step “Signing key”.
+          The{' '}
           <a className="underline" href="/docs#creators">
             guide
           </a>{' '}
           explains each step.
         </p>
         <p className="text-xs text-faint">
-          Creates a folder with a server, its test and a new signing key. For Python: <code>--lang python</code>.
+          With the marketplace’s source, which its operator gives you, after <code>npm install</code>: this creates a
+          folder with a server, its test and a new signing key. For Python: <code>--lang python</code>.
         </p>
         <Code
           text="npm run cli -- creator new ../my-agent --lang ts"

@@ -1,10 +1,12 @@
 /** The cost of a call, row by row, shown before it is paid; and where the money goes. */
+
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { OwnKey } from '../../../../sdk/wire/ownKey.ts';
 import { formatSol } from '../../../../sdk/wire/sol.ts';
 import { parseUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
+import { DATA_WORDS } from '../../../parts/explained.tsx';
 import { Trouble } from '../../../parts/trouble.tsx';
 import { Card, cx } from '../../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatSpan } from '../../../parts/values.tsx';
@@ -148,6 +150,7 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
             ` If it does not, anybody can send that refund to your wallet, from ${formatSpan(config.refund_grace_seconds)} after the timeout.`}
         </li>
       </ol>
+      <p className="mt-4 border-t border-line pt-3">{DATA_WORDS}</p>
       {config && (
         <div className="mt-4 border-t border-line pt-3">
           Result wrong? You can dispute it for {formatSpan(config.dispute_window_seconds)}; the marketplace’s admin
