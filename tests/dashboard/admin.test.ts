@@ -329,7 +329,7 @@ describe('the admin', function () {
         await spent.getByText('0.01 SOL in 1 dispute').waitFor();
         await page.getByLabel('To (UTC)').fill('2001-01-02');
         await page.getByLabel('From (UTC)').fill('2001-01-01');
-        await spent.getByText('0 SOL (0)').waitFor();
+        await spent.getByText('0 SOL in 0 disputes').waitFor();
       }));
 
     it('pays the caller the price from the collateral when it is upheld, and keeps the rest as forfeit', () =>
