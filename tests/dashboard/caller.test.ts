@@ -164,7 +164,7 @@ describe('the caller', function () {
         .waitFor();
       await dialog(page).getByRole('region', { name: 'If it is rejected' }).getByText('0.01 SOL').first().waitFor();
       const [usdc, lamports] = [await visitor.balances(), await visitor.lamports(wallet)];
-      await dialog(page).getByRole('button', { name: 'Pay 0.01205224 SOL and open' }).click();
+      await dialog(page).getByRole('button', { name: 'Pay and open' }).click();
       await dialog(page).waitFor({ state: 'detached' });
       await page.getByText('The admin should decide by').waitFor();
 

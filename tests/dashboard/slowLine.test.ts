@@ -188,7 +188,7 @@ describe('on a slow line, with the keyboard alone', function () {
         await page.getByRole('button', { name: 'Open a dispute' }).waitFor();
         await pressOn(page, 'Open a dispute');
         await typeInto(page, 'What is wrong', COMPLAINT);
-        await sign(page, 'Pay 0.01205224 SOL and open');
+        await sign(page, 'Pay and open');
         await page.getByText('The admin should decide by').waitFor();
       },
     ));
