@@ -21,4 +21,4 @@ export function WhatIsAWallet() {
 
 /** Who gets what a caller enters. */
 export const DATA_WORDS =
-  'What you enter goes to the creator’s own server, which the marketplace does not control. The marketplace keeps it with the result, and shows both to the admin in a dispute. You can delete them there once the call can no longer be disputed.';
+  'What you enter goes to the creator’s own server, which the marketplace does not control. The marketplace keeps it with the result, and shows both to the admin in a dispute. Once the call can no longer be disputed, you can delete both from the marketplace.';

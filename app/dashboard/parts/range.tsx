@@ -1,7 +1,7 @@
 /** A range of UTC days, and downloads of the service's files for it. */
 import { toError } from '../../sdk/client/http.ts';
 import { STATEMENT_DAYS } from '../../sdk/wire/choices.ts';
-import { toDay } from '../../sdk/wire/time.ts';
+import { DAY_MS, toDay } from '../../sdk/wire/time.ts';
 import { Input } from './ui.tsx';
 import { saveFile } from './values.tsx';
 
@@ -10,7 +10,6 @@ export interface DayRange {
   to: string;
 }
 
-export const DAY_MS = 86_400_000;
 const USUAL_DAYS = 30;
 
 /** The last `days` days, including today. */

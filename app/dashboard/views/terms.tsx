@@ -1,5 +1,4 @@
 /** The marketplace's terms for everybody: fee and limits, who can change them, and the pending changes. */
-
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { WALLET_CALL_FEES } from '../../sdk/wallet/usualAmounts.ts';

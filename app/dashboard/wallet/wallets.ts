@@ -26,6 +26,9 @@ export interface Connected {
   account: WalletAccount;
 }
 
+/** True for a test wallet that everybody on its network may use. It signs without asking. */
+export const isShared = ({ name }: Wallet): boolean => name.startsWith('Demo caller');
+
 const NEEDED = ['standard:connect', 'solana:signTransaction', 'solana:signMessage'];
 /** Storage key of the last wallet's name, so that a reload finds it again. It is not secret. */
 const LAST_WALLET = 'wallet';

@@ -1,6 +1,6 @@
 /** The formats of times and days in answers. */
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 
 /** Unix seconds as ISO 8601 in UTC, with milliseconds. */
 export function toTime(seconds: bigint): string {

@@ -122,7 +122,7 @@ describe('the queue of a wallet', () => {
     const { state, queue, went, refused, call } = stand(1);
     // An open takes 1.75 s, and a call waits for 30 s.
     const calls = Array.from({ length: 22 }, (_, place) => call(place));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await until('the last call is refused', () => refused.length >= 5);
     expect(refused.map(({ place, code, retryAfter }) => [place, code, retryAfter])).to.deep.equal(
       [17, 18, 19, 20, 21].map((place) => [place, 'service_unavailable', 5]),
     );

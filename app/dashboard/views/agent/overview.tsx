@@ -1,5 +1,4 @@
 /** The facts to know about an agent before paying it. */
-
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useState } from 'react';

@@ -11,7 +11,7 @@ import { Button, Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, Time } from '../../parts/values.tsx';
 import { developmentWalletsPath, explain } from '../../service.ts';
 import { signIn, useSession } from '../../wallet/session.ts';
-import { useWallets } from '../../wallet/wallets.ts';
+import { isShared, useWallets } from '../../wallet/wallets.ts';
 import { exampleQuery } from '../agent/example.tsx';
 import { keep } from '../agent/run/kept.ts';
 
@@ -34,7 +34,7 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
   const { wallet, isKnown } = useSession();
   const wallets = useWallets();
   const navigate = useNavigate();
-  const testWallet = wallets.find(({ name }) => name.startsWith('Demo caller'));
+  const testWallet = wallets.find(isShared);
   const run = useMutation({
     mutationFn: async () => {
       if (!agent || !example || !testWallet) return;

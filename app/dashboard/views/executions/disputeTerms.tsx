@@ -20,7 +20,7 @@ export function DisputeTerms({ bond, deposit, depositSeconds, most }: DisputeTer
   return (
     <ul className="mt-2 grid list-disc gap-1.5 pl-4">
       <li>
-        The marketplace’s admin decides, and should within {DECISION_SECONDS / 3_600} hours. If nobody has decided after{' '}
+        The marketplace’s admin decides, and should within {formatSpan(DECISION_SECONDS)}. If nobody has decided after{' '}
         {formatSpan(DISPUTE_LAPSE_SECONDS)}, anybody can end the dispute: you get the bond back, but not the price.
       </li>
       <li>

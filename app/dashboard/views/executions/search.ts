@@ -2,6 +2,7 @@
 import type { RouteInput } from '../../../sdk/client/client.ts';
 import { MarketplaceError } from '../../../sdk/client/error.ts';
 import { EXECUTION_ID, EXECUTION_STATUSES, type ExecutionStatus, IDEMPOTENCY_KEY } from '../../../sdk/wire/choices.ts';
+import { DAY_MS } from '../../../sdk/wire/time.ts';
 import type { ExecutionPage } from '../../../sdk/wire/wire.ts';
 import { request } from '../../service.ts';
 
@@ -57,7 +58,7 @@ function filtersOf({ find, status, agent, key, from, to, page = 1 }: ExecutionsS
     ...(key && { key_id: key }),
     // The API's bounds are exclusive.
     ...(from && { from: new Date(Date.parse(from) - 1_000).toISOString() }),
-    ...(to && { to: new Date(Date.parse(to) + 86_400_000).toISOString() }),
+    ...(to && { to: new Date(Date.parse(to) + DAY_MS).toISOString() }),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Present and expected problems of a wallet's keys, and what to do about them. */
 import type { ReactNode } from 'react';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
+import { DAY_MS } from '../../../sdk/wire/time.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Button, Note } from '../../parts/ui.tsx';
 import { formatAmount, Id, Time } from '../../parts/values.tsx';
@@ -9,7 +10,7 @@ import { callsPaid, isLive, leftOf, spendableOf, type WalletMoney } from './mone
 const FEW_CALLS = 20;
 /** Warn if the allowance is below this fraction of the amount that one key alone may spend now. */
 const LOW_PART = 0.2;
-const SOON_MS = 7 * 86_400_000;
+const SOON_MS = 7 * DAY_MS;
 
 interface WarningsProps {
   keys: readonly KeySummary[];

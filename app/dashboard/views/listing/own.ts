@@ -32,7 +32,7 @@ export function priceRange({ min_price_usdc, collateral_tiers }: MarketplaceConf
 
 /** The most that the fee can become. */
 export const feeLimit = (feeBps: number): string =>
-  `The program allows at most ${MAX_FEE_BPS / 100} %${feeBps === MAX_FEE_BPS ? ', so only a new program could raise it.' : '; calls in progress keep theirs.'}`;
+  `The program allows at most ${MAX_FEE_BPS / 100} %${feeBps === MAX_FEE_BPS ? ', so only a new program could raise it.' : '. Calls in progress keep their fee.'}`;
 
 /** True if one dispute can take the whole minimum collateral, for more than half of the prices of each tier. */
 export const takesMinimumMostly = ({ min_price_usdc, collateral_tiers }: MarketplaceConfig): boolean =>

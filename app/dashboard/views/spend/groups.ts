@@ -1,10 +1,10 @@
 /** Sums of a wallet's spend by agent or by key, and per day. */
 import { queryOptions } from '@tanstack/react-query';
-import { toDay } from '../../../sdk/wire/time.ts';
+import { DAY_MS, toDay } from '../../../sdk/wire/time.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { SpendStatement } from '../../../sdk/wire/wire.ts';
 import type { ChartSeries } from '../../parts/days.ts';
-import { DAY_MS, type DayRange } from '../../parts/range.tsx';
+import type { DayRange } from '../../parts/range.tsx';
 import { shorten } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { formatSol } from '../../../sdk/wire/sol.ts';
+import { solFormatterOf } from '../../parts/amount.ts';
 import { AtRight, Cell, Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Skeleton } from '../../parts/ui.tsx';
@@ -60,7 +60,7 @@ export function HeldSol({ wallet }: { wallet: string }) {
     },
   ];
   const total = rows.reduce((sum, { amount = 0n }) => sum + amount, 0n);
-  const sol = formatterOf([total, ...rows.map(({ amount = 0n }) => amount)]);
+  const sol = solFormatterOf([total, ...rows.map(({ amount = 0n }) => amount)]);
   return (
     <section aria-label="SOL held" className="grid gap-3">
       <div>
@@ -112,15 +112,6 @@ export function HeldSol({ wallet }: { wallet: string }) {
       )}
     </section>
   );
-}
-
-/** Amounts of SOL of one column: all with as many decimals as the longest. */
-function formatterOf(column: readonly bigint[]): (lamports: bigint) => string {
-  const decimals = Math.max(2, ...column.map((lamports) => formatSol(lamports).split('.')[1]?.length ?? 0));
-  return (lamports) => {
-    const [whole, fraction = ''] = formatSol(lamports).split('.');
-    return `${whole}.${fraction.padEnd(decimals, '0')} SOL`;
-  };
 }
 
 function rowsOfDisputes(held: HeldInDisputes | undefined): Held[] {

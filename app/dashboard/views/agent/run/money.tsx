@@ -1,5 +1,4 @@
 /** The cost of a call, row by row, shown before it is paid; and where the money goes. */
-
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { OwnKey } from '../../../../sdk/wire/ownKey.ts';

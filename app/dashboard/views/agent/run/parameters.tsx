@@ -31,7 +31,7 @@ export function useFillIn(agent: AgentFull, draft: Draft): (() => void) | null {
   if (!example && !hasExamples(agent.input_schema)) return null;
   return () => {
     draft.setParameters(example?.parameters ?? exampleParameters(agent.input_schema));
-    if (example && ['', agent.name].includes(draft.task.trim())) draft.setTask(example.task);
+    if (example && draft.task.trim() === '') draft.setTask(example.task);
   };
 }
 

@@ -5,7 +5,7 @@ import { Choice } from '../../../parts/choice.tsx';
 import { Input } from '../../../parts/ui.tsx';
 import { formatAmount, shorten, Time } from '../../../parts/values.tsx';
 import { configQuery, explain } from '../../../service.ts';
-import { useConnected } from '../../../wallet/wallets.ts';
+import { isShared, useConnected } from '../../../wallet/wallets.ts';
 import { type Payer, useTypedKey } from './cost.ts';
 
 interface PayerChoiceProps {
@@ -26,7 +26,7 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
       <Choice name="payer" title="Wallet" isChosen={payer === 'wallet'} onChoose={() => onPayer('wallet')}>
         {payer === 'wallet' &&
           (connected
-            ? `${connected.wallet.name}, ${shorten(connected.account.address)}. ${connected.wallet.name.startsWith('Demo caller') ? 'A shared test wallet, which signs without asking; others who use it see this call. Your own wallet would ask you' : 'Your wallet asks you'} to approve twice: the payment, and a message that starts the call. You pay once.`
+            ? `${connected.wallet.name}, ${shorten(connected.account.address)}. ${isShared(connected.wallet) ? 'A shared test wallet, which signs without asking; others who use it see this call. Your own wallet would ask you' : 'Your wallet asks you'} to approve twice: the payment, and a message that starts the call. You pay once.`
             : 'You are asked to connect one.')}
       </Choice>
       <Choice name="payer" title="API key" isChosen={payer === 'key'} onChoose={() => onPayer('key')}>
