@@ -74,6 +74,8 @@ export interface RelayHandle {
   gone: Promise<void>;
   /** Tasks of executions that stand still, if started with STANDSTILL. */
   standing: Set<string>;
+  /** Waits until this task stands still. Throws at once if its call is answered before. */
+  untilStanding(task: string, answering: Promise<Answer>): Promise<void>;
   kill(): Promise<void>;
 }
 
@@ -236,6 +238,14 @@ export async function startMarketplace(
       process: child,
       gone,
       standing,
+      async untilStanding(task, answering) {
+        let early: Answer | undefined;
+        void answering.then((answer) => {
+          early = answer;
+        });
+        await until(`${task} stands still`, () => early !== undefined || standing.has(task));
+        if (early) throw new Error(`${task} was answered before: ${early.status} ${early.text}`);
+      },
       async kill() {
         child.kill('SIGKILL');
         await gone;

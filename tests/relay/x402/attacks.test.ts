@@ -77,12 +77,15 @@ describe('attacks on the x402 API', function () {
     const task = stopAt(point, payer.publicKey.toBase58());
     const accepted = await quote({ task });
     const answering = buy({ task }, { accepted, by: payer });
-    await until('it stands', async () => relay.standing.has(task));
+    await relay.untilStanding(task, answering);
     await then(accepted);
     relay.process.send({ release: task });
     await later?.();
     return { accepted, answer: await answering };
   }
+  /** The relay signs with a blockhash for seconds. After `outlive` it has expired. */
+  const untilCurrent = () =>
+    until('the relay has a newer blockhash', async () => (await buy({ task: 'current' })).status === 200);
   /** Moves a payer's money to another wallet. */
   const away = async (payer: Keypair) => {
     await market.node.fundSol(payer.publicKey, 1e9);
@@ -327,6 +330,7 @@ describe('attacks on the x402 API', function () {
     expect(reasonOf(await buy({ task: 'late' }, { accepted, blockhash }))).to.equal('quote_expired');
     const never = Keypair.generate().publicKey.toBase58();
     expect(reasonOf(await buy({ task: 'late' }, { accepted, blockhash: never }))).to.equal('quote_expired');
+    await untilCurrent();
     expect((await buy({ task: 'late' }, { accepted })).status).to.equal(200);
   });
 
@@ -468,9 +472,7 @@ describe('attacks on the x402 API', function () {
     expect(answer.status, answer.text).to.equal(503);
     expect(market.calls.size).to.equal(calledBefore);
     expect(await usdcOf(payer)).to.equal(2n * TOTAL - PRICE - 5_000n);
-    // The relay signs with a blockhash for seconds, and the leap has invalidated it.
-    const current = { task: 'current' };
-    await until('the relay has a newer one', async () => (await buy(current)).status === 200);
+    await untilCurrent();
   });
 
   it('signs no payment into a deposit that a thief of the relay’s key has prepared again for itself', async () => {
@@ -523,7 +525,7 @@ describe('attacks on the x402 API', function () {
         return accepted?.extra.listing_version === n + 1;
       });
       const answering = buy({ task }, { accepted, agent, by: payer });
-      await until('it stands', async () => relay.standing.has(task));
+      await relay.untilStanding(task, answering);
       const agentId = new PublicKey(agent);
       await updateListing(own, { wallet: creator, agentId, draft: draftAt(n % 2 === 0 ? '0.26' : '0.25') });
       relay.process.send({ release: task });
@@ -597,6 +599,7 @@ describe('attacks on the x402 API', function () {
     expect(reasonOf(answer), answer.text).to.equal('payment_failed');
     expect(await spent()).to.equal(PAYMENT_LAMPORTS);
     expect(await isGone(new PublicKey(accepted.payTo))).to.equal(true);
+    await untilCurrent();
   });
 
   it('closes a deposit that a payer with a closed account left one base unit in: the treasury gets the unit', async () => {

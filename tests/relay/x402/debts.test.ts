@@ -45,7 +45,7 @@ describe('lost fees of x402 payments', function () {
     const task = stopAt('depositConfirmed:before', name);
     const before = await Promise.all([lamports(market.authority), lamports(feePayer)]);
     const answering = buy(payer, task);
-    await until('the deposit is prepared', async () => relay.standing.has(task));
+    await relay.untilStanding(task, answering);
     await then();
     relay.process.send({ release: task });
     const { status, body } = await answering;
@@ -104,7 +104,7 @@ describe('lost fees of x402 payments', function () {
     const payer = await rich(3n * TOTAL);
     const first = stopAt('paid:before', 'first of two');
     const paying = buy(payer, first);
-    await until('the first is paid', async () => relay.standing.has(first));
+    await relay.untilStanding(first, paying);
     let isTried = false;
     proxy.onCall(({ method }) => {
       if (method === 'simulateTransaction') isTried = true;

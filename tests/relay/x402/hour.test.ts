@@ -158,7 +158,7 @@ describe('an x402 buyer in an hour', () => {
     const task = stopAt('paid:after');
     const accepted = await quote({ task }, slow);
     const answering = buy({ task }, { accepted, by: payer, url: slow.url });
-    await until('it has paid', async () => slow.standing.has(task));
+    await slow.untilStanding(task, answering);
 
     const own = await ownOpen(payer, accepted);
     const close = createCloseAccountInstruction(source, payer.publicKey, payer.publicKey);
