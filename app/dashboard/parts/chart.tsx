@@ -33,7 +33,7 @@ export function Chart(props: ChartProps) {
         </div>
         <button
           type="button"
-          className="shrink-0 rounded py-1 text-xs font-medium text-accent hover:underline"
+          className="shrink-0 rounded text-sm font-medium text-accent hover:underline"
           aria-pressed={asTable}
           onClick={() => setAsTable(!asTable)}
         >

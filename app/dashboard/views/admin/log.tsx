@@ -83,8 +83,7 @@ function Actions() {
 }
 
 /** On a phone two lines: when, and what was done. */
-const ROW =
-  'max-sm:block! max-sm:[&>td]:inline max-sm:[&>td:first-child]:block max-sm:[&>td:first-child]:text-faint max-sm:[&>td+td+td]:before:content-["_"]';
+const ROW = 'max-sm:block! max-sm:[&>td]:inline max-sm:[&>td:first-child]:block max-sm:[&>td:first-child]:text-faint';
 
 function ActionRow({ action }: { action: AdminAction }) {
   const { outcome, begun_at, ended_at } = action;
@@ -112,7 +111,7 @@ function ActionRow({ action }: { action: AdminAction }) {
       <td className="whitespace-nowrap">
         <By>{action.wallet === config?.admin ? 'Admin' : <Id value={action.wallet} kind="address" />}</By>
       </td>
-      <td>{aboutWords(action)}</td>
+      <td className="max-sm:before:content-[':_']">{aboutWords(action)}</td>
     </tr>
   );
 }
