@@ -109,7 +109,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
               }
             >
               <p>{failure.message}</p>
-              <p className="mt-1 font-mono text-xs">{failure.code}</p>
+              <p className="mt-1 font-mono text-[0.8125rem]">{failure.code}</p>
             </Note>
           )}
           {dispute && <DisputeCard dispute={dispute} wallet={wallet} />}

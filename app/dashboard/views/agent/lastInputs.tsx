@@ -29,7 +29,7 @@ export function LastInputs({ agentId, onUse }: { agentId: string; onUse(input: A
                 <span className="sr-only">Use again: </span>
                 {input.task}
               </span>
-              <span className="shrink-0 text-xs text-faint">
+              <span className="shrink-0 text-faint">
                 <Time at={input.asked_at} />
               </span>
             </button>

@@ -117,7 +117,7 @@ function RefundReason({ call }: { call: ExecutionSummary }) {
   const reason = call.refund === null ? null : call.error?.message;
   return (
     reason && (
-      <span className="mt-1 line-clamp-2 text-xs text-faint lg:w-44" title={reason}>
+      <span className="mt-1 line-clamp-2 text-sm text-faint lg:w-44" title={reason}>
         {reason}
       </span>
     )
@@ -135,7 +135,7 @@ function CallLink({ call, lines }: { call: ExecutionSummary; lines: string }) {
       <Avatar address={call.agent_id} className="size-8" />
       <span className="grid min-w-0 gap-0.5">
         <TaskLine task={call.task} lines={lines} />{' '}
-        <span className="truncate text-xs text-faint">{call.agent_name ?? shorten(call.agent_id)}</span>
+        <span className="truncate text-faint">{call.agent_name ?? shorten(call.agent_id)}</span>
       </span>
     </Link>
   );

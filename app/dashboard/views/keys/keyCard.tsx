@@ -171,9 +171,9 @@ function State({ apiKey, usable }: { apiKey: KeySummary; usable: boolean }) {
 function Fact(props: { label: string; about?: React.ReactNode; children: React.ReactNode }) {
   return (
     <div className="min-w-0">
-      <p className="text-xs text-faint">{props.label}</p>
+      <p className="text-sm text-faint">{props.label}</p>
       <p className="mt-1 tabular-nums">{props.children}</p>
-      {props.about && <p className="mt-1 text-xs text-faint">{props.about}</p>}
+      {props.about && <p className="mt-1 text-sm text-faint">{props.about}</p>}
     </div>
   );
 }
@@ -224,7 +224,7 @@ function Meter(props: { label: string; left: bigint; most: bigint; about?: React
   const text = `${used} of ${all} USDC used, ${rest} left`;
   return (
     <div className="min-w-0">
-      <p className="text-xs text-faint">{label}</p>
+      <p className="text-sm text-faint">{label}</p>
       <p className="mt-1 tabular-nums">{text}</p>
       {/* The text above says the same. */}
       <div aria-hidden="true" className="mt-2 h-1.5 overflow-hidden rounded-full bg-line">
@@ -233,7 +233,7 @@ function Meter(props: { label: string; left: bigint; most: bigint; about?: React
           style={{ width: `${part * 100}%` }}
         />
       </div>
-      {about && <p className="mt-1.5 text-xs text-faint">{about}</p>}
+      {about && <p className="mt-1.5 text-sm text-faint">{about}</p>}
     </div>
   );
 }

@@ -154,8 +154,8 @@ function Call({ received, isOpenFirst = false }: { received: ReceivedCall; isOpe
           </svg>
           <span className="grid min-w-0 gap-0.5">
             <TaskLine task={task} />
-            <code className="font-mono text-xs text-faint">{shorten(received.execution_id)}</code>
-            {error && <span className="line-clamp-2 text-xs text-faint">{error.message}</span>}
+            <code className="font-mono text-[0.8125rem] text-faint">{shorten(received.execution_id)}</code>
+            {error && <span className="line-clamp-2 text-sm text-faint">{error.message}</span>}
           </span>
         </button>
         <span className="flex flex-wrap items-center justify-between gap-3 lg:contents">
