@@ -80,7 +80,7 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
         <span className="text-faint">
           <span className="max-sm:hidden">: “{agent.tagline.replace(/\.$/, '')}”, on the creator’s example</span>.{' '}
           {!wallet
-            ? `You sign in with a shared test wallet${testWallet ? `, “${testWallet.name}”` : ''}: all its users see its calls. It`
+            ? 'A shared test wallet, whose users all see this call, signs you in and'
             : connected && isShared(connected.wallet)
               ? 'The shared test wallet, whose users all see this call,'
               : 'Your wallet'}{' '}

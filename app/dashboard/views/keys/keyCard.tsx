@@ -138,8 +138,8 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
             label="Deposit held"
             about={
               isLive(grant, money.now)
-                ? 'Once the key has ended, get it back from its menu'
-                : 'Get it back from the menu of the key'
+                ? 'For the key’s account on the chain. Comes back after the key’s end, from its menu •••'
+                : 'Comes back with “Get the deposit back” in the menu •••'
             }
           >
             {formatLamports(money.grantDeposit)}
