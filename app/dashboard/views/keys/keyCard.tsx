@@ -1,5 +1,5 @@
 /** One key: what it may spend, its use, and its actions. */
-import { useLocation } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import type { GrantFields } from '../../../sdk/receipt/onChain.ts';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
@@ -114,7 +114,17 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
             )
           }
         >
-          {formatCount(apiKey.execution_count)}
+          {apiKey.execution_count === 0 ? (
+            '0'
+          ) : (
+            <Link
+              to="/executions"
+              search={{ key: apiKey.key_id }}
+              className="underline underline-offset-2 hover:text-accent"
+            >
+              {formatCount(apiKey.execution_count)}
+            </Link>
+          )}
         </Fact>
         <Spend apiKey={apiKey} grant={grant} money={money} />
         {/* The sentence above says it. */}
@@ -128,8 +138,8 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
             label="Deposit held"
             about={
               isLive(grant, money.now)
-                ? 'Once the key has ended, get it back from its menu'
-                : 'Get it back from the menu of the key'
+                ? 'For the key’s account on the chain. Comes back after the key’s end, from its menu •••'
+                : 'Comes back with “Get the deposit back” in the menu •••'
             }
           >
             {formatLamports(money.grantDeposit)}

@@ -168,8 +168,8 @@ function disputesBack({ backAt, held }: HeldInDisputes): ReactNode {
 
 function keysBack(live: boolean[]): string {
   const ended = live.filter((is) => !is).length;
-  if (ended === 0) return 'Once the key has ended, get it back from the menu of the key';
-  return `${ended} of ${live.length} have ended: get their deposits back from the menu of the key`;
+  if (ended === 0) return 'After the key’s end, with “Get the deposit back” in its menu';
+  return `${ended} of ${live.length} have ended: get their deposits back from their menus`;
 }
 
 const callsBack = (held: HeldInCalls | undefined): string =>
