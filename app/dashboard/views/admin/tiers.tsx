@@ -1,6 +1,7 @@
 /** The collateral for each range of prices, cheapest first. */
 import { Button, Input } from '../../parts/ui.tsx';
-import { TIERS_EFFECT, type TierDraft } from './draft.ts';
+import { EFFECTS } from '../terms/effects.ts';
+import type { TierDraft } from './draft.ts';
 
 interface TiersProps {
   tiers: TierDraft[];
@@ -17,7 +18,7 @@ export function Tiers({ tiers, most, fault, onChange }: TiersProps) {
       <legend className="text-sm font-medium">Collateral by price</legend>
       <p className="mt-1 mb-4 text-xs text-faint">
         The collateral that a listing needs, by its price. The last tier also sets the highest possible price.{' '}
-        {TIERS_EFFECT}
+        {EFFECTS.collateral_tiers}
       </p>
       <ol className="grid gap-3">
         {tiers.map((tier, index) => (
