@@ -35,7 +35,7 @@ export async function assertSameFigures(page: Page, visitor: Visitor, agentId: s
   await calls.getByText('Refunded 0.05 USDC').waitFor();
   expect(await calls.getByText('Completed', { exact: true }).count()).to.equal(0);
   await page.goto('/creator');
-  const row = page.locator('section').filter({ has: page.getByRole('link', { name: 'Shouter' }) });
+  const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'Shouter' }) });
   await row.getByText('0 of 2', { exact: true }).waitFor();
   await page.goto(`/agents/${agentId}`);
   await page.getByText('0 of 2 delivered; 1 counts as failed, because its dispute was upheld.').waitFor();

@@ -165,8 +165,13 @@ describe('the statements of a wallet', function () {
       await page.getByRole('button', { name: 'Download statement …' }).click();
       const { file, text } = await save(page, 'Download JSON');
       expect(file).to.match(/^statement-creator-/);
-      const { role, wallet, days } = JSON.parse(text);
+      const { role, wallet, days, total } = JSON.parse(text);
       expect([role, days.length]).to.deep.equal(['creator', 30]);
+      const figures = page.locator('section');
+      const earned = `Earned in the last 30 days, after the fee${usdcOf(parseUsdc(total.earned_usdc))}`;
+      await figures.filter({ hasText: earned }).waitFor();
+      const calls = `Calls in the last 30 days${total.executions}${total.refunded} refunded; `;
+      await figures.filter({ hasText: calls }).waitFor();
       expect(site.visitor.demo.agents.map(({ creator }) => creator)).to.include(wallet);
     }));
 

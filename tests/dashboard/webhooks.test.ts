@@ -88,4 +88,20 @@ describe('the webhooks of a wallet', function () {
       await card.locator('time[datetime="2026-11-23T00:00:00Z"]').waitFor();
       await card.getByRole('button', { name: 'Switch on' }).waitFor();
     }));
+
+  it('are offered to a creator until one reports disputes', () =>
+    site.visit({ as: 'Demo creator A' }, async (page) => {
+      await page.goto('/creator');
+      await page.getByRole('link', { name: 'Add a webhook' }).click();
+      await page.getByRole('button', { name: 'Add endpoint' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('URL').fill('http://127.0.0.1:9/hook');
+      await dialog.getByRole('button', { name: 'Add endpoint' }).click();
+      await page.getByRole('button', { name: 'Done' }).click();
+      await page.getByRole('button', { name: 'Close without it' }).click();
+      await page.getByText('All events · since').waitFor();
+      await page.getByRole('link', { name: 'Your agents' }).first().click();
+      await page.getByText('Earned in the last 30 days').waitFor();
+      await page.getByRole('link', { name: 'Add a webhook' }).waitFor({ state: 'detached' });
+    }));
 });

@@ -2,7 +2,7 @@
 import { Tabs } from 'radix-ui';
 import { type ComponentProps, type ReactNode, useRef } from 'react';
 import { TAB, TAB_ROW, useSelectedTab } from './tabRow.ts';
-import { Badge } from './ui.tsx';
+import { Badge, cx } from './ui.tsx';
 
 /** The name of a tab with the number of open disputes in it. */
 export function OpenIn({ name, count }: { name: string; count: number }) {
@@ -17,7 +17,10 @@ export function OpenIn({ name, count }: { name: string; count: number }) {
   );
 }
 
-/** Within `Tabs.Root`; each tab has a value and a label. On a phone the one row scrolls, first to the selected tab. */
+/** More tabs than these are in two rows on a phone. */
+const FITTING = 5;
+
+/** Within `Tabs.Root`; each tab has a value and a label. On a phone one row scrolls, first to the selected tab. */
 export function TabLine({
   label,
   tabs,
@@ -28,7 +31,11 @@ export function TabLine({
   const list = useRef<HTMLDivElement>(null);
   useSelectedTab(list);
   return (
-    <Tabs.List ref={list} aria-label={label} className={TAB_ROW}>
+    <Tabs.List
+      ref={list}
+      aria-label={label}
+      className={cx(TAB_ROW, tabs.length > FITTING && 'max-sm:grid max-sm:grid-cols-3 max-sm:*:justify-center')}
+    >
       {tabs.map(([value, name, rest]) => (
         <Tabs.Trigger key={value} {...rest} value={value} className={TAB}>
           {name}

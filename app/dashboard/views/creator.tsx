@@ -2,21 +2,26 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
-import type { AgentSummary } from '../../sdk/wire/wire.ts';
+import type { AgentSummary, StatementTotal } from '../../sdk/wire/wire.ts';
 import { Health, markOf, successOf } from '../parts/badges.tsx';
 import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
+import { lastDays } from '../parts/range.tsx';
 import { StatementButton } from '../parts/statement.tsx';
+import { AtRight, Cell, Table } from '../parts/table.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { Badge, buttonStyle, Card, cx, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Badge, buttonStyle, Card, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, Status, Time } from '../parts/values.tsx';
 import { useUnanswered } from '../parts/waiting.tsx';
-import { agentsQuery } from '../service.ts';
+import { agentsQuery, request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Introduction } from './listing/introduction.tsx';
 import { isDraftKept } from './listing/kept.ts';
 import { OpenDisputes } from './listing/openDisputes.tsx';
 import { heldCollateral, ownListingsQuery, sumUsdc, takenText } from './listing/own.ts';
+import { DisputeWebhook } from './webhooks/disputeWebhook.tsx';
+
+const MONTH_MS = 60_000;
 
 export default function View() {
   // A dispute that waits for a reply comes before another agent.
@@ -56,20 +61,12 @@ function Listings() {
     .filter(({ status }) => status !== 'delisted')
     .toSorted((one, other) => urgencyOf(other) - urgencyOf(one));
   const past = listings.filter(({ status }) => status === 'delisted');
-  const taken = takenText(sumUsdc(listings.map(({ collateral }) => collateral.slashed_usdc)));
   return (
     <div className="grid gap-8">
       <OpenDisputes />
       <div className="grid gap-3">
-        <div className="grid grid-cols-2 gap-3 *:first:max-lg:col-span-2 lg:grid-cols-3">
-          <Figure
-            label="Earned in all, after the fee"
-            value={formatAmount(sumUsdc(listings.map(({ earned_usdc }) => earned_usdc)))}
-          />
-          <Figure label="Calls" value={formatCount(listings.reduce((sum, one) => sum + one.total_executions, 0))} />
-          <Figure label="Collateral held" value={formatAmount(sumUsdc(listings.map(heldCollateral)))} />
-        </div>
-        {taken && <p className="text-sm text-faint">{taken}</p>}
+        <Figures listings={listings} />
+        <DisputeWebhook />
       </div>
       {isDraftKept() && <Resume />}
       {active.length > 0 && <List listings={active} agents={agents} label="Your agents" />}
@@ -79,6 +76,38 @@ function Listings() {
           <List listings={past} agents={agents} label="Delisted agents" />
         </section>
       )}
+    </div>
+  );
+}
+
+/** What the agents earned lately and in all, and what backs them. */
+function Figures({ listings }: { listings: readonly OwnListing[] }) {
+  const { wallet } = useSession();
+  const { data: month, error } = useQuery({
+    queryKey: ['statement', 'creator', wallet],
+    queryFn: () => request('getDailyStatement', { role: 'creator', ...lastDays() }),
+    refetchInterval: MONTH_MS,
+  });
+  const latest = (value: (total: StatementTotal) => string) =>
+    month ? value(month.total) : error ? '–' : <Skeleton className="h-7 w-28 sm:h-8" />;
+  const count = listings.reduce((sum, one) => sum + one.total_executions, 0);
+  return (
+    <div className="grid grid-cols-2 gap-3 *:first:max-lg:col-span-2 lg:grid-cols-3">
+      <Figure
+        label="Earned in the last 30 days, after the fee"
+        value={latest(({ earned_usdc }) => formatAmount(earned_usdc))}
+        about={`${formatAmount(sumUsdc(listings.map(({ earned_usdc }) => earned_usdc)))} in all`}
+      />
+      <Figure
+        label="Calls in the last 30 days"
+        value={latest(({ executions }) => formatCount(executions))}
+        about={`${month ? `${formatCount(month.total.refunded)} refunded; ` : ''}${formatCount(count)} in all`}
+      />
+      <Figure
+        label="Collateral held"
+        value={formatAmount(sumUsdc(listings.map(heldCollateral)))}
+        about={takenText(sumUsdc(listings.map(({ collateral }) => collateral.slashed_usdc)))}
+      />
     </div>
   );
 }
@@ -104,77 +133,72 @@ interface ListProps {
   label: string;
 }
 
+const AMOUNTS = ['Price', 'Calls', 'Delivered', 'Open disputes', 'Earned in all', 'Collateral'];
+
 function List({ listings, agents, label }: ListProps) {
   return (
-    <ul aria-label={label} className="grid gap-3">
+    <Table
+      label={label}
+      hasCards
+      head={['Agent', 'Status', ...AMOUNTS.map((name) => <AtRight key={name}>{name}</AtRight>)]}
+    >
       {listings.map((listing) => (
-        <li key={listing.agent_id}>
-          <Row listing={listing} agent={agents.get(listing.agent_id)} />
-        </li>
+        <Row key={listing.agent_id} listing={listing} agent={agents.get(listing.agent_id)} />
       ))}
-    </ul>
+    </Table>
   );
 }
 
+/** The whole row is a link to its agent; above it are those to its calls and disputes. */
 function Row({ listing, agent }: { listing: OwnListing; agent: AgentSummary | undefined }) {
   const { agent_id, name, status, price_usdc, total_executions, earned_usdc, open_disputes } = listing;
-  // On a phone two rows; the wide ones share the second.
-  const figures: readonly (readonly [term: string, value: string, isWide?: true])[] = [
-    ['Price', formatAmount(price_usdc)],
-    ['Calls', formatCount(total_executions)],
-    ['Delivered', successOf(listing)],
-    ['Earned', formatAmount(earned_usdc), true],
-    ['Collateral', formatAmount(heldCollateral(listing)), true],
+  const to = { to: '/creator/$agentId', params: { agentId: agent_id } } as const;
+  const inner = (tab: 'received' | 'disputes', count: number) =>
+    count === 0 ? (
+      '0'
+    ) : (
+      <Link {...to} search={{ tab }} className="relative z-1 underline underline-offset-2 hover:text-accent">
+        {formatCount(count)}
+      </Link>
+    );
+  const values = [
+    formatAmount(price_usdc),
+    inner('received', total_executions),
+    successOf(listing),
+    open_disputes > 0 ? <Badge tone="warn">{inner('disputes', open_disputes)}</Badge> : '0',
+    formatAmount(earned_usdc),
+    formatAmount(heldCollateral(listing)),
   ];
   return (
-    <Card className="relative grid gap-3 max-sm:p-4 transition-colors hover:border-strong lg:grid-cols-[minmax(0,1fr)_minmax(0,36rem)_auto] lg:items-center">
-      <div className="min-w-0">
-        <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-          <Link
-            to="/creator/$agentId"
-            params={{ agentId: agent_id }}
-            className="font-semibold after:absolute after:inset-0 after:rounded-xl"
-          >
-            {name ?? 'Agent without a description'}
-          </Link>
+    <tr className="relative hover:bg-sunken">
+      <td className="min-w-40">
+        <Link {...to} className="font-medium after:absolute after:inset-0 max-sm:text-base">
+          {name ?? 'Agent without a description'}
+        </Link>
+        {status === 'delisted' && (
+          <p className="text-xs text-faint">
+            <Returns listing={listing} />
+          </p>
+        )}
+      </td>
+      <Cell of="Status">
+        <span className="inline-flex gap-1.5 whitespace-nowrap">
           <Status value={status} />
           <Health agent={agent} />
-          {open_disputes > 0 && (
-            <Badge tone="warn">
-              {open_disputes} open {open_disputes === 1 ? 'dispute' : 'disputes'}
-            </Badge>
-          )}
-        </div>
-        <p className="mt-1 text-sm text-faint">
-          <Returns listing={listing} />
-        </p>
-      </div>
-      <dl className="grid grid-cols-6 gap-x-1.5 gap-y-3 text-sm sm:grid-cols-5 sm:gap-x-4">
-        {figures.map(([term, value, isWide]) => (
-          <div key={term} className={isWide ? 'col-span-3 sm:col-span-1' : 'col-span-2 sm:col-span-1'}>
-            <dt className="text-xs text-faint">{term}</dt>
-            <dd className="whitespace-nowrap tabular-nums">{value}</dd>
-          </div>
-        ))}
-      </dl>
-      {/* The whole card is the link; this only shows where it leads. */}
-      <span aria-hidden="true" className={cx(buttonStyle('plain', true), 'sm:justify-self-start')}>
-        Manage
-      </span>
-    </Card>
+        </span>
+      </Cell>
+      {values.map((value, index) => (
+        <Cell key={AMOUNTS[index]} of={AMOUNTS[index]!} className="whitespace-nowrap tabular-nums sm:text-right">
+          <span>{value}</span>
+        </Cell>
+      ))}
+    </tr>
   );
 }
 
-function Returns({ listing: { status, listed_at, collateral } }: { listing: OwnListing }) {
-  const waits = status === 'delisted' && !collateral.returned;
-  const now = useChainClock(waits);
-  if (status !== 'delisted') {
-    return (
-      <>
-        Listed <Time at={listed_at} />
-      </>
-    );
-  }
+/** When the collateral of a delisted agent comes back. */
+function Returns({ listing: { collateral } }: { listing: OwnListing }) {
+  const now = useChainClock(!collateral.returned);
   if (collateral.returned) return 'Its collateral was returned';
   if (!collateral.returnable_at) return 'Its collateral is held';
   if (now !== undefined && Date.parse(collateral.returnable_at) <= now) return 'Its collateral can be returned now';

@@ -12,6 +12,7 @@ import { formatSpan } from '../parts/values.tsx';
 import { call } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { DisputeCard } from './executions/dispute.tsx';
+import { DisputeWebhook } from './webhooks/disputeWebhook.tsx';
 
 const route = getRouteApi('/disputes');
 const PAGE_SIZE = 20;
@@ -23,7 +24,7 @@ const PARTS: readonly [title: string, isIn: (dispute: DisputeSummary) => boolean
 ];
 
 export default function View() {
-  const { wallet } = useSession();
+  const { wallet, isCreator } = useSession();
   return (
     <>
       <PageHead
@@ -31,6 +32,7 @@ export default function View() {
         about={`A caller can dispute a bad result. The admin should decide within ${formatSpan(DECISION_SECONDS)}; if upheld, the creator’s collateral pays.`}
       />
       <SignedIn why="Disputes are shown to the caller who opened them and to the creator of the agent.">
+        <div className="mb-5 empty:hidden">{isCreator && <DisputeWebhook />}</div>
         {wallet && <Disputes wallet={wallet} />}
       </SignedIn>
     </>

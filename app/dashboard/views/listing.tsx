@@ -27,6 +27,7 @@ import { RotateCard } from './listing/rotate.tsx';
 import { type ListingSearch, TABS, type Tab } from './listing/search.ts';
 import { ShownExample } from './listing/shownExample.tsx';
 import { type TestOutcome, TestPanel } from './listing/testPanel.tsx';
+import { DisputeWebhook } from './webhooks/disputeWebhook.tsx';
 
 const route = getRouteApi('/creator/$agentId');
 
@@ -152,6 +153,9 @@ function Manage({ listing }: { listing: OwnListing }) {
           />
         </Tabs.Content>
         <Tabs.Content value="disputes">
+          <div className="mb-5 empty:hidden">
+            <DisputeWebhook />
+          </div>
           <Disputes
             listing={listing}
             page={page}

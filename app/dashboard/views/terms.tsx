@@ -8,14 +8,15 @@ import { DATA_WORDS } from '../parts/explained.tsx';
 import { TierTable } from '../parts/tiers.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Card, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
-import { formatAmount, formatLamports, formatSpan } from '../parts/values.tsx';
+import { formatAmount, formatLamports, formatList, formatSpan } from '../parts/values.tsx';
 import { changesQuery, configQuery } from '../service.ts';
 import { depositsQuery } from '../wallet/deposits.ts';
 import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS, SLASH_MULTIPLE } from '../wallet/programTerms.ts';
 import { useSession } from '../wallet/session.ts';
 import { awardPayment, depositReturn } from './disputes/payouts.ts';
 import { feeLimit, priceRange } from './listing/own.ts';
-import { CHANGE_EFFECTS, Changes } from './terms/changes.tsx';
+import { Changes, LABELS } from './terms/changes.tsx';
+import { EFFECTS } from './terms/effects.ts';
 import { Roles } from './terms/roles.tsx';
 
 // It reads the chain, which needs large modules.
@@ -34,38 +35,53 @@ export default function View() {
       <div className="grid gap-6">
         {!config &&
           (error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-72" />)}
-        <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 lg:grid-cols-[repeat(2,minmax(0,1fr))] lg:grid-rows-[auto_1fr]">
-          {config && (
-            <>
-              <div className="grid grid-cols-[minmax(0,1fr)] gap-6">
+        <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 lg:grid-cols-[repeat(2,minmax(0,1fr))]">
+          <div className={COLUMN}>
+            {config && (
+              <>
                 <Calls config={config} />
                 <Listings config={config} />
-              </div>
-              <div className="grid grid-cols-[minmax(0,1fr)] gap-6 lg:col-start-2 lg:row-span-2">
-                <Disputes config={config} />
-                <Roles config={config} pending={pending} />
-              </div>
-            </>
-          )}
-          <div className="grid grid-cols-[minmax(0,1fr)] gap-6 lg:col-start-1">
+              </>
+            )}
             {wallet && wallet === pending?.guardian && (
               <Suspense fallback={<Skeleton className="h-48" />}>
                 <Guardian />
               </Suspense>
             )}
             <Changes />
-            <Card className="grid gap-2 text-sm">
-              <h2 className="text-base font-semibold">Effect of changes</h2>
-              <ul className="grid list-disc gap-1.5 pl-5">
-                {CHANGE_EFFECTS.map((effect) => (
-                  <li key={effect}>{effect}</li>
-                ))}
-              </ul>
-            </Card>
+            <Effects />
           </div>
+          {config && (
+            <div className={COLUMN}>
+              <Disputes config={config} />
+              <Roles config={config} pending={pending} />
+            </div>
+          )}
         </div>
       </div>
     </>
+  );
+}
+
+const COLUMN = 'grid grid-cols-[minmax(0,1fr)] gap-6';
+
+/** Settings whose changes have the same effect share a point. */
+function Effects() {
+  const names = Object.keys(EFFECTS) as (keyof typeof EFFECTS)[];
+  return (
+    <Card className="grid gap-2 text-sm">
+      <h2 className="text-base font-semibold">Effect of changes</h2>
+      <ul className="grid list-disc gap-1.5 pl-5">
+        {[...new Set(Object.values(EFFECTS))].map((effect) => {
+          const same = names.filter((name) => EFFECTS[name] === effect);
+          return (
+            <li key={effect}>
+              <strong className="font-medium">{formatList(same.map((name) => LABELS[name]))}:</strong> {effect}
+            </li>
+          );
+        })}
+      </ul>
+    </Card>
   );
 }
 

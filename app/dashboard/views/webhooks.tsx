@@ -1,5 +1,5 @@
 /** A wallet's webhooks: the endpoints of its events, and their deliveries. */
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Fragment, useState } from 'react';
 import { EVENT_MEANINGS } from '../../sdk/wire/events.ts';
 import type { WebhookEndpoint } from '../../sdk/wire/wire.ts';
@@ -7,23 +7,19 @@ import { SignedIn } from '../parts/connect.tsx';
 import { Table } from '../parts/table.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
-import { request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { DeleteDialog, EndpointDialog, RotateDialog, SecretDialog } from './webhooks/dialogs.tsx';
 import { type EndpointAction, EndpointCard } from './webhooks/endpointCard.tsx';
+import { endpointsQuery } from './webhooks/endpoints.ts';
 import { EVENT_GROUPS } from './webhooks/eventGroups.ts';
 
-const endpointsQuery = (wallet: string) =>
-  queryOptions({
-    queryKey: ['webhooks', wallet],
-    queryFn: async () => (await request('listWebhooks')).endpoints,
-    refetchInterval: 5_000,
-  });
+/** While a test is under way, its answer appears soon. */
+const POLL_MS = 5_000;
 
 const TITLE = 'Webhooks';
 const ABOUT =
-  'Your server is told when a call starts or ends, a dispute is opened or decided, an agent of yours is paused, or ' +
-  'a key or the gas balance runs low. Each message is signed. Failed messages are retried for about 24 hours. An ' +
+  'Your server is told when a call that you make starts or ends, a dispute is opened or decided, an agent of yours is ' +
+  'paused, or a key or the gas balance runs low. Each message is signed. Failed messages are retried for about 24 hours. An ' +
   'endpoint whose messages fail without one success for 3 days is switched off.';
 
 export default function View() {
@@ -40,7 +36,14 @@ type Shown = 'create' | { action: EndpointAction; endpoint: WebhookEndpoint } | 
 function Webhooks({ wallet }: { wallet: string }) {
   const [shown, setShown] = useState<Shown>(null);
   const [secret, setSecret] = useState<string | null>(null);
-  const { data: endpoints, error, refetch } = useQuery(endpointsQuery(wallet));
+  const {
+    data: endpoints,
+    error,
+    refetch,
+  } = useQuery({
+    ...endpointsQuery(wallet),
+    refetchInterval: POLL_MS,
+  });
   const close = () => setShown(null);
   const create = (
     <Button kind="primary" onClick={() => setShown('create')}>

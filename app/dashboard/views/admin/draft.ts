@@ -5,6 +5,7 @@ import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
 import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { read } from '../../parts/reading.ts';
 import { formatLamports, formatSpan } from '../../parts/values.tsx';
+import { EFFECTS } from '../terms/effects.ts';
 import type { Limits, Settings } from './chainConfig.ts';
 
 export interface TierDraft {
@@ -69,11 +70,6 @@ function parsePercent(text: string): bigint {
 const showUsdc = (value: bigint) => `${formatUsdc(value)} USDC`;
 const showSpan = (value: bigint) => formatSpan(Number(value));
 
-/** Of the limits of price and collateral. */
-const TIERS_EFFECT =
-  'Counts for a listed agent when its creator changes or resumes it, and when a dispute takes from its collateral.';
-const NEW_CALLS = 'Applies to new calls, and to how long the collateral of an agent that delists later is held.';
-
 export function fieldsOf(limits: Limits): SettingField[] {
   const seconds = { parse: parseSpan, show: showSpan, isSpan: true };
   return [
@@ -81,7 +77,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       name: 'feeBps',
       label: 'Fee, %',
       about: `The marketplace’s share of every settled price. The program allows at most ${limits.maxFeeBps / 100} %.`,
-      effect: 'Applies to new calls of every agent.',
+      effect: EFFECTS.fee,
       min: 0n,
       max: BigInt(limits.maxFeeBps),
       parse: parsePercent,
@@ -91,7 +87,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       name: 'minPrice',
       label: 'Lowest price, USDC',
       about: 'The lowest price that a listing can have.',
-      effect: 'Counts for a listed agent when its creator changes it.',
+      effect: EFFECTS.min_price,
       min: limits.minPriceFloor,
       max: limits.minPriceCeiling,
       parse: parseUsdc,
@@ -101,7 +97,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       name: 'disputeBond',
       label: 'Dispute bond, SOL',
       about: 'Paid by the caller who opens a dispute, and locked until the decision.',
-      effect: 'Applies to every later dispute.',
+      effect: EFFECTS.dispute_bond,
       min: 0n,
       max: limits.disputeBondLamportsMax,
       parse: parseSol,
@@ -111,7 +107,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       name: 'disputeWindowSeconds',
       label: 'Dispute window',
       about: 'How long a settled call can be disputed.',
-      effect: NEW_CALLS,
+      effect: EFFECTS.dispute_window,
       min: BigInt(limits.disputeWindowSecondsMin),
       max: BigInt(limits.disputeWindowSecondsMax),
       ...seconds,
@@ -120,7 +116,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       name: 'refundGraceSeconds',
       label: 'Refund time',
       about: 'Time from the deadline of a call until anybody can send its refund.',
-      effect: NEW_CALLS,
+      effect: EFFECTS.refund_grace,
       min: BigInt(limits.refundGraceSecondsMin),
       max: BigInt(limits.refundGraceSecondsMax),
       ...seconds,
@@ -129,7 +125,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       name: 'maxTimeoutSeconds',
       label: 'Longest timeout',
       about: 'The longest timeout that a listing may have.',
-      effect: NEW_CALLS,
+      effect: EFFECTS.max_timeout,
       min: BigInt(limits.maxTimeoutSecondsMin),
       max: BigInt(limits.maxTimeoutSecondsMax),
       ...seconds,
@@ -139,7 +135,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       label: 'Time until a call’s account is closed',
       about:
         'From the end of a settled call on. Its refundable deposit then comes back, and its record goes to the archive.',
-      effect: 'Counts for calls in progress, too.',
+      effect: EFFECTS.record_time,
       min: BigInt(limits.recordSecondsMin),
       max: BigInt(limits.recordSecondsMax),
       ...seconds,
@@ -149,7 +145,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       label: 'Cap on calls in a dispute window, ×\u00a0collateral',
       about:
         '10 lets an agent with 5.00 USDC of collateral take 50.00 USDC of calls per dispute window, without refunded ones. 0: no cap.',
-      effect: 'Counts at once for every agent, with calls already taken in the window.',
+      effect: EFFECTS.exposure_multiple,
       min: 0n,
       max: BigInt(limits.exposureMultipleMax),
       parse: parseCount,
@@ -241,7 +237,7 @@ export function changesOf(fields: SettingField[], before: Draft, after: Draft) {
       label: 'Collateral',
       before: showTiers(before.tiers),
       after: showTiers(after.tiers),
-      effect: TIERS_EFFECT,
+      effect: EFFECTS.collateral_tiers,
     });
   }
   return { changes, settings };

@@ -32,7 +32,7 @@ export function NeedsYou({ count }: { count: number }) {
         <Link
           to="/admin/disputes/$executionId"
           params={{ executionId: execution_id }}
-          className={buttonStyle('primary', true)}
+          className={buttonStyle('primary')}
         >
           Read and decide
         </Link>

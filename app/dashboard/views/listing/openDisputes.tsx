@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
-import { buttonStyle, cx } from '../../parts/ui.tsx';
+import { buttonStyle } from '../../parts/ui.tsx';
 import { formatAmount, shorten, Time } from '../../parts/values.tsx';
 import { firstDisputesQuery } from '../../parts/waiting.tsx';
 import { useSession } from '../../wallet/session.ts';
@@ -53,7 +53,7 @@ export function OpenDisputes({ agentId, isShort = false }: OpenDisputesProps) {
         <Link
           to="/disputes/$executionId"
           params={{ executionId: execution_id }}
-          className={cx(buttonStyle(reply === null ? 'primary' : 'plain'), 'max-sm:w-full')}
+          className={buttonStyle(reply === null ? 'primary' : 'plain')}
         >
           {reply === null ? 'Read and reply' : 'Read'}
         </Link>

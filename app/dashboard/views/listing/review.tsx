@@ -7,6 +7,7 @@ import { Button, buttonStyle, Card, Facts, Note, Skeleton } from '../../parts/ui
 import { Code, formatAmount, formatSpan, Id } from '../../parts/values.tsx';
 import { BASE_URL, configQuery } from '../../service.ts';
 import { SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
+import { DisputeWebhook } from '../webhooks/disputeWebhook.tsx';
 import { bytesOf } from './chainFacts.ts';
 import { AccountDeposits } from './costs.tsx';
 import { type Draft, tierOf, toInput } from './draft.ts';
@@ -158,6 +159,9 @@ export function Live({ listed, onAnother }: { listed: Listed; onAnother(): void 
           </li>
           <li>Buy one call yourself on the agent’s page, and verify its result.</li>
           <li>Watch earnings, latency and failures on its page here. Pause it before you stop your server.</li>
+          <li className="empty:hidden">
+            <DisputeWebhook />
+          </li>
         </ul>
       </Card>
     </div>

@@ -7,13 +7,13 @@ import { Trouble } from '../../parts/trouble.tsx';
 import { Badge, Card, Facts, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { changesQuery, configQuery } from '../../service.ts';
-import { CHANGE_SECONDS, GUARDIAN_CHANGE_SECONDS, MAX_FEE_BPS } from '../../wallet/programTerms.ts';
+import { CHANGE_SECONDS, GUARDIAN_CHANGE_SECONDS } from '../../wallet/programTerms.ts';
 import { useSession } from '../../wallet/session.ts';
 
 type Change = PendingChanges['changes'][number];
 type Value = ChangedSetting['before'];
 
-const LABELS: Record<ChangedSetting['setting'], string> = {
+export const LABELS: Record<ChangedSetting['setting'], string> = {
   guardian_pause: 'Pause of the guardian',
   fee: 'Fee',
   min_price: 'Lowest price',
@@ -219,13 +219,3 @@ export const delayWords = (seconds: number, isAdmin = false): string =>
   seconds === 0
     ? `Changes of settings apply as soon as ${isAdmin ? 'you sign' : 'the admin signs'} them, without notice. A new admin, guardian or relay authority is proposed first and shown here; if it is not accepted or applied within ${TO_APPLY}, the proposal lapses.`
     : `A change that gives a key more rights, or that raises costs for callers or creators, can be applied only after ${formatSpan(seconds)}, a new guardian ${formatSpan(GUARDIAN_CHANGE_SECONDS)} later.`;
-
-/** What a change does to calls in progress, to disputes and to listed agents. */
-export const CHANGE_EFFECTS = [
-  `A new fee, never above the program’s limit of ${MAX_FEE_BPS / 100} %, applies to new calls of every agent, also of those already listed.`,
-  'A new dispute window, refund time or longest timeout applies to new calls, and to how long the collateral of an agent that delists later is held. Calls in progress keep theirs, and their fee.',
-  'A new time until a call’s account is closed counts for calls in progress, too.',
-  'A new bond applies to every later dispute.',
-  'A new cap on calls counts at once for every agent, with the calls that it has taken in its present window.',
-  'New limits of price and collateral count for a listed agent when its creator changes or resumes it, and when a dispute takes from its collateral.',
-];

@@ -5,12 +5,12 @@ type Subject = EventType extends `${infer Name}.${string}` ? Name : never;
 
 /** In the order in which they are shown. */
 const NAMES: Record<Subject, string> = {
-  execution: 'Calls',
-  dispute: 'Disputes',
-  key: 'Keys and gas',
-  gas: 'Keys and gas',
+  execution: 'Calls that this wallet makes',
+  dispute: 'Disputes about calls that this wallet makes, and about calls of its agents',
+  agent: 'Agents that this wallet lists',
+  key: 'API keys and gas balance',
+  gas: 'API keys and gas balance',
   webhook: 'Webhooks',
-  agent: 'If you list agents',
 };
 
 const nameOf = (type: EventType): string => NAMES[type.split('.')[0] as Subject];

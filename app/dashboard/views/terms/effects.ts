@@ -1,0 +1,17 @@
+/** What a change of a setting does to calls in progress, to disputes and to listed agents. */
+const NEW_CALLS =
+  'Applies to new calls; calls in progress keep theirs. A longer time also holds the collateral of an agent that delists later for longer.';
+
+/** By setting, in the order in which they are shown. */
+export const EFFECTS = {
+  fee: 'Applies to new calls of every agent, also of those already listed; calls in progress keep theirs.',
+  min_price: 'Counts for a listed agent when its creator changes it, not when the creator resumes it.',
+  collateral_tiers:
+    'Counts for a listed agent when its creator changes its price or resumes it, and when a dispute takes from its collateral. The highest price counts at any change of the agent.',
+  dispute_window: NEW_CALLS,
+  refund_grace: NEW_CALLS,
+  max_timeout: NEW_CALLS,
+  dispute_bond: 'Applies to every later dispute.',
+  exposure_multiple: 'Counts at once for every agent, with the calls that it has taken in its present window.',
+  record_time: 'Counts at once for every call whose account is not closed yet.',
+} as const;
