@@ -145,7 +145,7 @@ function Row({ listing, agent }: { listing: OwnListing; agent: AgentSummary | un
             </Badge>
           )}
         </div>
-        <p className="mt-1 text-sm text-faint">
+        <p className="mt-1 text-xs text-faint">
           <Returns listing={listing} />
         </p>
       </div>

@@ -70,7 +70,7 @@ const showUsdc = (value: bigint) => `${formatUsdc(value)} USDC`;
 const showSpan = (value: bigint) => formatSpan(Number(value));
 
 /** Of the limits of price and collateral. */
-const TIERS_EFFECT =
+export const TIERS_EFFECT =
   'Counts for a listed agent when its creator changes or resumes it, and when a dispute takes from its collateral.';
 const NEW_CALLS = 'Applies to new calls, and to how long the collateral of an agent that delists later is held.';
 
@@ -80,7 +80,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'feeBps',
       label: 'Fee, %',
-      about: `The marketplace’s share of every settled price. The program allows at most ${limits.maxFeeBps / 100} %.`,
+      about: `The marketplace’s share of every settled price. At most ${limits.maxFeeBps / 100} %, the program’s limit.`,
       effect: 'Applies to new calls of every agent.',
       min: 0n,
       max: BigInt(limits.maxFeeBps),
@@ -148,7 +148,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       name: 'exposureMultiple',
       label: 'Cap on calls in a dispute window, ×\u00a0collateral',
       about:
-        '10 lets an agent with 5.00 USDC of collateral take 50.00 USDC of calls per dispute window, without refunded ones. 0: no cap.',
+        'Example: 10 lets an agent with 5.00 USDC of collateral take 50.00 USDC of calls per dispute window, without refunded ones. 0: no cap.',
       effect: 'Counts at once for every agent, with calls already taken in the window.',
       min: 0n,
       max: BigInt(limits.exposureMultipleMax),
