@@ -45,7 +45,7 @@ export function Head({ execution }: { execution: Execution }) {
           </>
         }
         about={
-          <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1 lg:grid">
+          <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1 text-sm lg:grid">
             <span className="inline-flex flex-wrap items-center gap-x-2.5">
               <OutcomeBadge call={execution} />
               <Time at={execution.initiated_at} hasSeconds />
