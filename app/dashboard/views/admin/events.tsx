@@ -76,7 +76,7 @@ const SETTINGS: Record<string, readonly [name: string, words: (value: unknown) =
   refundGraceSeconds: ['Refund time', span],
   maxTimeoutSeconds: ['Longest timeout', span],
   recordSeconds: ['Time until a call’s account is closed', span],
-  exposureMultiple: ['Cap on calls', (times) => (times === 0 ? 'none' : `${times} times the collateral`)],
+  exposureMultiple: ['Cap on calls', (times) => (times === 0 ? 'no cap' : `${times} times the collateral`)],
   adminDelaySeconds: ['Delay of changes', span],
   adminPaused: ['Pause of the admin', (isSet) => (isSet ? 'set' : 'lifted')],
   guardianPaused: ['Pause of the guardian', (isSet) => (isSet ? 'set' : 'lifted')],

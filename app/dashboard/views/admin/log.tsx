@@ -117,7 +117,7 @@ function ActionRow({ action }: { action: AdminAction }) {
 }
 
 function aboutWords({ action, subject }: AdminAction): ReactNode {
-  if (action.startsWith('auth.')) return `from ${subject}`;
+  if (action.startsWith('auth.')) return `IP address ${subject}`;
   if (action === 'disputes.queue') return `${subject === 'lapsed' ? 'undecided' : subject} disputes`;
   return <DisputeLink executionId={subject} />;
 }

@@ -49,7 +49,7 @@ export function SignedBy({ event }: { event: AdminEvent }) {
   });
   if (isOfAdmin) return <By>Admin</By>;
   const signers = named === undefined ? read : [named];
-  if (!signers) return <By>{isPending ? '…' : 'not known'}</By>;
+  if (!signers) return <By>{isPending ? '…' : 'Not known'}</By>;
   const isSigner = (wallet: string | null | undefined) => wallet != null && signers.includes(wallet);
   if (isSigner(pending?.guardian)) return <By>Guardian</By>;
   return <By>{isSigner(config?.admin) ? 'Admin' : <Id value={signers[0] ?? ''} kind="address" />}</By>;

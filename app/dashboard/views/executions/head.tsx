@@ -46,7 +46,7 @@ export function Head({ execution }: { execution: Execution }) {
           </>
         }
         about={
-          <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1 lg:grid">
+          <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1 text-sm lg:grid">
             <span className="inline-flex flex-wrap items-center gap-x-2.5">
               <OutcomeBadge call={execution} outcome={outcomeOf(execution)} />
               <Time at={execution.initiated_at} hasSeconds />

@@ -56,5 +56,5 @@ export function spendWords(
 export const SCOPES: Record<KeyScope, { label: string; hint: string }> = {
   execute: { label: 'Execute', hint: 'Call agents within the limits' },
   read: { label: 'Read', hint: 'Read calls and their results' },
-  webhooks: { label: 'Webhooks', hint: 'Add, change and delete webhooks of the wallet, which stay when the key ends' },
+  webhooks: { label: 'Webhooks', hint: 'Manage webhooks, which stay when the key ends' },
 };

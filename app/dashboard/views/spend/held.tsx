@@ -85,7 +85,7 @@ export function HeldSol({ wallet }: { wallet: string }) {
                 </Link>
               </td>
               <Cell of="Amount" className="whitespace-nowrap tabular-nums sm:text-right">
-                <span>{amount === undefined ? 'not known' : sol(amount)}</span>
+                <span>{amount === undefined ? 'Not known' : sol(amount)}</span>
               </Cell>
               <Cell of="Comes back" className="text-faint">
                 <span>{amount === undefined ? 'Could not be read' : back}</span>

@@ -50,14 +50,14 @@ export function Roles({ config, pending }: { config: MarketplaceConfig; pending:
               key="guardian"
               about="Can stop new calls and withdrawals from the treasury, cancel changes and remove relay authorities. Cannot change anything else."
             >
-              {pending.guardian ? <Id value={pending.guardian} kind="address" /> : <span>nobody{FOR_TESTS}</span>}
+              {pending.guardian ? <Id value={pending.guardian} kind="address" /> : <span>No guardian{FOR_TESTS}</span>}
             </Role>,
           ],
           pending !== undefined && [
             'Delay of changes',
             <Role key="delay" about="From the announcement of a change until it can be applied.">
               {pending.admin_delay_seconds === 0 ? (
-                <span>none{FOR_TESTS}</span>
+                <span>No delay{FOR_TESTS}</span>
               ) : (
                 formatSpan(pending.admin_delay_seconds)
               )}
@@ -73,7 +73,7 @@ export function Roles({ config, pending }: { config: MarketplaceConfig; pending:
                 {relays.map((key) => (
                   <Id key={key} value={key} kind="address" />
                 ))}
-                {relays.length === 0 && 'none: nothing is settled'}
+                {relays.length === 0 && 'None: nothing is settled'}
               </span>
             </Role>,
           ],

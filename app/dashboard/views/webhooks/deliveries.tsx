@@ -90,7 +90,7 @@ function Row({ delivery }: { delivery: WebhookDelivery }) {
         )}
       </td>
       <td>
-        {delivery.attempted_at ? <Time at={delivery.attempted_at} /> : 'not yet'}
+        {delivery.attempted_at ? <Time at={delivery.attempted_at} /> : 'Not yet'}
         {delivery.duration_ms !== null && <p className="text-faint">{formatDuration(delivery.duration_ms)}</p>}
       </td>
       <td>
