@@ -163,7 +163,7 @@ describe('agents', function () {
       await page.getByText('Fill in csv, query, and the task.').waitFor();
       expect(await run.isDisabled()).to.equal(true);
       await page.getByLabel('Task').fill('The warmest city');
-      await page.getByRole('button', { name: 'Use the example' }).first().click();
+      await page.getByRole('button', { name: 'Use the example' }).click();
       await page.getByRole('radio', { name: 'API key' }).check();
       await page.getByRole('textbox', { name: 'API key' }).fill('not a key');
       await run.click();

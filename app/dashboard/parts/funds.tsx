@@ -74,7 +74,11 @@ export function useFunds(address: string | undefined, spend: Spend | undefined):
   return {
     isEnough: missing.length === 0,
     whyNot: null,
-    rows: rowsOf(<span title={formatLamports(data.lamports)}>{held.join(', ')}</span>),
+    rows: rowsOf(
+      <span title={formatLamports(data.lamports)} className="inline-block">
+        {held.join(', ')}
+      </span>,
+    ),
     notice: missing.length > 0 && (
       <Note tone="warn" title="This wallet has too little">
         Send it {missing.join(' and ')} more{instead && `, or ${instead}`}.

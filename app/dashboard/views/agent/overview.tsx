@@ -102,19 +102,12 @@ export function Overview({ agent }: { agent: AgentFull }) {
         />
       </div>
       <aside className="grid min-w-0 content-start gap-8 lg:[&_dl]:grid-cols-1 lg:[&_dt]:-mb-2.5" aria-label="Facts">
-        <Aside title="Creator">
-          <Facts
-            rows={[
-              ['Name', agent.creator.display_name],
-              ['Wallet', <Id key="wallet" value={agent.creator.pubkey} kind="address" />],
-            ]}
-          />
-        </Aside>
         <Terms agent={agent} className="max-lg:hidden" />
         <Aside title="On the chain">
           <Facts
             rows={[
               ['Agent ID', <Id key="id" value={agent.agent_id} />],
+              ['Creator’s wallet', <Id key="wallet" value={agent.creator.pubkey} kind="address" />],
               [
                 'Listing',
                 <a

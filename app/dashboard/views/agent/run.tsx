@@ -12,7 +12,7 @@ import { type Draft, EMPTY, isExample, useDraft } from './run/draft.ts';
 import { keep, type Opened, readKept } from './run/kept.ts';
 import { Money, MoneyPath } from './run/money.tsx';
 import { RunOutcome } from './run/outcome.tsx';
-import { fillInOf, Parameters } from './run/parameters.tsx';
+import { Parameters } from './run/parameters.tsx';
 import { PayByWallet } from './run/payByWallet.tsx';
 import { PayerChoice } from './run/payerChoice.tsx';
 import { RunProgress } from './run/progress.tsx';
@@ -137,7 +137,6 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
   const { errors, errorOf } = draft;
   const { task, parameters, timeoutSeconds } = draft.inputs;
   const timeout = errors.timeout === null && timeoutSeconds !== null ? timeoutSeconds : agent.timeout_seconds;
-  const fillIn = fillInOf(agent, draft);
   const missing = draft.isReading
     ? []
     : [...missingIn(agent.input_schema, parameters), ...(task.trim() === '' ? ['the task'] : [])];
@@ -188,7 +187,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
           </p>
         )}
         {!isTitled(agent) && taskField}
-        <Parameters agent={agent} draft={draft} form={form} onFillIn={isExample(draft) ? null : fillIn} />
+        <Parameters agent={agent} draft={draft} form={form} />
         {isTitled(agent) && taskField}
         <details className="text-sm">
           <summary className="py-1 text-faint hover:text-ink">Timeout: {formatSpan(timeout)}</summary>
@@ -228,14 +227,6 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
         </div>
         <p id={WHY_NOT} className="-mt-2 min-h-5 text-sm text-faint">
           {whyNot}
-          {whyNot !== null && fillIn && (
-            <>
-              {' '}
-              <button type="button" onClick={fillIn} className="text-accent underline underline-offset-2">
-                Use the example
-              </button>
-            </>
-          )}
         </p>
         <MoneyPath agent={agent} seconds={timeout} />
       </aside>

@@ -27,8 +27,7 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
           there. Fees need a little SOL, Solana’s coin.
         </Step>
         <Step number={3} title="Get a signed result, or a refund">
-          Signed by the creator, so you can prove what you got. Wrong? Dispute it{days}: you risk {bond} to get back at
-          most the price.
+          The creator’s signature is your proof. Wrong? Dispute it{days}: you risk {bond} to get back at most the price.
         </Step>
       </ol>
       <div className="mt-2 flex flex-wrap items-start gap-x-8 gap-y-1 text-sm sm:mt-5 sm:border-t sm:border-line sm:pt-3">

@@ -133,7 +133,7 @@ function Call({ received, isOpenFirst = false }: { received: ReceivedCall; isOpe
       {/* The button covers the row, and the link to a dispute is above it: neither is within the other. */}
       <div
         title={received.execution_id}
-        className={cx(COLUMNS, 'relative py-3 text-sm hover:bg-sunken/60 lg:items-center')}
+        className={cx(COLUMNS, 'relative py-3 text-sm hover:bg-sunken lg:items-center')}
       >
         <button
           type="button"
@@ -159,7 +159,7 @@ function Call({ received, isOpenFirst = false }: { received: ReceivedCall; isOpe
         </button>
         <span className="flex flex-wrap items-center justify-between gap-3 lg:contents">
           <OutcomeBadge call={received} outcome={outcomeOfReceived(received)} />
-          <span className="text-right font-medium tabular-nums">
+          <span className="text-right tabular-nums max-lg:font-medium">
             <span className="font-normal text-faint lg:sr-only">earned </span>
             {earned_usdc > 0 ? formatAmount(earned_usdc) : <span className="font-normal text-faint">–</span>}
           </span>

@@ -6,19 +6,18 @@ import { isFormable } from '../../../parts/form/schema.ts';
 import SchemaForm from '../../../parts/form/schemaForm.tsx';
 import { Button, Skeleton } from '../../../parts/ui.tsx';
 import { exampleParameters, hasExamples } from '../schema/example.ts';
-import type { Draft } from './draft.ts';
+import { type Draft, isExample } from './draft.ts';
 
 interface ParametersProps {
   agent: AgentFull;
   draft: Draft;
   form: RefObject<SchemaFormHandle | null>;
-  onFillIn: (() => void) | null;
 }
 
-/** Fills in the creator's example; null if there is none. */
-export function fillInOf(agent: AgentFull, draft: Draft): (() => void) | null {
+/** Fills in the creator's example; null if there is none, or if the form has it. */
+function fillInOf(agent: AgentFull, draft: Draft): (() => void) | null {
   const { example, task } = draft;
-  if (!example && !hasExamples(agent.input_schema)) return null;
+  if (isExample(draft) || (!example && !hasExamples(agent.input_schema))) return null;
   return () =>
     draft.change({
       parameters: example?.parameters ?? exampleParameters(agent.input_schema),
@@ -26,14 +25,15 @@ export function fillInOf(agent: AgentFull, draft: Draft): (() => void) | null {
     });
 }
 
-export function Parameters({ agent, draft, form, onFillIn }: ParametersProps) {
+export function Parameters({ agent, draft, form }: ParametersProps) {
+  const fillIn = fillInOf(agent, draft);
   return (
     <section className="grid gap-4">
       <div className="flex flex-wrap items-center justify-between gap-2">
         <h2 className="font-semibold">Parameters</h2>
         <span className="flex flex-wrap gap-2">
-          {onFillIn && (
-            <Button small onClick={onFillIn}>
+          {fillIn && (
+            <Button small onClick={fillIn}>
               Use the example
             </Button>
           )}
