@@ -10,7 +10,7 @@ import { lastDays } from '../parts/range.tsx';
 import { StatementButton } from '../parts/statement.tsx';
 import { AtRight, Cell, Table } from '../parts/table.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { Badge, buttonStyle, Card, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Badge, buttonStyle, Card, cx, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, Status, Time } from '../parts/values.tsx';
 import { useUnanswered } from '../parts/waiting.tsx';
 import { agentsQuery, request } from '../service.ts';
@@ -176,7 +176,7 @@ function Row({ listing, agent }: { listing: OwnListing; agent: AgentSummary | un
           {name ?? 'Agent without a description'}
         </Link>
         {status === 'delisted' && (
-          <p className="text-xs text-faint">
+          <p className="text-sm text-faint">
             <Returns listing={listing} />
           </p>
         )}
@@ -188,7 +188,14 @@ function Row({ listing, agent }: { listing: OwnListing; agent: AgentSummary | un
         </span>
       </Cell>
       {values.map((value, index) => (
-        <Cell key={AMOUNTS[index]} of={AMOUNTS[index]!} className="whitespace-nowrap tabular-nums sm:text-right">
+        <Cell
+          key={AMOUNTS[index]}
+          of={AMOUNTS[index]!}
+          className={cx(
+            'whitespace-nowrap tabular-nums sm:text-right',
+            AMOUNTS[index] === 'Open disputes' && open_disputes === 0 && 'max-sm:hidden',
+          )}
+        >
           <span>{value}</span>
         </Cell>
       ))}

@@ -1,6 +1,5 @@
 /** The collateral for each range of prices, cheapest first. */
-import { Button, Input } from '../../parts/ui.tsx';
-import { EFFECTS } from '../terms/effects.ts';
+import { Button, cx, Input } from '../../parts/ui.tsx';
 import type { TierDraft } from './draft.ts';
 
 interface TiersProps {
@@ -16,25 +15,24 @@ export function Tiers({ tiers, most, fault, onChange }: TiersProps) {
   return (
     <fieldset>
       <legend className="text-sm font-medium">Collateral by price</legend>
-      <p className="mt-1 mb-4 text-xs text-faint">
-        The collateral that a listing needs, by its price. The last tier also sets the highest possible price.{' '}
-        {EFFECTS.collateral_tiers}
+      <p className="mt-1 mb-4 text-sm text-faint">
+        The collateral that a listing needs, by its price. The last tier also sets the highest possible price.
       </p>
-      <ol className="grid gap-3">
+      <ol className="grid gap-1.5">
         {tiers.map((tier, index) => (
           <li
             key={index}
             className="grid grid-cols-[1fr_1fr_auto] items-end gap-3 sm:grid-cols-[12rem_12rem_auto] sm:justify-start"
           >
             <Input
-              label={`Tier ${index + 1}: price up to, USDC`}
+              label={<Label index={index}>Price up to, USDC</Label>}
               value={tier.maxPrice}
               inputMode="decimal"
               autoComplete="off"
               onChange={(event) => change(index, { maxPrice: event.target.value })}
             />
             <Input
-              label="Collateral, USDC"
+              label={<Label index={index}>Collateral, USDC</Label>}
               value={tier.deposit}
               inputMode="decimal"
               autoComplete="off"
@@ -55,7 +53,7 @@ export function Tiers({ tiers, most, fault, onChange }: TiersProps) {
         ))}
       </ol>
       {fault && (
-        <p role="alert" className="mt-3 text-xs text-bad">
+        <p role="alert" className="mt-3 text-sm text-bad">
           {fault}
         </p>
       )}
@@ -72,3 +70,11 @@ export function Tiers({ tiers, most, fault, onChange }: TiersProps) {
     </fieldset>
   );
 }
+
+/** Seen once above its column. */
+const Label = ({ index, children }: { index: number; children: string }) => (
+  <span className={cx(index > 0 && 'sr-only')}>
+    <span className="sr-only">Tier {index + 1}: </span>
+    {children}
+  </span>
+);

@@ -101,7 +101,7 @@ function Tiers({ price, held }: { price: string; held: number }) {
             : `The agent holds ${formatAmount(held)}, which is enough for this price.`}
         </Note>
       )}
-      {tier && balance !== null && (
+      {missing > 0 && balance !== null && (
         <Note tone={balance < missing ? 'warn' : 'plain'}>
           {facts?.usdc === null
             ? `Your wallet has no USDC account yet. Send at least ${formatAmount(missing)} to it before you sign.`
