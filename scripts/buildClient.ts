@@ -3,11 +3,12 @@
  * they use. Each entry is one file that needs no other package. It is not minified, and has a source map: an error
  * that a program does not catch prints a readable line of it. Also writes the blocking client of the Python package.
  */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile, type Plugin } from 'esbuild';
-import ts from 'typescript';
 import { constants } from '../app/sdk/program/constants.ts';
 import { idl } from '../app/sdk/program/idl/idl.ts';
 import { generateTypes } from './clientTypes.ts';
@@ -17,6 +18,7 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const PACKAGE = join(ROOT, 'app', 'client');
 const DIST = join(PACKAGE, 'dist');
 const SDK = join(ROOT, 'app', 'sdk');
+const TSC = join(ROOT, 'node_modules', 'typescript-native', 'bin', 'tsc');
 /** Entries of the package, by file name. */
 const ENTRIES = { index: join(SDK, 'client', 'caller.ts'), x402: join(SDK, 'client', 'x402.ts') };
 
@@ -78,37 +80,25 @@ function shorten(): string {
 
 /** Writes the declarations of the entries and all they refer to. None may import a package, which users may lack. */
 function writeDeclarations(): void {
-  const options: ts.CompilerOptions = {
-    target: ts.ScriptTarget.ES2023,
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    lib: ['lib.es2024.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'],
-    strict: true,
-    declaration: true,
-    emitDeclarationOnly: true,
-    rewriteRelativeImportExtensions: true,
-    resolveJsonModule: true,
-    skipLibCheck: true,
-    types: ['node'],
-    rootDir: SDK,
-    outDir: DIST,
-  };
-  const program = ts.createProgram(Object.values(ENTRIES), options);
-  const queue = ['caller', 'x402'].map((name) => join(DIST, 'client', `${name}.d.ts`));
+  const made = mkdtempSync(join(tmpdir(), 'client-types-'));
+  const options = [
+    ...['--declaration', '--emitDeclarationOnly', '--rewriteRelativeImportExtensions', '--resolveJsonModule'],
+    ...['--strict', '--target', 'es2023', '--module', 'nodenext', '--lib', 'es2024,dom,dom.iterable'],
+    ...['--skipLibCheck', '--types', 'node', '--ignoreConfig', '--rootDir', SDK, '--outDir', made],
+  ];
+  execFileSync(process.execPath, [TSC, ...options, ...Object.values(ENTRIES)], { cwd: ROOT, stdio: 'inherit' });
+  const queue = ['caller', 'x402'].map((name) => join('client', `${name}.d.ts`));
   for (const path of queue) {
-    // File by file: emitting the declarations of all modules takes much longer than those of the few needed.
-    const source = program.getSourceFile(join(SDK, relative(DIST, path).replace(/\.d\.ts$/, '.ts')));
-    let text = '';
-    program.emit(source, (_, emitted) => (text = emitted), undefined, true);
-    if (text === '') throw new Error(`no declarations were made for ${path}`);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text.replaceAll(/(from '\.[^']*)\.ts'/g, "$1.js'"));
-    for (const [, from = ''] of text.matchAll(/(?:from|import\() ?'([^']+)'/g)) {
-      if (!from.startsWith('.')) throw new Error(`${relative(DIST, path)} needs the package ${from}`);
-      const next = resolve(dirname(path), from.replace(/\.(ts|js)$/, '.d.ts'));
+    const text = readFileSync(join(made, path), 'utf8');
+    mkdirSync(join(DIST, dirname(path)), { recursive: true });
+    writeFileSync(join(DIST, path), text.replaceAll(/(from '\.[^']*)\.ts'/g, "$1.js'"));
+    for (const [, from = ''] of text.matchAll(/(?:from |import\()'([^']+)'/g)) {
+      if (!from.startsWith('.')) throw new Error(`${path} needs the package ${from}`);
+      const next = join(dirname(path), from.replace(/\.(ts|js)$/, '.d.ts'));
       if (!queue.includes(next)) queue.push(next);
     }
   }
+  rmSync(made, { recursive: true });
 }
 
 /** The licences of the bundled libraries. */

@@ -15,10 +15,12 @@ import { runScript } from './options.ts';
 const ROOT = join(import.meta.dirname, '..');
 const KINDS = /\.(ts|tsx|mjs|rs|py|sql|css|html|sh)$/;
 const GENERATED = [
+  'app/relay/ledger/generated.ts',
   'app/sdk/client/generated.ts',
   'app/sdk/program/idl/idl.ts',
   'clients/python/src/paid_agents/client.py',
   'clients/python/src/paid_agents/_blocking/',
+  'indexer/queries/generated.ts',
   'tests/schema.sql',
 ];
 /** Lengths of files, of which none or few should be longer. */

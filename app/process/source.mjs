@@ -20,6 +20,10 @@ const SETTINGS = [import.meta.filename, join(ROOT, 'package-lock.json'), join(RO
  */
 const SERVED = /^(app\/(cli|local|mcp|relay)|indexer|tests\/harness\/node)\//;
 const WITH_PACKAGES = {
+  // Node reads less than without: 20 % of the time of a start.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  legalComments: 'none',
   // These look for files beside themselves.
   external: [
     'better-sqlite3',

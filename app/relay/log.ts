@@ -31,7 +31,7 @@ const QUOTING = new Set(['SyntaxError', 'ZodError']);
 /** The key in the URL of a node: in its query or its path. */
 const SECRET = /api-key=[^&\s]+/g;
 const URLS = /\b[a-z][a-z0-9+.-]*:\/\/[^\s()]+/gi;
-const QUOTED = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|“[^”]*”/g;
+const QUOTED = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|\u201c[^\u201d]*\u201d/g;
 const FRAME = /^\s+at (?:[\w.<>[\] ]+\()?(?:file:|node:|\/)[^()\s]*:\d+:\d+\)?$/;
 
 /** The error and its location, without any quoted text of its message. */

@@ -1,7 +1,6 @@
 /** Adds an ended execution to the figures of its listing by the day. */
 
-import type { ExecutionRow } from '../queries/accounts.ts';
-import type { AgentDayRow, EndedExecutionRow } from '../queries/tables.ts';
+import type { AgentDayRow, EndedExecutionRow, ExecutionRow } from '../queries/tables.ts';
 
 export const DAY_COLUMNS = ['listing', 'day', 'outcome', 'reason', 'time_ms', 'executions', 'earned'] as const;
 

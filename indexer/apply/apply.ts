@@ -7,8 +7,7 @@
 import { type Kysely, sql } from 'kysely';
 import { readRows, writeRows } from '../../app/database/bulk.ts';
 import { isTemporary } from '../../app/database/temporary.ts';
-import type { Flag } from '../queries/accounts.ts';
-import type { EventlessRow, EventRow, IndexDatabase } from '../queries/tables.ts';
+import type { EventlessRow, EventRow, Flag, IndexDatabase } from '../queries/tables.ts';
 import type { ChainTransaction, LateTransaction } from './chainTransaction.ts';
 import { eventJson } from './eventJson.ts';
 import { handleEvent } from './handlers.ts';

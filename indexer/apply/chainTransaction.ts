@@ -1,5 +1,5 @@
 import type { MarketplaceEvent } from '../../app/sdk/program/eventFields.ts';
-import type { ArchiveRow } from '../queries/accounts.ts';
+import type { ArchiveRow } from '../queries/tables.ts';
 import type { AccountRows } from './readings.ts';
 
 /**

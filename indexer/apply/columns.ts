@@ -1,6 +1,6 @@
 /** Converts values of the chain to column values. migrations/index documents the formats. */
 import { PublicKey } from '@solana/web3.js';
-import type { Flag } from '../queries/accounts.ts';
+import type { Flag } from '../queries/tables.ts';
 
 export function base58(key: PublicKey): string {
   return key.toBase58();

@@ -11,7 +11,7 @@ import type {
   ExecutionRow,
   GrantRow,
   ListingRow,
-} from '../queries/accounts.ts';
+} from '../queries/tables.ts';
 
 /** The rows of a transaction's accounts, each with the slot of its reading. */
 export interface AccountRows {

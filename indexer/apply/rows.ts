@@ -16,6 +16,7 @@ import {
   relayAuthoritiesOf,
 } from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
+import { splitPrice } from '../queries/record.ts';
 import type {
   ArchiveRow,
   ConfigRow,
@@ -25,8 +26,7 @@ import type {
   ExecutionRow,
   GrantRow,
   ListingRow,
-} from '../queries/accounts.ts';
-import { splitPrice } from '../queries/record.ts';
+} from '../queries/tables.ts';
 import { base58, base58List, flag, hex, optionalHex, optionalTime, uri } from './columns.ts';
 
 export function configRow(address: PublicKey, config: Config, slot: bigint): ConfigRow {

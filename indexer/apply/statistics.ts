@@ -4,12 +4,12 @@
  */
 import type { Kysely } from 'kysely';
 import { deleteRows, readRows, writeRows } from '../../app/database/bulk.ts';
-import type { ExecutionRow } from '../queries/accounts.ts';
 import type {
   AgentDayRow,
   AgentStatisticsRow,
   CallerTotalRow,
   EndedExecutionRow,
+  ExecutionRow,
   IndexDatabase,
 } from '../queries/tables.ts';
 import { addDay, DAY_COLUMNS, SECONDS_PER_DAY } from './agentDays.ts';

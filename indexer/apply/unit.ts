@@ -3,7 +3,7 @@
  * change them, and save.ts writes each once. Nothing here waits for the database.
  */
 
-import type { DisputeOutcomeName } from '../queries/accounts.ts';
+import type { DisputeOutcomeName } from '../queries/tables.ts';
 import { STORED, type StoredName, type StoredRow, type StoredTable } from './stored.ts';
 
 /** The rows of one table by their key. */

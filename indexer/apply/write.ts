@@ -6,9 +6,15 @@ import type { PublicKey } from '@solana/web3.js';
 import { type UnclaimedLeaf, unclaimedLeaf, unclaimedOf } from '../../app/sdk/program/archive.ts';
 import type { EventData, MarketplaceEvent } from '../../app/sdk/program/eventFields.ts';
 import { findRefundClaim, REFUND_REASONS, type UnclaimedRefund } from '../../app/sdk/program/program.ts';
-import type { DepositRow, DisputeOutcomeName, DisputeRow, ExecutionRow } from '../queries/accounts.ts';
 import { recordStatus } from '../queries/record.ts';
-import type { UnclaimedRefundRow, UnreadRow } from '../queries/tables.ts';
+import type {
+  DepositRow,
+  DisputeOutcomeName,
+  DisputeRow,
+  ExecutionRow,
+  UnclaimedRefundRow,
+  UnreadRow,
+} from '../queries/tables.ts';
 import { base58, hex } from './columns.ts';
 import type { Position } from './handlers/handler.ts';
 import type { StoredName, StoredRow } from './stored.ts';

@@ -18,7 +18,7 @@ import {
   grantRow,
   listingRow,
 } from '../apply/rows.ts';
-import type { ExecutionRow, ListingRow } from '../queries/accounts.ts';
+import type { ExecutionRow, ListingRow } from '../queries/tables.ts';
 import {
   type Invocation,
   type ProgramInstruction,

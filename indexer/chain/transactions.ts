@@ -13,7 +13,7 @@ import {
 import { ApplyError } from '../apply/apply.ts';
 import type { ChainTransaction, LateTransaction } from '../apply/chainTransaction.ts';
 import type { AccountRows } from '../apply/readings.ts';
-import type { ArchiveRow } from '../queries/accounts.ts';
+import type { ArchiveRow } from '../queries/tables.ts';
 import { readAccountRows, readPresentRows } from './accounts.ts';
 import { type ProgramInstruction, readCarried, readInstructions } from './invocations.ts';
 import type { Notices } from './notices.ts';

@@ -8,7 +8,7 @@ import {
   type RecordStatus,
 } from '../../app/sdk/program/program.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
-import type { ExecutionRow, ExecutionStatusName } from './accounts.ts';
+import type { ExecutionRow, ExecutionStatusName } from './tables.ts';
 
 const NO_KEY = '00'.repeat(16);
 

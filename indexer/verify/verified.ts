@@ -13,9 +13,8 @@ import {
   listingRow,
 } from '../apply/rows.ts';
 import { STORED, type StoredName } from '../apply/stored.ts';
-import type { ExecutionStatusName } from '../queries/accounts.ts';
 import { recordStatus } from '../queries/record.ts';
-import type { IndexDatabase } from '../queries/tables.ts';
+import type { ExecutionStatusName, IndexDatabase } from '../queries/tables.ts';
 
 /** One value in which index and chain differ. Without a column, the whole row or account differs. */
 export interface Difference {

@@ -16,9 +16,8 @@ import { readWrongAgents } from '../apply/agents.ts';
 import { hex } from '../apply/columns.ts';
 import { callerKey, Figures } from '../apply/statistics.ts';
 import { DISPUTED_STATUS } from '../apply/write.ts';
-import type { ArchiveRow, ExecutionRow } from '../queries/accounts.ts';
 import { recordOf } from '../queries/record.ts';
-import type { IndexDatabase, UnclaimedRefundRow } from '../queries/tables.ts';
+import type { ArchiveRow, ExecutionRow, IndexDatabase, UnclaimedRefundRow } from '../queries/tables.ts';
 import type { Difference } from './verified.ts';
 
 /** Rows in memory at a time. */

@@ -157,6 +157,9 @@ describe('agents', function () {
       const before = await site.visitor.balances();
       await page.goto(`${pathOf('csv-analyst')}?tab=run`);
       const run = page.getByRole('button', { name: 'Pay 0.25 USDC and run' });
+      await page.getByText('Filled in with the creator’s example.').waitFor();
+      expect(await run.isDisabled()).to.equal(false);
+      await page.getByRole('button', { name: 'empty the form' }).click();
       await page.getByText('Fill in csv, query, and the task.').waitFor();
       expect(await run.isDisabled()).to.equal(true);
       await page.getByLabel('Task').fill('The warmest city');

@@ -155,7 +155,7 @@ describe('the caller', function () {
       await page.goto('/executions?status=completed');
       await page.locator(`a[href$="/executions/${executionId}"]`).first().click();
       await page.getByRole('main').getByText('What I paid for').first().waitFor();
-      await page.getByText('Bond 0.01 SOL, lost if rejected.').waitFor();
+      await page.getByText('You risk a bond of 0.01 SOL to get back at most ').waitFor();
       await page.getByRole('button', { name: 'Open a dispute' }).click();
       await dialog(page).getByLabel('What is wrong').fill(COMPLAINT);
       const hash = createHash('sha256').update(COMPLAINT).digest('hex');

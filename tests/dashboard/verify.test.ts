@@ -176,7 +176,7 @@ describe('verification of a receipt on the page', function () {
           made.items.add(new File([${JSON.stringify(content)}], 'dropped.json', { type: 'application/json' }));
           return made;
         })()`);
-        await page.getByText('Drop a receipt here').dispatchEvent('drop', { dataTransfer: transfer });
+        await page.getByText('or drop it here').dispatchEvent('drop', { dataTransfer: transfer });
       };
       await page.getByLabel('Call ID').fill('nonsense');
       await page.getByRole('button', { name: 'Verify', exact: true }).click();
@@ -186,7 +186,7 @@ describe('verification of a receipt on the page', function () {
       await drop(JSON.stringify(receipt));
       await untilVerdict(page, VALID);
       // The form is one line, until it is opened for another check; the id stays in it.
-      expect(await page.getByText('Drop a receipt here').isVisible()).to.equal(false);
+      expect(await page.getByText('or drop it here').isVisible()).to.equal(false);
       await page.getByText('Verify another').click();
       expect(await page.getByLabel('Call ID').inputValue()).to.equal(receipt.execution_id);
       expect(await page.getByText('A call ID has 32 hex digits').count()).to.equal(0);

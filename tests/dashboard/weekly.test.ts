@@ -1,6 +1,5 @@
 /** The weekly routine of callers and creators: examples, last inputs, money, figures by day, requests, receipts. */
 import { expect } from 'chai';
-import { until } from '../harness/edge/until.ts';
 import { type ListedAgent, listAgent } from './listAgent.ts';
 import { useSite } from './site.ts';
 
@@ -42,11 +41,8 @@ describe('the week of a caller and a creator', function () {
       await page.goto(pathOf('csv-analyst'));
       await page.getByRole('region', { name: 'Result as a table' }).getByRole('cell').first().waitFor();
       await page.goto(`${pathOf('text-report')}?tab=run`);
-      // Before the agent's own example is loaded, the button fills in the schema's.
-      await until('the example is filled in', async () => {
-        await page.getByRole('button', { name: 'Use the example' }).first().click();
-        return (await page.getByLabel('Task').inputValue()) === 'Report on this text.';
-      });
+      await page.getByText('Filled in with the creator’s example.').waitFor();
+      expect(await page.getByLabel('Task').inputValue()).to.equal('Report on this text.');
       await page
         .getByRole('button', { name: `Use again: ${task}` })
         .first()

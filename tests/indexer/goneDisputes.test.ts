@@ -9,8 +9,7 @@ import { MIGRATIONS, migrate } from '../../app/database/migrate.ts';
 import { openDatabase } from '../../app/database/open.ts';
 import { applyBatch, type ChainTransaction } from '../../indexer/apply/apply.ts';
 import { type GoneAccount, noRows } from '../../indexer/apply/readings.ts';
-import type { ListingRow } from '../../indexer/queries/accounts.ts';
-import type { IndexDatabase } from '../../indexer/queries/tables.ts';
+import type { IndexDatabase, ListingRow } from '../../indexer/queries/tables.ts';
 import { event } from './histories.ts';
 
 const PRICE = 300n;

@@ -76,7 +76,7 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
         }
       >
         <MenuItem onSelect={() => void navigator.clipboard.writeText(wallet)}>
-          Copy address <span className="font-mono text-xs text-faint">{shorten(wallet)}</span>
+          Copy address <span className="font-mono text-[0.8125rem] text-faint">{shorten(wallet)}</span>
         </MenuItem>
         <MenuLine />
         <MenuGroup name="Activity">{links(ACTIVITY)}</MenuGroup>

@@ -1,4 +1,4 @@
-/** The views of a caller side by side, on each of them. */
+/** The title and the tabs of a caller's views, on each of them. */
 import { Link, useLocation } from '@tanstack/react-router';
 import { useRef } from 'react';
 import { ACTIVITY } from './places.ts';
@@ -12,13 +12,16 @@ export function ActivityTabs() {
   useSelectedTab(row, path);
   if (!ACTIVITY.some(({ to }) => to === path)) return null;
   return (
-    <nav ref={row} aria-label="Activity" className={`${TAB_ROW} -mt-3 print:hidden`}>
-      {ACTIVITY.map(({ to, title }) => (
-        <Link key={to} to={to} className={TAB}>
-          {title}
-          <WaitingAt to={to} />
-        </Link>
-      ))}
-    </nav>
+    <div id="activity" className="print:hidden">
+      <p className="mb-4 text-2xl font-semibold">Activity</p>
+      <nav ref={row} aria-label="Activity" className={TAB_ROW}>
+        {ACTIVITY.map(({ to, title }) => (
+          <Link key={to} to={to} className={TAB}>
+            {title}
+            <WaitingAt to={to} />
+          </Link>
+        ))}
+      </nav>
+    </div>
   );
 }

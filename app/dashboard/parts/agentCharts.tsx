@@ -32,7 +32,7 @@ export function CallsChart({ days }: { days: readonly Day[] }) {
       formatShort={formatShort}
       unit="calls"
       series={[
-        { label: 'Delivered', tone: 'good', values: days.map((day) => day.completed) },
+        { label: 'Delivered', tone: 'accent', values: days.map((day) => day.completed) },
         { label: 'Failed', tone: 'bad', values: days.map((day) => day.failed) },
       ]}
     />
@@ -50,7 +50,7 @@ export function LatencyChart({ days, summary }: { days: readonly Day[]; summary:
       formatShort={shortDuration}
       series={[
         { label: 'Median', tone: 'accent', values: days.map(({ p50_ms }) => p50_ms) },
-        { label: '95 % within', tone: 'warn', values: days.map(({ p95_ms }) => p95_ms) },
+        { label: '95 % within', tone: 'sky', values: days.map(({ p95_ms }) => p95_ms) },
       ]}
     />
   );

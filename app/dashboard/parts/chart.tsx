@@ -15,7 +15,7 @@ interface ChartProps extends DailyFigures {
   unit?: string;
 }
 
-const TONES = { accent: 'bg-accent', good: 'bg-good', bad: 'bg-bad', warn: 'bg-warn', strong: 'bg-strong' };
+const TONES = { accent: 'bg-accent', sky: 'bg-sky', good: 'bg-good', bad: 'bg-bad', strong: 'bg-strong' };
 
 export function Chart(props: ChartProps) {
   const { title, level = 3, summary, days, series, format } = props;
@@ -33,7 +33,7 @@ export function Chart(props: ChartProps) {
         </div>
         <button
           type="button"
-          className="shrink-0 rounded py-1 text-xs font-medium text-accent hover:underline"
+          className="shrink-0 rounded text-sm font-medium text-accent hover:underline"
           aria-pressed={asTable}
           onClick={() => setAsTable(!asTable)}
         >

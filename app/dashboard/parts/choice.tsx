@@ -30,7 +30,7 @@ export function Choice({ name, title, isChosen, onChoose, children }: ChoiceProp
       />
       <span className="font-medium">{title}</span>
       {children && (
-        <span id={id} className="col-span-2 text-xs text-faint">
+        <span id={id} className="col-span-2 text-faint">
           {children}
         </span>
       )}

@@ -4,7 +4,7 @@ export const DAY_SECONDS = 86_400;
 
 export interface ChartSeries {
   label: string;
-  tone: 'accent' | 'good' | 'bad' | 'warn' | 'strong';
+  tone: 'accent' | 'sky' | 'good' | 'bad' | 'strong';
   /** One per day; null for a day without a figure. */
   values: readonly (number | null)[];
 }

@@ -135,10 +135,10 @@ export default function JsonEditor({ label, hint, value, onChange, check, classN
           className,
         )}
       />
-      <p id={`${id}-hint`} className="text-xs text-faint">
+      <p id={`${id}-hint`} className="text-sm text-faint">
         {hint}
       </p>
-      <ul className="grid gap-0.5 text-xs text-bad" aria-live="polite" aria-label={`What is wrong with ${label}`}>
+      <ul className="grid gap-0.5 text-sm text-bad" aria-live="polite" aria-label={`What is wrong with ${label}`}>
         {findings.slice(0, MAX_SHOWN).map(({ line, from, message }, index) => (
           <li key={index}>
             <button type="button" className="rounded text-left hover:underline" onClick={() => goTo(from)}>

@@ -63,7 +63,7 @@ export function Spinner({ label }: { label?: string }) {
 }
 
 export function Card({ className, ...rest }: ComponentProps<'section'>) {
-  return <section className={cx('rounded-xl border border-line bg-raised p-5', className)} {...rest} />;
+  return <section className={cx('rounded-xl border border-line bg-raised p-4 sm:p-5', className)} {...rest} />;
 }
 
 /** The head of a view: its title, one sentence about it, and its actions. */
@@ -170,12 +170,12 @@ export function Field({
       )}
       {children({ id, ...(about && { 'aria-describedby': about }), ...(error && { 'aria-invalid': true as const }) })}
       {hint && (
-        <p id={`${id}-hint`} className="text-xs text-faint">
+        <p id={`${id}-hint`} className="text-sm text-faint">
           {hint}
         </p>
       )}
       {error && (
-        <p id={`${id}-error`} className="text-xs text-bad">
+        <p id={`${id}-error`} className="text-sm text-bad">
           {error}
         </p>
       )}
@@ -214,7 +214,7 @@ export function Checkbox({ label, hint, className, ...rest }: FieldProps & Compo
       <input id={id} type="checkbox" className="mt-0.5 size-4.5 shrink-0 accent-(--accent)" {...rest} />
       <label htmlFor={id} className="text-sm">
         {label}
-        {hint && <span className="block text-xs text-faint">{hint}</span>}
+        {hint && <span className="block text-faint">{hint}</span>}
       </label>
     </div>
   );
@@ -255,12 +255,12 @@ export function withUnit(value: string): ReactNode {
 /** A large number with its name. */
 export function Figure({ label, value, about }: { label: ReactNode; value: ReactNode; about?: ReactNode }) {
   return (
-    <Card className="p-4">
+    <Card>
       <p className="text-sm text-faint">{label}</p>
       <p className="mt-1 text-xl font-semibold tabular-nums sm:text-2xl">
         {typeof value === 'string' ? withUnit(value) : value}
       </p>
-      {about && <p className="mt-1 text-xs text-faint empty:hidden">{about}</p>}
+      {about && <p className="mt-1 text-sm text-faint empty:hidden">{about}</p>}
     </Card>
   );
 }

@@ -30,7 +30,7 @@ const TAB_WORDS: Record<AdminTab, string> = {
 export default function Admin() {
   return (
     <>
-      <PageHead title="Admin" about="State, disputes, creators and settings of the marketplace." />
+      <PageHead title="Admin" />
       <SignedIn why="Only the marketplace’s admin can see and change this.">
         <Inside />
       </SignedIn>

@@ -215,9 +215,9 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
                 <h2 className="font-semibold">Your decision</h2>
                 <Due dispute={dispute} />
               </div>
-              <p className="mt-0.5 text-xs text-faint">
-                Due by <Time at={dispute.answer_due_at} />. Later you can still decide. From{' '}
-                <Day at={dispute.lapses_at} /> anybody can end it: the bond goes back, the price stays paid.
+              <p className="mt-0.5 text-sm text-faint">
+                By <Time at={dispute.answer_due_at} />. From <Day at={dispute.lapses_at} /> on anybody can end it
+                undecided.
               </p>
             </div>
             <Resolve dispute={dispute} />

@@ -8,7 +8,7 @@ import { SignedIn } from '../parts/connect.tsx';
 import Result, { Steps } from '../parts/result/result.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Card, Empty, Note, PageHead, Skeleton, Spinner } from '../parts/ui.tsx';
-import { formatLamports, Time } from '../parts/values.tsx';
+import { formatAmount, formatLamports, Time } from '../parts/values.tsx';
 import { configQuery, request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Asked } from './executions/asked.tsx';
@@ -109,7 +109,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
               }
             >
               <p>{failure.message}</p>
-              <p className="mt-1 font-mono text-xs">{failure.code}</p>
+              <p className="mt-1 font-mono text-[0.8125rem]">{failure.code}</p>
             </Note>
           )}
           {dispute && <DisputeCard dispute={dispute} wallet={wallet} />}
@@ -211,7 +211,8 @@ function Disputable({ execution, record }: Pick<CallParts, 'execution' | 'record
       <h2 className="font-semibold">Not what you paid for?</h2>
       <p className="mt-1 mb-4 text-sm text-faint tabular-nums">
         You can dispute it until <Time at={until} />.{' '}
-        {config && `Bond ${formatLamports(BigInt(config.dispute_bond_lamports))}, lost if rejected.`}
+        {config &&
+          `You risk a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))} to get back at most ${formatAmount(execution.cost_usdc)}.`}
       </p>
       <Button onClick={() => setOpen(true)}>Open a dispute</Button>
       <OpenDisputeDialog execution={execution} open={isOpen} onClose={() => setOpen(false)} />

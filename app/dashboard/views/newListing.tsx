@@ -198,7 +198,7 @@ function Step({ step, kept, errors, agentId, signingKey, onKey, open, outcome, o
           </details>
         </DetailsFields>
         <aside aria-label="Preview of the card" className="grid gap-2.5 max-xl:hidden">
-          <h3 className="text-xs font-medium text-faint">As callers see it</h3>
+          <h3 className="text-sm font-medium text-faint">As callers see it</h3>
           <DraftCard draft={draft} agentId={agentId} />
         </aside>
       </div>

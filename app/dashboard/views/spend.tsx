@@ -174,7 +174,7 @@ function ByGroup({ by, groups, days }: { by: Grouping; groups: readonly Group[];
           of={columns[index]!}
           className={cx(
             'whitespace-nowrap tabular-nums sm:text-right',
-            SELDOM.includes(columns[index]!) && cell === formatAmount(0) && 'max-sm:hidden',
+            SELDOM.includes(columns[index]!) && cell === formatAmount(0) && 'font-normal text-faint max-sm:hidden',
           )}
         >
           <span>{cell}</span>

@@ -119,7 +119,8 @@ function Calls({ config }: { config: MarketplaceConfig }) {
                 deposits
                   ? `By wallet: ${formatLamports(deposits.token + deposits.record)} a call. ${formatLamports(deposits.token)} of it comes back when the call ends, the rest about ${formatSpan(config.record_seconds)} later, when the call’s account on the chain is closed.`
                   : `By wallet: one part comes back when the call ends, the other about ${formatSpan(config.record_seconds)} later, when the call’s account on the chain is closed.`,
-                'By API key: at most the first part, which the gas balance lends. The marketplace lends the rest.',
+                `By API key: at most ${deposits ? formatLamports(deposits.token) : 'one part'} a call, from the gas balance. It comes back there when the call ends. The marketplace lends the rest.`,
+                `For the key itself: ${deposits ? formatLamports(deposits.grant) : 'a deposit'}, paid once. When the key has ended, the wallet that paid it gets it back from the key’s menu, with one signature.`,
               ]}
             />,
           ],

@@ -154,9 +154,9 @@ export default function Verify() {
         )}
       </div>
       <p className="mt-8 text-sm text-faint print:hidden">
-        Without this page:{' '}
+        You can check a receipt without this page too:{' '}
         <a href="/docs#verify" className="text-accent underline underline-offset-2">
-          Verifying a result
+          commands for your own computer
         </a>
       </p>
     </>

@@ -23,7 +23,7 @@ import {
   readSession,
   useChallenge,
 } from '../ledger/sessions.ts';
-import type { LedgerTables, SessionsTable } from '../ledger/tables.ts';
+import type { LedgerTables } from '../ledger/tables.ts';
 import { invalidField } from '../parse.ts';
 
 const CHALLENGE_MS = 5 * 60 * 1000;
@@ -160,7 +160,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
   const knownOf = async (wallet: string) => ((await deps.payers.isKnown(wallet)) ? 1n : 0n);
 
   /** Stores a session. Returns its secret, which only its owner gets. */
-  async function open(kind: SessionsTable['kind'], wallet: string, longestMs: number, network: string) {
+  async function open(kind: LedgerTables['sessions']['kind'], wallet: string, longestMs: number, network: string) {
     const secret = randomBytes(32).toString('base64url');
     const nowMs = deps.now();
     const expiresMs = nowMs + SESSION_MS;
@@ -170,7 +170,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
     return { secret, expires_at: new Date(expiresMs).toISOString() };
   }
 
-  async function find(kind: SessionsTable['kind'], secret: string | null) {
+  async function find(kind: LedgerTables['sessions']['kind'], secret: string | null) {
     if (secret === null || !SECRET.test(secret)) return null;
     const row = await readSession(ledger, kind, digestOf(secret), deps.now());
     return row ? { wallet: row.wallet, expiresMs: Number(row.expires_ms), endsMs: Number(row.ends_ms) } : null;

@@ -23,6 +23,7 @@ export function assembleX402(
     usdcMint: parseAddress(config.usdcMint.toBase58()),
     network: networkOf(genesisHash),
     serviceFee: () => serviceFeeAt(x402.serviceFee, chain.quote()) ?? constants.maxServiceFee,
+    leastServiceFee: x402.serviceFee.least,
     secret: secretOf(x402.feePayer),
     ownKeys: [chain.feePayer, ...relayAuthoritiesOf(config)].map(String),
     lastHeightOf: chain.lastHeightOf,

@@ -6,9 +6,8 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { PublicKey } from '@solana/web3.js';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { ExecutionRow } from '../../../indexer/queries/accounts.ts';
 import { recordOf } from '../../../indexer/queries/record.ts';
-import type { UnclaimedRefundRow } from '../../../indexer/queries/tables.ts';
+import type { ExecutionRow, UnclaimedRefundRow } from '../../../indexer/queries/tables.ts';
 import {
   archiveLeaf,
   archiveProofRoot,

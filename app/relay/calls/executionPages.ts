@@ -5,7 +5,7 @@
  * progress, maybe not yet indexed, or never on the chain.
  */
 import { type Kysely, sql } from 'kysely';
-import type { ExecutionStatusName } from '../../../indexer/queries/accounts.ts';
+import type { ExecutionStatusName } from '../../../indexer/queries/tables.ts';
 import type { ExecutionStatus } from '../../sdk/wire/wire.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { INITIATED_AT, STATUS } from './executionViews.ts';

@@ -6,7 +6,7 @@
  * transaction, and nobody knows its id.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { ExecutionStatusName } from '../../../indexer/queries/accounts.ts';
+import type { ExecutionStatusName } from '../../../indexer/queries/tables.ts';
 import type { DisputeOutcome } from '../../sdk/wire/choices.ts';
 import { type ExecutionStatus, TASK_CHARACTERS } from '../../sdk/wire/wire.ts';
 import { NO_KEY } from '../ledger/funding.ts';

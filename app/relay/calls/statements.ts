@@ -4,7 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { ExecutionStatusName } from '../../../indexer/queries/accounts.ts';
+import type { ExecutionStatusName } from '../../../indexer/queries/tables.ts';
 import { toDay } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import {

@@ -27,7 +27,8 @@ export function createRouteContext(deps: RelayDeps): RouteContext {
   };
   const writeGuide = () => {
     const { environment, publicRpcUrl: rpcUrl, sponsorsAll: isSponsored } = deps.config;
-    guide ??= createGuide(writeDocument(), { environment, rpcUrl, isSponsored });
+    const leastServiceFee = deps.x402?.leastServiceFee;
+    guide ??= createGuide(writeDocument(), { environment, rpcUrl, isSponsored, leastServiceFee });
     return guide;
   };
   return {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { countRows, readTogether } from '../../database/portable.ts';
-import type { AdminActionsTable, LedgerDatabase, LedgerTables } from './tables.ts';
+import type { LedgerDatabase, LedgerTables } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
 
@@ -54,7 +54,7 @@ export function readActions(
   views: Kysely<LedgerDatabase>,
   { limit, offset }: { limit: number; offset: number },
   counted: number,
-): Promise<{ rows: AdminActionsTable[]; total: number }> {
+): Promise<{ rows: LedgerTables['admin_actions'][]; total: number }> {
   return readTogether(views, async (moment) => {
     const actions = moment.selectFrom('admin_actions').orderBy('begun_ms', 'desc').orderBy('action_id', 'desc');
     const total = await countRows(moment, actions.select('action_id').limit(offset + counted));

@@ -1,13 +1,13 @@
 /** The table of answers: the final answer, in bytes, of each call that may be repeated. */
 import { type Kysely, type Selectable, sql } from 'kysely';
-import type { AnswersTable, LedgerTables } from './tables.ts';
+import type { LedgerTables } from './tables.ts';
 
 /** The answer of an execution that was given at `sinceMs` (unix ms) or later. */
 export function readAnswer(
   ledger: Kysely<LedgerTables>,
   executionId: string,
   sinceMs: number,
-): Promise<Omit<Selectable<AnswersTable>, 'execution_id' | 'answered_ms'> | undefined> {
+): Promise<Omit<Selectable<LedgerTables['answers']>, 'execution_id' | 'answered_ms'> | undefined> {
   return ledger
     .selectFrom('answers')
     .select(['status', 'body', 'result_at'])

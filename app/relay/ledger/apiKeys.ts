@@ -4,7 +4,7 @@
  */
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely';
 import type { OpenDatabase } from '../../database/open.ts';
-import type { ApiKeysTable, LedgerDatabase, LedgerTables } from './tables.ts';
+import type { LedgerDatabase, LedgerTables } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
 
@@ -60,7 +60,7 @@ export function readKey(ledger: Ledger, keyHash: string) {
 }
 
 /** Registers a key unless its hash is known. */
-export async function insertKey(ledger: Ledger, key: Insertable<ApiKeysTable>): Promise<void> {
+export async function insertKey(ledger: Ledger, key: Insertable<LedgerTables['api_keys']>): Promise<void> {
   await ledger
     .insertInto('api_keys')
     .values(key)
@@ -72,7 +72,9 @@ export async function insertKey(ledger: Ledger, key: Insertable<ApiKeysTable>): 
 export async function restrictKey(
   ledger: Ledger,
   { wallet, keyId }: { wallet: string; keyId: string },
-  columns: Partial<Pick<Selectable<ApiKeysTable>, 'scopes' | 'expires_ms' | 'allowed_ips' | 'allowed_agents'>>,
+  columns: Partial<
+    Pick<Selectable<LedgerTables['api_keys']>, 'scopes' | 'expires_ms' | 'allowed_ips' | 'allowed_agents'>
+  >,
 ): Promise<void> {
   await ledger.updateTable('api_keys').set(columns).where('wallet', '=', wallet).where('key_id', '=', keyId).execute();
 }

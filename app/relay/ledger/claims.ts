@@ -15,9 +15,10 @@ import {
   waysOf,
   waysRows,
 } from './funding.ts';
+import { EXECUTIONS_COLUMNS } from './generated.ts';
 import type { OpenedRecord } from './notes.ts';
 import { type Asking, type Held, meOf, meRow, readHeld, readSums, SUMS, type Sums } from './sums.ts';
-import { EXECUTION_COLUMNS, type ExecutionColumns, type JournalRow } from './tables.ts';
+import type { ExecutionColumns, JournalRow } from './tables.ts';
 import { readTransactions } from './transactions.ts';
 import { compilable, JournalConflict, type Writing } from './writing.ts';
 
@@ -79,7 +80,7 @@ interface Conditions {
 
 /** A new call replaces a void row, but keeps the costs of the old one. */
 const REPLACING = sql.join(
-  EXECUTION_COLUMNS.filter((column) => column !== 'execution_id').map(
+  EXECUTIONS_COLUMNS.filter((column) => column !== 'execution_id').map(
     (column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`,
   ),
 );

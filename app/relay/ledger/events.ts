@@ -6,12 +6,12 @@
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import type { GroupCommit } from '../../database/groupCommit.ts';
 import { textsOf } from '../../database/portable.ts';
-import type { EventsTable, LedgerTables } from './tables.ts';
+import type { LedgerTables } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
-export type EventRow = Omit<EventsTable, 'id' | 'position' | 'endpoint_id'> & { position: bigint };
+export type EventRow = Omit<LedgerTables['events'], 'id' | 'position' | 'endpoint_id'> & { position: bigint };
 /** An event that no trigger writes. */
-export type OtherEvent = Pick<EventsTable, 'wallet' | 'type'> & {
+export type OtherEvent = Pick<LedgerTables['events'], 'wallet' | 'type'> & {
   data: string;
   endpoint_id?: string;
   execution_id?: string;

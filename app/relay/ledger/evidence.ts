@@ -1,6 +1,6 @@
 /** The tables of dispute contents: callers' evidence, creators' replies and the admin's reasons. */
 import { type Kysely, sql } from 'kysely';
-import type { EvidenceTable, LedgerDatabase, LedgerTables } from './tables.ts';
+import type { LedgerDatabase, LedgerTables } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
 type Views = Kysely<LedgerDatabase>;
@@ -18,7 +18,7 @@ interface EvidenceLimits {
 }
 
 /** Keeps a file. A file that exists gets the new time of receipt and the new media type. */
-export async function insertEvidence(ledger: Ledger, row: EvidenceTable): Promise<void> {
+export async function insertEvidence(ledger: Ledger, row: LedgerTables['evidence']): Promise<void> {
   const { media_type, received_ms } = row;
   await ledger
     .insertInto('evidence')
@@ -42,7 +42,7 @@ export function readEvidenceRow(views: Views, executionId: string, evidenceHash:
 export async function readUnwanted(views: Views, wallet: string, limits: EvidenceLimits) {
   const unnamed = sql`NOT EXISTS (SELECT 1 FROM chain.disputes AS d
     WHERE d.execution_id = e.execution_id AND d.evidence_hash = e.evidence_hash)`;
-  const { rows } = await sql<Pick<EvidenceTable, 'execution_id' | 'evidence_hash'>>`
+  const { rows } = await sql<Pick<LedgerTables['evidence'], 'execution_id' | 'evidence_hash'>>`
     SELECT execution_id, evidence_hash FROM evidence AS e WHERE received_ms < ${BigInt(limits.oldestMs)} AND ${unnamed}
     UNION SELECT execution_id, evidence_hash FROM (
       SELECT execution_id, evidence_hash FROM evidence AS e WHERE wallet = ${wallet} AND ${unnamed}
@@ -57,7 +57,7 @@ export async function readUnwanted(views: Views, wallet: string, limits: Evidenc
 
 export async function dropEvidence(
   ledger: Ledger,
-  { execution_id, evidence_hash }: Pick<EvidenceTable, 'execution_id' | 'evidence_hash'>,
+  { execution_id, evidence_hash }: Pick<LedgerTables['evidence'], 'execution_id' | 'evidence_hash'>,
 ): Promise<void> {
   await ledger
     .deleteFrom('evidence')

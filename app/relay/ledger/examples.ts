@@ -1,9 +1,9 @@
 /** The table of examples: the passed test of a description that its creator shows on the agent's page. */
 import { type Kysely, sql } from 'kysely';
-import type { AgentExamplesTable, LedgerDatabase, LedgerTables } from './tables.ts';
+import type { LedgerDatabase, LedgerTables } from './tables.ts';
 
 /** Keeps an example in the place of an earlier one. */
-export async function putExample(ledger: Kysely<LedgerTables>, row: AgentExamplesTable): Promise<void> {
+export async function putExample(ledger: Kysely<LedgerTables>, row: LedgerTables['agent_examples']): Promise<void> {
   const { example, tested_ms } = row;
   await ledger
     .insertInto('agent_examples')
@@ -38,7 +38,7 @@ export async function dropExample(
 
 /** Drops the examples of descriptions that are neither listed nor pending for their wallet. */
 export async function dropUnusedExamples(views: Kysely<LedgerDatabase>, ledger: Kysely<LedgerTables>): Promise<void> {
-  const { rows } = await sql<Pick<AgentExamplesTable, 'metadata_hash' | 'wallet'>>`
+  const { rows } = await sql<Pick<LedgerTables['agent_examples'], 'metadata_hash' | 'wallet'>>`
     SELECT metadata_hash, wallet FROM agent_examples AS e
     WHERE NOT EXISTS (SELECT 1 FROM chain.listings AS l WHERE l.metadata_hash = e.metadata_hash AND l.creator = e.wallet)
       AND NOT EXISTS (SELECT 1 FROM pending_metadata AS p WHERE p.metadata_hash = e.metadata_hash AND p.wallet = e.wallet)

@@ -1,6 +1,6 @@
 /** The table of failed answers: the answers of creators' servers in refunded calls, kept for the creators. */
 import { type Kysely, sql } from 'kysely';
-import type { FailedAnswersTable, LedgerTables } from './tables.ts';
+import type { LedgerTables } from './tables.ts';
 import type { Writing } from './writing.ts';
 
 /** The end of a call to a creator. */
@@ -16,7 +16,7 @@ export function createFailedAnswers({ writes, db, owner }: Writing) {
   return {
     /** Keeps the answer in place of an earlier one, if the execution is ours. It reaches the disk with the next intent. */
     async storeFailedAnswer(id: string, { durationMs, raw }: FailedAnswer): Promise<void> {
-      const row: FailedAnswersTable = {
+      const row: LedgerTables['failed_answers'] = {
         execution_id: id,
         http_status: raw && BigInt(raw.status),
         body: raw?.body ?? null,
@@ -24,7 +24,7 @@ export function createFailedAnswers({ writes, db, owner }: Writing) {
         duration_ms: BigInt(durationMs),
         answered_ms: BigInt(Date.now()),
       };
-      const columns = Object.keys(row) as (keyof FailedAnswersTable)[];
+      const columns = Object.keys(row) as (keyof LedgerTables['failed_answers'])[];
       const insert = db
         .insertInto('failed_answers')
         .columns(columns)

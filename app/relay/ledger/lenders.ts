@@ -3,7 +3,7 @@
  * deposits on the chain.
  */
 import { type Kysely, sql } from 'kysely';
-import type { DepositRow } from '../../../indexer/queries/accounts.ts';
+import type { DepositRow } from '../../../indexer/queries/tables.ts';
 import type { LedgerDatabase, LedgerTables } from './tables.ts';
 
 /** Notes the authority of a relay that starts. It stays known, even if the relay uses another one later. */

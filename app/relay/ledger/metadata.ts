@@ -1,7 +1,7 @@
 /** The tables of metadata documents, and of those who posted documents that wait for their listing. */
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import { mayGo } from './displacing.ts';
-import { type DocumentsTable, IS_UNFINISHED, type LedgerDatabase, type LedgerTables } from './tables.ts';
+import { IS_UNFINISHED, type LedgerDatabase, type LedgerTables } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
 type Views = Kysely<LedgerDatabase>;
@@ -50,7 +50,7 @@ export async function isNeeded(views: Views, metadataHash: string): Promise<bool
 }
 
 /** The part of a document's row that follows from its text. */
-export type Described = Pick<DocumentsTable, 'description' | 'words' | 'is_sandbox'>;
+export type Described = Pick<Selectable<LedgerTables['documents']>, 'description' | 'words' | 'is_sandbox'>;
 
 /** The id of a document: the first 60 bits of its hash. The index computes the same for its listings. */
 export const documentId = (metadataHash: string): bigint => BigInt(`0x${metadataHash.slice(0, 15)}`);

@@ -1,11 +1,11 @@
 /** Results of executions: the creators' answers, kept from before the settle is signed until they expire. */
 import { type Insertable, type Kysely, sql } from 'kysely';
 import type { Named } from '../../database/prepared.ts';
-import type { LedgerDatabase, LedgerTables, ResultRow, ResultsTable } from './tables.ts';
+import type { LedgerDatabase, LedgerTables, ResultRow } from './tables.ts';
 import { JournalConflict, type Writing } from './writing.ts';
 
 /** A new result. */
-type NewResult = Omit<Insertable<ResultsTable>, 'object_stored'>;
+type NewResult = Omit<Insertable<LedgerTables['results']>, 'object_stored'>;
 
 const WITHOUT_TEXT = [
   'execution_id',
@@ -19,7 +19,7 @@ const WITHOUT_TEXT = [
   'execution_time_ms',
   'token',
   'verified_ms',
-] as const satisfies (keyof ResultsTable)[];
+] as const satisfies (keyof LedgerTables['results'])[];
 
 /** The results of one journal. */
 export function createResults({ writes, db, owner, compile }: Writing) {

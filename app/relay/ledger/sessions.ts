@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import { countRows } from '../../database/portable.ts';
 import { mayGo } from './displacing.ts';
-import type { LedgerTables, SessionsTable } from './tables.ts';
+import type { LedgerTables } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
 
@@ -41,7 +41,7 @@ export async function useChallenge(
 }
 
 /** Adds a session. Drops expired sessions, and those beyond the limits. */
-export async function insertSession(ledger: Ledger, session: SessionsTable, nowMs: number): Promise<void> {
+export async function insertSession(ledger: Ledger, session: LedgerTables['sessions'], nowMs: number): Promise<void> {
   await ledger.deleteFrom('sessions').where('expires_ms', '<=', BigInt(nowMs)).execute();
   await ledger.insertInto('sessions').values(session).execute();
   const { wallet } = session;
@@ -59,7 +59,7 @@ export async function insertSession(ledger: Ledger, session: SessionsTable, nowM
 }
 
 /** The session of this digest, unless it has expired. */
-export function readSession(ledger: Ledger, kind: SessionsTable['kind'], digest: string, nowMs: number) {
+export function readSession(ledger: Ledger, kind: LedgerTables['sessions']['kind'], digest: string, nowMs: number) {
   return ledger
     .selectFrom('sessions')
     .select(['wallet', 'expires_ms', 'ends_ms'])
@@ -85,7 +85,11 @@ export async function prolongSession(
 }
 
 /** Returns true if there was one. */
-export async function deleteSession(ledger: Ledger, kind: SessionsTable['kind'], digest: string): Promise<boolean> {
+export async function deleteSession(
+  ledger: Ledger,
+  kind: LedgerTables['sessions']['kind'],
+  digest: string,
+): Promise<boolean> {
   const ended = await ledger
     .deleteFrom('sessions')
     .where('digest', '=', digest)

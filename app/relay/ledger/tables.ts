@@ -1,84 +1,53 @@
-/** The ledger's tables, as the files of migrations/ledger make them. tables/ has the columns by subject. */
+/**
+ * The ledger's tables. The columns are generated from migrations/ledger, which documents them; here is what the schema
+ * does not say.
+ */
+import { type Selectable, sql } from 'kysely';
 import type { AttachedIndex } from '../../../indexer/queries/tables.ts';
-import type {
-  ApiKeysTable,
-  AuthorizationCodesTable,
-  CallKeysTable,
-  RevocationsTable,
-  SecretsTable,
-  SessionsTable,
-  UsedChallengesTable,
-} from './tables/access.ts';
-import type { AgentExamplesTable, DocumentsTable, PendingMetadataTable } from './tables/agents.ts';
-import type { AnswersTable, FailedAnswersTable, ResultsTable } from './tables/answers.ts';
-import type { DisputeReasonsTable, DisputeRepliesTable, EvidenceTable } from './tables/disputes.ts';
-import type {
-  EventFeedTable,
-  EventsTable,
-  WarningsTable,
-  WebhookDeliveriesTable,
-  WebhookEndpointsTable,
-} from './tables/events.ts';
-import type { ExecutionColumns, ExecutionsTable } from './tables/executions.ts';
-import type {
-  AdminActionsTable,
-  ArchiveNodesTable,
-  ArchiveTreesTable,
-  LeadershipsTable,
-  RelaysTable,
-  SweeperTransactionsTable,
-} from './tables/operation.ts';
-import type { SignedTransactionsTable, TransactionRow, TransactionsTable } from './tables/transactions.ts';
+import type { StoredTables } from './generated.ts';
 
-export * from './tables/access.ts';
-export * from './tables/agents.ts';
-export * from './tables/answers.ts';
-export * from './tables/disputes.ts';
-export * from './tables/events.ts';
-export * from './tables/executions.ts';
-export * from './tables/operation.ts';
-export * from './tables/transactions.ts';
+type Deliveries = StoredTables['webhook_deliveries'];
+type Endpoints = StoredTables['webhook_endpoints'];
 
-export interface LedgerTables {
-  events: EventsTable;
-  event_feed: EventFeedTable;
-  webhook_endpoints: WebhookEndpointsTable;
-  webhook_deliveries: WebhookDeliveriesTable;
-  warnings: WarningsTable;
-  sessions: SessionsTable;
-  used_challenges: UsedChallengesTable;
-  authorization_codes: AuthorizationCodesTable;
-  secrets: SecretsTable;
-  leaderships: LeadershipsTable;
-  call_keys: CallKeysTable;
-  sweeper_transactions: SweeperTransactionsTable;
-  lenders: { address: string };
-  lost_calls: { id: bigint; noticed_at: bigint };
-  lent_sums: { kind: 'keys' | 'x402'; lamports: bigint };
-  debts: { wallet: string; lamports: bigint; lost_ms: bigint };
-  archive_trees: ArchiveTreesTable;
-  archive_nodes: ArchiveNodesTable;
-  executions: ExecutionsTable;
-  transactions: TransactionsTable;
-  signed_transactions: SignedTransactionsTable;
-  cluster: { id: bigint; restart_slot: bigint };
-  evidence: EvidenceTable;
-  dispute_reasons: DisputeReasonsTable;
-  dispute_replies: DisputeRepliesTable;
-  admin_actions: AdminActionsTable;
-  relays: RelaysTable;
-  results: ResultsTable;
-  api_keys: ApiKeysTable;
-  answers: AnswersTable;
-  failed_answers: FailedAnswersTable;
-  revocations: RevocationsTable;
-  documents: DocumentsTable;
-  agent_examples: AgentExamplesTable;
-  pending_metadata: PendingMetadataTable;
+export interface LedgerTables extends Omit<StoredTables, 'webhook_deliveries' | 'webhook_endpoints'> {
+  webhook_deliveries: Deliveries & { state: 'pending' | 'delivered' | 'failed' };
+  webhook_endpoints: Endpoints & { disabled_by: 'wallet' | 'failures' | null };
 }
 
 /** The relay's tables, and under `chain.` those of the index (attached read-only by use). */
 export type LedgerDatabase = LedgerTables & AttachedIndex;
+
+export type ResultRow = Selectable<StoredTables['results']>;
+
+export type ExecutionColumns = Selectable<StoredTables['executions']>;
+export type ExecutionState = ExecutionColumns['state'];
+/** The state of a refund. `waiting`: the caller's account is missing or frozen. */
+export type RefundState = NonNullable<ExecutionColumns['refund_state']>;
+/** Whose doing a lost fee was: the wallet owes it, or it counts against the listing. `operator`: nobody else's. */
+export type Culprit = NonNullable<ExecutionColumns['culprit']>;
+
+/** The relay does nothing more about rows in these states: the chain's end of an execution is final. */
+export const ENDED_STATES: readonly ExecutionState[] = ['settled', 'refunded', 'returned', 'void'];
+/**
+ * Unfinished executions: those in any other state. The states are literals, as in the partial index: with bound values
+ * SQLite scans the whole table.
+ */
+export const IS_UNFINISHED = sql<boolean>`state NOT IN ('settled', 'refunded', 'returned', 'void')`;
+
+/** True if a refund waits for the caller's own account. Only the caller can change that, so it is shown as an end. */
+export const isWaiting = (row: { refund_state: RefundState | null }): boolean => row.refund_state === 'waiting';
+
+/** `pay` is the client's payment into a deposit, `return` its refund. A move of an unclaimed refund counts as `refund`. */
+export type TransactionKind = StoredTables['transactions']['kind'];
+/** The chain takes the fee of a landed and of a failed transaction. */
+export type TransactionOutcome = NonNullable<StoredTables['transactions']['outcome']>;
+
+/** One execution's part of a signed transaction. */
+export type TransactionRow = StoredTables['transactions'] &
+  Pick<StoredTables['signed_transactions'], 'last_valid_height' | 'bytes'> & {
+    /** The fee of the whole transaction, lamports. */
+    whole_fee: bigint;
+  };
 
 /** An execution with all transactions that were signed for it, in the order of kind and attempt. */
 export type JournalRow = ExecutionColumns & { transactions: TransactionRow[] };

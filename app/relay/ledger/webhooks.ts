@@ -4,11 +4,11 @@ import { type CompiledQuery, type Kysely, type RawBuilder, type Selectable, sql 
 import { countRows, underLock } from '../../database/portable.ts';
 import { mayGo } from './displacing.ts';
 import { EVENTS_LOCK } from './events.ts';
-import type { LedgerDatabase, LedgerTables, WebhookDeliveriesTable, WebhookEndpointsTable } from './tables.ts';
+import type { LedgerDatabase, LedgerTables } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
-export type EndpointRow = WebhookEndpointsTable;
-export type DeliveryRow = Selectable<WebhookDeliveriesTable>;
+export type EndpointRow = Selectable<LedgerTables['webhook_endpoints']>;
+export type DeliveryRow = Selectable<LedgerTables['webhook_deliveries']>;
 
 /** Bytes of an endpoint's id. */
 const ID_BYTES = 12;

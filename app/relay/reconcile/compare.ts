@@ -4,8 +4,8 @@
  */
 
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { ExecutionStatusName } from '../../../indexer/queries/accounts.ts';
 import { recordStatus, splitPrice } from '../../../indexer/queries/record.ts';
+import type { ExecutionStatusName } from '../../../indexer/queries/tables.ts';
 import { type ExecutionRecord, findSpender, type RecordStatus } from '../../sdk/program/program.ts';
 import { formatUsdc } from '../../sdk/wire/usdc.ts';
 import { isByWallet } from '../execution/records.ts';

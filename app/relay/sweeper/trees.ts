@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { PublicKey } from '@solana/web3.js';
 import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
-import type { ArchiveRow } from '../../../indexer/queries/accounts.ts';
+import type { ArchiveRow } from '../../../indexer/queries/tables.ts';
 import { type ArchiveTree, readArchiveTree } from '../../sdk/program/archive.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { ArchiveNodes } from '../ledger/archiveNodes.ts';

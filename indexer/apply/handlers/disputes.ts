@@ -1,7 +1,7 @@
 /** Events of disputes, and their effects on the execution and the listing. */
 import type { PublicKey } from '@solana/web3.js';
 import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
-import type { DisputeRow } from '../../queries/accounts.ts';
+import type { DisputeRow } from '../../queries/tables.ts';
 import { base58, hex, optionalHex, uri } from '../columns.ts';
 import { UNDECIDED } from '../rows.ts';
 import { changeRow, endDispute, writeDispute } from '../write.ts';

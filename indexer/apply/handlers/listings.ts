@@ -1,6 +1,6 @@
 /** Events of listings and their collateral. */
 import type { PublicKey } from '@solana/web3.js';
-import type { ListingStatusName } from '../../queries/accounts.ts';
+import type { ListingStatusName } from '../../queries/tables.ts';
 import { base58, hex, uri } from '../columns.ts';
 import type { Unit } from '../unit.ts';
 import { changeRow, versionKey, writeRow } from '../write.ts';

@@ -5,21 +5,19 @@ import bs58 from 'bs58';
 import type { Insertable, Kysely } from 'kysely';
 import { describe } from '../../../app/relay/agents/words.ts';
 import { insertDocument } from '../../../app/relay/ledger/metadata.ts';
-import type {
-  ExecutionsTable,
-  LedgerDatabase,
-  LedgerTables,
-  ResultsTable,
-  SignedTransactionsTable,
-  TransactionsTable,
-} from '../../../app/relay/ledger/tables.ts';
+import type { LedgerDatabase, LedgerTables } from '../../../app/relay/ledger/tables.ts';
 import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOfHash } from '../../../app/sdk/receipt/apiKey.ts';
 import { hashMetadata } from '../../../app/sdk/receipt/metadataHash.ts';
 import { formatUuid, hashResult, requestHash, signResult } from '../../../app/sdk/receipt/receipt.ts';
 import { type AgentMetadata, encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
-import type { DisputeRow, ExecutionRow, ListingRow } from '../../../indexer/queries/accounts.ts';
-import type { IndexDatabase, UnclaimedRefundRow } from '../../../indexer/queries/tables.ts';
+import type {
+  DisputeRow,
+  ExecutionRow,
+  IndexDatabase,
+  ListingRow,
+  UnclaimedRefundRow,
+} from '../../../indexer/queries/tables.ts';
 
 /** The arbitrary time from which test rows count, unix seconds. */
 export const EPOCH = 1_760_000_000;
@@ -185,10 +183,10 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
 
   /** A row of the journal, with the columns that its state implies. */
   async function addJournal(
-    changes: Partial<Insertable<ExecutionsTable>> & {
+    changes: Partial<Insertable<LedgerTables['executions']>> & {
       wallet: string;
       listing: string;
-      state: ExecutionsTable['state'];
+      state: LedgerTables['executions']['state'];
     },
   ): Promise<string> {
     const row: Insertable<LedgerDatabase['executions']> = {
@@ -229,8 +227,8 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
   /** A signed transaction of an execution, the first of its kind. Returns its signature. */
   async function addTransaction(
     execution_id: string,
-    kind: TransactionsTable['kind'],
-    changes: Partial<Insertable<TransactionsTable> & Insertable<SignedTransactionsTable>> = {},
+    kind: LedgerTables['transactions']['kind'],
+    changes: Partial<Insertable<LedgerTables['transactions']> & Insertable<LedgerTables['signed_transactions']>> = {},
   ): Promise<string> {
     const { bytes = Buffer.from([1]), last_valid_height = 100n, signature = newTransaction(), ...others } = changes;
     const fee = 5_000n;
@@ -248,7 +246,7 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
   async function addResult(
     executionId: string,
     result: string,
-    changes: Partial<Insertable<ResultsTable>> = {},
+    changes: Partial<Insertable<LedgerTables['results']>> = {},
   ): Promise<string> {
     const token = randomBytes(24).toString('base64url');
     await ledger

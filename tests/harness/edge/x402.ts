@@ -7,7 +7,7 @@ export function createX402(): NonNullable<RelayDeps['x402']> {
   const [feePayer, usdcMint] = [Keypair.generate().publicKey, Keypair.generate().publicKey];
   return {
     ...{ feePayer, usdcMint, network: networkOf(feePayer.toBase58()), serviceFee: () => 5_000n },
-    ...{ secret: Buffer.alloc(32, 1), ownKeys: [] },
+    ...{ secret: Buffer.alloc(32, 1), ownKeys: [], leastServiceFee: 5_000n },
     lastHeightOf: async () => 1_000n,
     takeReading: async () => undefined,
     requireFees: () => undefined,

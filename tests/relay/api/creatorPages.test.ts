@@ -6,7 +6,7 @@ import { createClient } from '../../../app/sdk/client/client.ts';
 import { REFUND_REASONS } from '../../../app/sdk/program/program.ts';
 import { REFUND_REASON_NAMES } from '../../../app/sdk/wire/agentStatistics.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
-import type { ExecutionRow } from '../../../indexer/queries/accounts.ts';
+import type { ExecutionRow } from '../../../indexer/queries/tables.ts';
 import { ADMIN } from '../../harness/edge/accounts.ts';
 import { useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, metadataOf, newAddress } from '../../harness/edge/rows.ts';

@@ -9,7 +9,7 @@ import { insertAnswer } from '../../../app/relay/ledger/answers.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import { verifyReceipt } from '../../../app/sdk/receipt/verify.ts';
-import type { ExecutionRow } from '../../../indexer/queries/accounts.ts';
+import type { ExecutionRow } from '../../../indexer/queries/tables.ts';
 import { useWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, type TestKey } from '../../harness/edge/rows.ts';
 import { sessionsOf } from './sessions.ts';

@@ -4,7 +4,7 @@ import type { ExecutionColumns, ExecutionState } from '../../../app/relay/ledger
 import { findExecution } from '../../../app/sdk/program/program.ts';
 import { hashResult, parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import type { DisputeOutcome } from '../../../app/sdk/wire/choices.ts';
-import type { ExecutionRow } from '../../../indexer/queries/accounts.ts';
+import type { ExecutionRow } from '../../../indexer/queries/tables.ts';
 import { EXPLORER_QUERY, useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
 

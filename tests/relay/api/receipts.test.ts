@@ -5,7 +5,7 @@ import { createClient } from '../../../app/sdk/client/client.ts';
 import { findExecution, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 import { hashResult, parseUuid, requestHash, signResult } from '../../../app/sdk/receipt/receipt.ts';
 import { verifyReceipt } from '../../../app/sdk/receipt/verify.ts';
-import type { ExecutionRow } from '../../../indexer/queries/accounts.ts';
+import type { ExecutionRow } from '../../../indexer/queries/tables.ts';
 import { useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, newExecutionId, newTransaction, type TestKey } from '../../harness/edge/rows.ts';
 

@@ -4,7 +4,7 @@ import { chunks } from '../../../app/process/chunks.ts';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import { parseUsdc, toUsdc } from '../../../app/sdk/wire/usdc.ts';
 import type { DailyStatement, SpendStatement } from '../../../app/sdk/wire/wire.ts';
-import type { ExecutionRow } from '../../../indexer/queries/accounts.ts';
+import type { ExecutionRow } from '../../../indexer/queries/tables.ts';
 import { useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, type TestKey } from '../../harness/edge/rows.ts';
 

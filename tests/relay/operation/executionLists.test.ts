@@ -5,7 +5,7 @@ import { INITIATED_AT, readViews, STATUS } from '../../../app/relay/calls/execut
 import { NO_KEY } from '../../../app/relay/ledger/funding.ts';
 import type { ExecutionState, RefundState } from '../../../app/relay/ledger/tables.ts';
 import { EXECUTION_STATUSES } from '../../../app/sdk/wire/wire.ts';
-import type { ExecutionStatusName } from '../../../indexer/queries/accounts.ts';
+import type { ExecutionStatusName } from '../../../indexer/queries/tables.ts';
 import { refreshFigures } from '../../harness/edge/figures.ts';
 import { createRows, newExecutionId } from '../../harness/edge/rows.ts';
 import { createRandom, type Random } from '../../harness/random.ts';

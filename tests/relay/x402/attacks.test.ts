@@ -350,8 +350,8 @@ describe('attacks on the x402 API', function () {
       price: BigInt(price),
       serviceFee: BigInt(extra.service_fee),
     });
-    const quotedUntil = (ms: number) =>
-      toRequirements({ ...x402, network: accepted.network, serviceFee: () => terms.serviceFee }, terms, ms);
+    const fees = { serviceFee: () => terms.serviceFee, leastServiceFee: terms.serviceFee };
+    const quotedUntil = (ms: number) => toRequirements({ ...x402, network: accepted.network, ...fees }, terms, ms);
     expect(reasonOf(await buy({ task: 'old' }, { accepted: quotedUntil(Date.now() - 1) }))).to.equal('quote_expired');
     expect((await buy({ task: 'old' }, { accepted: quotedUntil(Date.now() + 60_000) })).status).to.equal(200);
   });

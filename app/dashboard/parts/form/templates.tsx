@@ -45,12 +45,12 @@ function FieldTemplate(props: FieldTemplateProps) {
         )}
         {children}
         {hasLabel && rawDescription && (
-          <p id={`${id}__description`} className="text-xs whitespace-pre-line text-faint">
+          <p id={`${id}__description`} className="text-sm whitespace-pre-line text-faint">
             {rawDescription}
           </p>
         )}
         {rawErrors.length > 0 && (
-          <ul id={`${id}__error`} className="text-xs text-bad">
+          <ul id={`${id}__error`} className="text-sm text-bad">
             {[...new Set(rawErrors)].map((message) => (
               <li key={message}>{message}</li>
             ))}
@@ -66,7 +66,7 @@ function Legend({ title, schema, required }: { title: string; schema: RJSFSchema
     <legend className="float-left w-full text-sm font-medium">
       <span className={schema.title === undefined ? 'font-mono' : ''}>{title}</span>{' '}
       {!required && <span className="text-xs font-normal text-faint">optional</span>}
-      {schema.description && <span className="mt-1 block text-xs font-normal text-faint">{schema.description}</span>}
+      {schema.description && <span className="mt-1 block text-sm font-normal text-faint">{schema.description}</span>}
     </legend>
   );
 }

@@ -135,7 +135,7 @@ function CheckboxWidget(props: WidgetProps) {
       />
       <label htmlFor={props.id} className="text-sm">
         <span className={schema.title === undefined ? 'font-mono font-medium' : 'font-medium'}>{label}</span>
-        {typeof description === 'string' && <span className="block text-xs text-faint">{description}</span>}
+        {typeof description === 'string' && <span className="block text-faint">{description}</span>}
       </label>
     </div>
   );

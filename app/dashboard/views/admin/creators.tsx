@@ -62,9 +62,8 @@ export function CreatorsTab() {
   return (
     <div className="grid gap-5">
       <p className="max-w-2xl text-sm text-faint">
-        The badge “Verified wallet” tells callers, on every agent of a wallet, that you have checked who owns it. It
-        vouches neither for the name shown nor for the answers. It gives no other rights, and you can remove it at any
-        time. {HOW_TO_CHECK}
+        The badge “Verified wallet” tells callers that you have checked who owns the wallet. It vouches neither for the
+        name shown nor for the answers.
       </p>
       <div className="w-full sm:w-80">
         <Input
@@ -103,7 +102,7 @@ export function CreatorsTab() {
               <OtherNames creator={creator} />
               <Id value={creator.wallet} kind="address" />
               {creator.listed_since !== null && (
-                <span className="block text-xs text-faint">
+                <span className="block text-faint">
                   Listed since <Day at={creator.listed_since} />
                 </span>
               )}
@@ -111,7 +110,7 @@ export function CreatorsTab() {
             <Cell of="Badge" className="whitespace-nowrap">
               {creator.verified ? <Verified /> : <span className="text-faint">None</span>}
               {creator.verified_at && (
-                <span className="mt-1 block text-xs text-faint">
+                <span className="mt-1 block text-faint">
                   <Day at={creator.verified_at} />
                 </span>
               )}

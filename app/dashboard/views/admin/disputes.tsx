@@ -94,7 +94,7 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
           <code className="font-mono text-[0.8125rem] whitespace-nowrap">{shorten(dispute.caller)}</code> against{' '}
           {creator}
         </span>
-        <span className="flex flex-wrap items-center gap-x-3 text-xs text-faint">
+        <span className="flex flex-wrap items-center gap-x-3 text-faint">
           <span>
             Opened <Time at={dispute.opened_at} hasSeconds />
           </span>

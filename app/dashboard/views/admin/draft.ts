@@ -76,7 +76,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'feeBps',
       label: 'Fee, %',
-      about: `The marketplace’s share of every settled price. At most ${limits.maxFeeBps / 100} %, the program’s limit.`,
+      about: `The marketplace’s share of every settled price. The program allows at most ${limits.maxFeeBps / 100} %.`,
       effect: EFFECTS.fee,
       min: 0n,
       max: BigInt(limits.maxFeeBps),
@@ -144,7 +144,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       name: 'exposureMultiple',
       label: 'Cap on calls in a dispute window, ×\u00a0collateral',
       about:
-        'Example: 10 lets an agent with 5.00 USDC of collateral take 50.00 USDC of calls per dispute window, without refunded ones. 0: no cap.',
+        '10 lets an agent with 5.00 USDC of collateral take 50.00 USDC of calls per dispute window, without refunded ones. 0: no cap.',
       effect: EFFECTS.exposure_multiple,
       min: 0n,
       max: BigInt(limits.exposureMultipleMax),

@@ -3,13 +3,15 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { decodeOwnInText, recordAddress } from '../../../sdk/receipt/onChain.ts';
 import { formatUuid } from '../../../sdk/receipt/receipt.ts';
 import type { AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { pageOf } from '../../parts/pages.tsx';
 import { formatAmount, formatLamports, formatSpan, Id, shorten } from '../../parts/values.tsx';
-import { openQueueQuery } from '../../parts/waiting.tsx';
 import { agentQuery, call } from '../../service.ts';
+import { readAccounts } from '../../wallet/accounts.ts';
+import { idBytes } from '../executions/record.ts';
 import { PAGE_SIZE } from './search.ts';
 
 type Data = AdminEvent['data'];
@@ -97,16 +99,24 @@ export function eventWords({ event, data }: AdminEvent, earlier: readonly AdminE
   return (settings && changeWords(before, settings)) || (WORDS[event]?.(data) ?? event);
 }
 
-/** By the name of the agent, if what the page has read says it. */
+/** Null for a call whose record the chain no longer has. */
+async function readListing(executionId: string): Promise<string | null> {
+  const [record] = await readAccounts([recordAddress(idBytes(executionId))]);
+  return decodeOwnInText('ExecutionRecord', record)?.listing ?? null;
+}
+
+/** By the name of the agent, which the chain says: a reading through the service would be logged. */
 export function DisputeLink({ executionId }: { executionId: string }) {
   const { events: page = 1 } = useSearch({ from: '/admin' });
-  // Not read for a name: each reading is logged.
-  const { data: queue } = useQuery({ ...openQueueQuery, enabled: false });
   const { data: log } = useQuery(eventsQuery(page));
   const resolved = log?.events.find(({ event, data }) => event === 'DisputeResolved' && idOf(data) === executionId);
-  const listing = String(
-    queue?.disputes.find(({ execution_id }) => execution_id === executionId)?.agent_id ?? resolved?.data.listing ?? '',
-  );
+  const { data: read } = useQuery({
+    queryKey: ['listing-of', executionId],
+    queryFn: () => readListing(executionId),
+    enabled: log !== undefined && !resolved,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const listing = String(resolved?.data.listing ?? read ?? '');
   const { data: agent } = useQuery({ ...agentQuery(listing), enabled: listing !== '' });
   return (
     <Link

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { OperationState } from '../../../sdk/wire/operationProcedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
-import { formatterOf } from '../../parts/amount.ts';
+import { formatNumber, formatterOf } from '../../parts/amount.ts';
 import { Card } from '../../parts/ui.tsx';
 import { formatCount } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
@@ -32,7 +32,7 @@ export function HeldUsdc({ state: { held, listings } }: { state: OperationState 
   const agents = listings.active + listings.paused;
   const { escrow_usdc: escrow, collateral_usdc: collateral, forfeited_usdc: kept } = held;
   const sum = toUsdc(parseUsdc(escrow) + parseUsdc(collateral) + parseUsdc(kept));
-  const amount = formatterOf([escrow, collateral, kept, sum, treasury ?? 0]);
+  const amount = formatterOf([escrow, collateral, kept, sum]);
   return (
     <Card className="grid content-start gap-4">
       <h2 className="font-semibold">USDC held</h2>
@@ -42,10 +42,10 @@ export function HeldUsdc({ state: { held, listings } }: { state: OperationState 
           ['Escrow of calls in progress', amount(escrow)],
           [`Collateral of ${formatCount(agents)} listed ${agents === 1 ? 'agent' : 'agents'}`, amount(collateral)],
           ['Kept from awards, for later callers', amount(kept)],
-          ['Sum', amount(sum)],
         ]}
+        total={amount(sum)}
       />
-      <Amounts title="The marketplace’s own" rows={[['Treasury', treasury == null ? '–' : amount(treasury)]]} />
+      <Amounts title="The marketplace’s own" rows={[['Treasury', treasury == null ? '–' : formatNumber(treasury)]]} />
       <Link to="/admin" search={{ tab: 'settings' }} className="justify-self-start text-sm text-accent underline">
         Withdraw in Settings
       </Link>
@@ -53,8 +53,14 @@ export function HeldUsdc({ state: { held, listings } }: { state: OperationState 
   );
 }
 
+interface AmountsProps {
+  title: string;
+  rows: readonly (readonly [label: string, amount: string])[];
+  total?: string;
+}
+
 /** Amounts below each other, with their points aligned. */
-function Amounts({ title, rows }: { title: string; rows: readonly (readonly [label: string, amount: string])[] }) {
+function Amounts({ title, rows, total }: AmountsProps) {
   return (
     <div>
       <h3 className="text-sm font-medium">{title}</h3>
@@ -65,6 +71,12 @@ function Amounts({ title, rows }: { title: string; rows: readonly (readonly [lab
             <dd className="whitespace-nowrap tabular-nums">{amount} USDC</dd>
           </div>
         ))}
+        {total && (
+          <div className="mt-1 flex justify-between gap-x-4 border-t border-line pt-2 font-semibold">
+            <dt>Total</dt>
+            <dd className="whitespace-nowrap tabular-nums">{total} USDC</dd>
+          </div>
+        )}
       </dl>
     </div>
   );

@@ -82,8 +82,8 @@ function Actions() {
   );
 }
 
-/** On a phone two lines: what was done, and when. */
-const ROW = 'max-sm:flex! max-sm:flex-wrap max-sm:gap-x-3! max-sm:gap-y-0.5!';
+/** On a phone two lines: when, and what was done. */
+const ROW = 'max-sm:block! max-sm:[&>td]:inline max-sm:[&>td:first-child]:block max-sm:[&>td:first-child]:text-faint';
 
 function ActionRow({ action }: { action: AdminAction }) {
   const { outcome, begun_at, ended_at } = action;
@@ -91,7 +91,7 @@ function ActionRow({ action }: { action: AdminAction }) {
   const isLong = ended_at !== null && Date.parse(ended_at) - Date.parse(begun_at) >= LONG_MS;
   return (
     <tr className={cx(ROW, READS.has(action.action) && 'text-faint')}>
-      <td className="max-sm:order-last max-sm:w-full max-sm:text-faint">
+      <td>
         <Time at={begun_at} hasSeconds />
         {isLong && (
           <>
@@ -101,19 +101,17 @@ function ActionRow({ action }: { action: AdminAction }) {
         )}
       </td>
       <td>
-        <span className="flex flex-wrap gap-x-2 gap-y-1">
-          {ACTION_WORDS[action.action]}
-          {outcome !== 'done' && (
-            <Badge tone={outcome === null ? 'warn' : 'bad'} className="whitespace-nowrap">
-              {outcome === null ? 'Outcome not known' : `Failed: ${outcome.replaceAll('_', ' ')}`}
-            </Badge>
-          )}
-        </span>
+        {ACTION_WORDS[action.action]}
+        {outcome !== 'done' && (
+          <Badge tone={outcome === null ? 'warn' : 'bad'} className="ml-2 whitespace-nowrap">
+            {outcome === null ? 'Outcome not known' : `Failed: ${outcome.replaceAll('_', ' ')}`}
+          </Badge>
+        )}
       </td>
       <td className="whitespace-nowrap">
         <By>{action.wallet === config?.admin ? 'Admin' : <Id value={action.wallet} kind="address" />}</By>
       </td>
-      <td>{aboutWords(action)}</td>
+      <td className="max-sm:before:content-[':_']">{aboutWords(action)}</td>
     </tr>
   );
 }
@@ -153,14 +151,12 @@ function Events() {
 function EventRow({ event, what }: { event: AdminEvent; what: ReactNode }) {
   return (
     <tr className={ROW}>
-      <td className="max-sm:order-1 max-sm:text-faint sm:whitespace-nowrap">
-        {event.at ? <Time at={event.at} hasSeconds /> : `slot ${event.slot}`}
-      </td>
-      <td className="max-sm:w-full">{what}</td>
-      <td className="whitespace-nowrap max-sm:order-1">
+      <td className="sm:whitespace-nowrap">{event.at ? <Time at={event.at} hasSeconds /> : `slot ${event.slot}`}</td>
+      <td>{what}</td>
+      <td className="whitespace-nowrap">
         <SignedBy event={event} />
       </td>
-      <td className="max-w-96 max-sm:order-1 max-sm:has-[[open]]:w-full">
+      <td className="max-w-96 max-sm:block!">
         <details className="min-w-0">
           <summary className="cursor-pointer text-faint">
             <span className="sm:hidden">Transaction and details</span>
@@ -174,7 +170,7 @@ function EventRow({ event, what }: { event: AdminEvent; what: ReactNode }) {
           </pre>
         </details>
       </td>
-      <td className="max-sm:hidden">
+      <td className="max-sm:hidden!">
         <Id value={event.signature} kind="tx" />
       </td>
     </tr>

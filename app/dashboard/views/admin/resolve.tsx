@@ -8,10 +8,9 @@ import { Choice } from '../../parts/choice.tsx';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { type Reading, read } from '../../parts/reading.ts';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
-import { Button, Input, TextArea } from '../../parts/ui.tsx';
-import { formatAmount, formatLamports, formatNumber, shorten } from '../../parts/values.tsx';
+import { Button, Facts, Input, TextArea } from '../../parts/ui.tsx';
+import { formatAmount, formatLamports } from '../../parts/values.tsx';
 import { useCreatorName } from '../disputes/creatorName.ts';
-import { EXCESS } from '../disputes/excess.ts';
 import { awardPayment, depositReturn } from '../disputes/payouts.ts';
 import { isPausedBy, mostTaken, type Stakes, slashedOf, stakesQuery } from '../disputes/stakes.ts';
 import { idBytes } from '../executions/record.ts';
@@ -59,7 +58,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
             isChosen={side === 'caller'}
             onChoose={() => setSide('caller')}
           >
-            {upholdWords(parseUsdc(dispute.price_usdc), stakes)}
+            You set the amount that the collateral pays.
           </Choice>
           <Choice
             name="side"
@@ -67,7 +66,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
             isChosen={side === 'creator'}
             onChoose={() => setSide('creator')}
           >
-            {`The price stays paid. The caller loses the bond of ${bondOf(dispute)} to ${creatorName}.`}
+            {`The caller loses the bond to ${creatorName}.`}
           </Choice>
         </div>
         {/* The review repeats it. */}
@@ -75,7 +74,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
         {side === 'caller' && (
           <Input
             label="Taken from the collateral, USDC"
-            hint={stakes && fault === null && takenWords(dispute, creatorName, stakes, amount)}
+            hint={stakes && limitWords(dispute, stakes)}
             error={fault}
             value={text}
             inputMode="decimal"
@@ -83,9 +82,13 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
             onChange={(event) => setText(event.target.value)}
           />
         )}
+        {side && fault === null && stakes && (
+          <div className="sm:[&_dl]:grid-cols-[5rem_1fr] sm:[&_dl]:gap-x-3 sm:[&_dl]:gap-y-1.5">
+            <Facts rows={consequences(dispute, side, { amount, stakes })} />
+          </div>
+        )}
         <TextArea
-          label="Reason"
-          hint="Both sides read it. It can never be changed."
+          label="Reason, which both sides read"
           value={reason}
           maxLength={MAX_REASON}
           className="min-h-16!"
@@ -105,10 +108,16 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
       {side && isReviewed && (
         <SignDialog
           title={side === 'caller' ? 'Uphold this dispute?' : 'Reject this dispute?'}
-          about="A decision is final: nobody can change it or dispute this call again."
+          about="A decision and its reason are final: nobody can change them or dispute this call again."
           rows={[
             ...(unheardWords(dispute) ? ([['Not heard', <Unheard key="unheard" dispute={dispute} />]] as const) : []),
-            ...(isComplete && stakes ? consequences(dispute, side, { amount, stakes }) : []),
+            ...(isComplete && stakes
+              ? [
+                  ...consequences(dispute, side, { amount, stakes }),
+                  ['Call', side === 'caller' ? 'counts as failed' : 'stays completed'] as const,
+                  depositRow(stakes),
+                ]
+              : []),
           ]}
           doing={side === 'caller' ? 'Upholding the dispute' : 'Rejecting the dispute'}
           confirm={side === 'caller' ? 'Sign and uphold' : 'Sign and reject'}
@@ -148,34 +157,8 @@ function whyNotYet({ side, reason, fault, isRead }: Missing): string | null {
 
 const bondOf = ({ bond_lamports }: DisputeSummary): string => formatLamports(BigInt(bond_lamports));
 
-/** In four lines. Without sums until they are known. */
-function upholdWords(price: bigint, stakes: Stakes | undefined): string {
-  if (!stakes) return 'You set the amount. The collateral pays it, and the caller gets the bond back.';
-  const most = mostTaken(stakes, price);
-  const ofCollateral = most > stakes.left ? '' : ' of the collateral';
-  const rest = most > price ? '; the rest is kept for later callers, then for the treasury' : '';
-  return `You set the amount, at most ${formatBaseUnits(most)}${ofCollateral}. The caller gets the bond back and at most the price, ${formatBaseUnits(price)}${rest}.${pauseWords(stakes, most)}`;
-}
-
-/** From which amount on the agent is paused. */
-function pauseWords(stakes: Stakes, most: bigint): string {
-  if (!isPausedBy(stakes, most)) return '';
-  if (isPausedBy(stakes, 1n)) return ' Any amount pauses the agent.';
-  return ` More than ${formatBaseUnits(stakes.left - stakes.required!)} pauses the agent.`;
-}
-
-/** The effect of the typed amount; the review has the rest. */
-function takenWords(dispute: DisputeSummary, creatorName: string, stakes: Stakes, amount: bigint): string {
-  const toCaller = least(amount, parseUsdc(dispute.price_usdc));
-  const slashed = slashedOf(stakes, amount);
-  return `The caller gets ${formatBaseUnits(toCaller)} and the bond. ${creatorName} loses ${formatNumber(toUsdc(slashed))} of ${formatBaseUnits(stakes.left)}.`;
-}
-
-/** Why an award pauses the agent. */
-const pauseReason = ({ left, required }: Stakes, slashed: bigint): string =>
-  required === null
-    ? 'no tier of collateral has its price any more'
-    : `${formatBaseUnits(left - slashed)} is below its minimum of ${formatBaseUnits(required)}`;
+const limitWords = ({ price_usdc }: DisputeSummary, stakes: Stakes): string =>
+  `At most ${formatBaseUnits(mostTaken(stakes, parseUsdc(price_usdc)))}. The price is ${formatAmount(price_usdc)}.`;
 
 const formatBaseUnits = (amount: bigint): string => formatAmount(toUsdc(amount));
 
@@ -184,42 +167,45 @@ const depositRow = ({ deposit, depositSeconds }: Stakes): [string, ReactNode] =>
   `${awardPayment(false)} ${depositReturn(deposit, depositSeconds, 'The caller’s')}`,
 ];
 
-const row = (label: string, value: string): [string, ReactNode] => [label, value];
-
-/** Computed as the program does, exact to the base unit. */
+/** Who gets what, and what happens to the collateral and the agent. Computed as the program does, to the base unit. */
 function consequences(
   dispute: DisputeSummary,
   side: Side,
   { amount, stakes }: { amount: bigint; stakes: Stakes },
 ): [string, ReactNode][] {
   const bond = bondOf(dispute);
-  const { caller, creator } = dispute;
+  const { left, status } = stakes;
   if (side === 'creator') {
     return [
-      ['Caller', `${shorten(caller)} loses the bond and gets no refund`],
-      ['Creator', `${shorten(creator)} gets the bond of ${bond}`],
-      ['Collateral', 'unchanged'],
-      ['Call', 'stays completed'],
-      depositRow(stakes),
+      ['Caller', 'loses the bond and gets no refund'],
+      ['Creator', `gets the bond of ${bond}; the price stays paid`],
+      ['Agent', `stays ${status}, with its collateral of ${formatBaseUnits(left)}`],
     ];
   }
-  const { left } = stakes;
   const toCaller = least(amount, parseUsdc(dispute.price_usdc));
   const slashed = slashedOf(stakes, amount);
-  return [
-    ['Caller', `${shorten(caller)} gets ${formatBaseUnits(toCaller)}, and the bond of ${bond} back`],
-    ...(amount > slashed ? [row('Earlier forfeits', `pay ${formatBaseUnits(amount - slashed)} of it`)] : []),
-    ...(amount > toCaller ? [row('Beyond the price', `${formatBaseUnits(amount - toCaller)}. ${EXCESS}`)] : []),
-    ['Collateral', `${formatBaseUnits(left)} → ${formatBaseUnits(left - slashed)} of ${shorten(creator)}`],
-    [
-      'Agent',
-      isPausedBy(stakes, amount)
-        ? `is paused until its creator tops up and resumes it: ${pauseReason(stakes, slashed)}`
-        : `stays ${stakes.status}`,
-    ],
-    ['Call', 'counts as failed'],
-    depositRow(stakes),
+  const rest = amount > slashed ? `; earlier forfeits pay ${formatBaseUnits(amount - slashed)}` : '';
+  const rows: [string, ReactNode][] = [
+    ['Caller', `gets ${formatBaseUnits(toCaller)}, and the bond of ${bond} back`],
+    ['Collateral', `${formatBaseUnits(left)} → ${formatBaseUnits(left - slashed)}${rest}`],
+    ['Agent', agentWords(stakes, parseUsdc(dispute.price_usdc), amount)],
   ];
+  if (amount > toCaller) rows.push(['Above price', `${formatBaseUnits(amount - toCaller)} ${EXCESS_GOES}`]);
+  return rows;
+}
+
+const EXCESS_GOES = 'is kept for later callers whose disputes the collateral cannot pay, then for the treasury';
+
+/** Whether the award pauses the agent, and why, or from which amount on. */
+function agentWords(stakes: Stakes, price: bigint, amount: bigint): string {
+  const { left, required, status } = stakes;
+  if (isPausedBy(stakes, amount))
+    return required === null
+      ? 'is paused: no tier of collateral has its price any more'
+      : `is paused: the collateral falls below its minimum of ${formatBaseUnits(required)}`;
+  if (!isPausedBy(stakes, mostTaken(stakes, price))) return `stays ${status}`;
+  const free = required === null ? 0n : left - required;
+  return `stays ${status}; ${free > 0n ? `more than ${formatBaseUnits(free)}` : 'any amount'} pauses it`;
 }
 
 async function answer(

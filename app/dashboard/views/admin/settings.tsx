@@ -19,7 +19,7 @@ import { Treasury } from './treasury.tsx';
 function Protection({ lost, command, children }: { lost: string; command: string; children: ReactNode }) {
   return (
     <span className="grid justify-items-start gap-1">
-      {children}
+      <span className="font-medium">{children}</span>
       <span className="text-faint">{lost}</span>
       <Command text={command} />
     </span>
@@ -45,24 +45,21 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
       <Card>
         <Pause of="admin" config={config} />
       </Card>
-      <SettingsForm config={config} limits={limits} mustWait={mustWait} draft={draft} onDraft={onDraft} />
-      <Changes />
-      <div className="grid gap-6 lg:grid-cols-2">
-        <Treasury config={config} />
-        <NextAdmin config={config} />
-      </div>
       <Card className="grid gap-4">
-        <h2 className="font-semibold">Guardian, delay and relays</h2>
+        <div>
+          <h2 className="font-semibold">Guardian and delay</h2>
+          <p className="mt-1 text-sm text-faint">They protect everything below from a thief of your key.</p>
+        </div>
         <Facts
           rows={[
             [
               'Guardian',
               <Protection
                 key="guardian"
-                lost="Without one, nobody but you can pause calls, keep the treasury from a thief of your key, or cancel a proposed admin."
+                lost="Without one, only you can pause calls or cancel a proposed admin, and nobody can stop a withdrawal from the treasury."
                 command="npm run cli -- admin propose-change --guardian ADDRESS --keypair ADMIN.json"
               >
-                {config.guardian ? <Id value={config.guardian} kind="address" /> : 'nobody'}
+                {config.guardian ? <Id value={config.guardian} kind="address" /> : 'No guardian'}
               </Protection>,
             ],
             [
@@ -72,11 +69,20 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
                 lost="Without one, a stolen key changes fees, limits and authorities at once, before anybody can object. It can only be raised."
                 command={`npm run cli -- admin ${config.admin_delay_seconds === 0 ? 'update-config' : 'propose-change'} --admin-delay-seconds SECONDS --keypair ADMIN.json`}
               >
-                {config.admin_delay_seconds === 0 ? 'none' : formatSpan(config.admin_delay_seconds)}
+                {config.admin_delay_seconds === 0 ? 'No delay' : formatSpan(config.admin_delay_seconds)}
               </Protection>,
             ],
           ]}
         />
+      </Card>
+      <SettingsForm config={config} limits={limits} mustWait={mustWait} draft={draft} onDraft={onDraft} />
+      <Changes />
+      <div className="grid gap-6 lg:grid-cols-2">
+        <Treasury config={config} />
+        <NextAdmin config={config} />
+      </div>
+      <Card className="grid gap-4">
+        <h2 className="font-semibold">Relays and addresses</h2>
         <RelayAuthorities config={config} ours={state?.authorities.find(({ is_ours }) => is_ours)?.address}>
           Removing one takes effect at once and cancels every proposed change of settings. To add one, run{' '}
           <Command text="npm run cli -- admin propose-change --add-relay-authority ADDRESS --keypair ADMIN.json" />

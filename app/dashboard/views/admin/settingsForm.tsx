@@ -83,7 +83,8 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
         <div
           className={cx(
             'flex flex-wrap items-center gap-3',
-            draft && 'sticky bottom-0 -mx-5 -mb-5 rounded-b-xl border-t border-line bg-raised px-5 py-3',
+            draft &&
+              'sticky bottom-0 -mx-4 -mb-4 rounded-b-xl border-t border-line bg-raised px-4 py-3 sm:-mx-5 sm:-mb-5 sm:px-5',
           )}
         >
           <Button type="submit" kind="primary" disabled={whyNot !== null} aria-describedby={whyNot ? whyId : undefined}>
@@ -132,16 +133,19 @@ const whenWords = (delay: number): string =>
     ? 'Changes apply as soon as you sign them.'
     : `The review says whether changes apply as soon as you sign them, or can be applied only ${formatSpan(delay)} later.`;
 
-/** The meaning of the typed number, if neither the text nor the description says it, and the field's description. */
+/**
+ * The meaning of the typed number, if neither the text nor the description says it, and the field's description. The
+ * review adds when the change counts.
+ */
 function hintOf(field: SettingField, text: string): ReactNode {
-  const about = `${field.about} ${field.effect}`;
+  const { about } = field;
   if (faultOf(field, text) !== null) return about;
   const words = field.show(field.parse(text.trim()));
   // `1 hours` is `1 hour`.
-  if (words.startsWith(text.trim().replace(/s$/, '')) || field.about.includes(words)) return about;
+  if (words.startsWith(text.trim().replace(/s$/, '')) || about.includes(words)) return about;
   return (
     <>
-      <strong className="block text-sm font-medium text-ink tabular-nums">= {words}</strong> {about}
+      <strong className="block font-medium text-ink tabular-nums">= {words}</strong> {about}
     </>
   );
 }

@@ -31,7 +31,7 @@ export const By = ({ children }: { children: ReactNode }) =>
     <span className="max-sm:hidden">Admin</span>
   ) : (
     <span>
-      <span className="sm:hidden">by </span>
+      <span className="sm:hidden"> by </span>
       {children}
     </span>
   );

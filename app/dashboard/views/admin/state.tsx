@@ -21,7 +21,7 @@ type State = ProcedureOutput<'operation.state'>;
 /** Poll interval, ms: short, because an old state is of little use. */
 const REFRESH_MS = 5_000;
 
-const UNKNOWN = 'not known yet';
+const UNKNOWN = 'Not known yet';
 
 export const sol = (lamports: number): string => formatLamports(BigInt(lamports));
 
@@ -174,7 +174,7 @@ function lamportRows({ lamports, lamports_per_call, authorities }: State): (Row 
     },
     {
       label: 'Network fees of one call',
-      value: lamports_per_call === null ? 'none settled yet' : <Sol lamports={lamports_per_call} />,
+      value: lamports_per_call === null ? 'None settled yet' : <Sol lamports={lamports_per_call} />,
       isQuiet: lamports_per_call === null,
     },
     amount('Lent for refunds that wait for their callers', lamports.unclaimed),
@@ -224,7 +224,7 @@ function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive,
       label: 'Index',
       value:
         indexer.lag_ms === null
-          ? 'it has not read the chain yet'
+          ? 'It has not read the chain yet'
           : `${formatDuration(indexer.lag_ms)} behind the chain, normal up to ${MAX_LAG_SECONDS} s`,
     },
     {
@@ -234,7 +234,7 @@ function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive,
           <Badge tone="warn">In progress</Badge>
         ) : (
           <>
-            all matched at the last start of the relay, <Ago at={state.reconciled_at} />
+            All matched at the last start of the relay, <Ago at={state.reconciled_at} />
           </>
         ),
     },
@@ -248,7 +248,7 @@ function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive,
           </span>
         </span>
       ) : (
-        'none'
+        'None'
       ),
       isQuiet: oldest === null,
     },
@@ -274,5 +274,5 @@ function x402Rows({ fee_payer, lamports, min_lamports, open_deposits }: NonNulla
 }
 
 function waitingText({ count, oldest_seconds: seconds }: { count: number; oldest_seconds: number }): string {
-  return count === 0 ? 'none' : `${formatCount(count)}, the oldest for ${formatSpan(seconds)}`;
+  return count === 0 ? 'None' : `${formatCount(count)}, the oldest for ${formatSpan(seconds)}`;
 }

@@ -32,11 +32,6 @@ export function Treasury({ config }: { config: Settings }) {
         <p className="mt-1 flex flex-wrap items-center gap-x-2 text-sm text-faint">
           in the treasury <Id value={config.treasury} kind="address" />
         </p>
-        <p className="mt-2 text-sm text-faint">
-          You choose the amount. It goes to the USDC account of your wallet,{' '}
-          <code className="font-mono text-[0.8125rem]">{shorten(config.admin)}</code>, or to another USDC account that
-          you name.
-        </p>
       </div>
       <div>
         <SignButton

@@ -31,7 +31,7 @@ export function Example({ agentId }: { agentId: string }) {
           <Part title="Parameters" text={parameterLines(example.parameters)} />
         )}
         <div className="min-w-0">
-          <h3 className="mb-1.5 text-xs font-medium text-faint">
+          <h3 className="mb-1.5 text-sm font-medium text-faint">
             {example.is_cut ? 'Beginning of the result' : 'Result'}
           </h3>
           <Suspense fallback={<Skeleton className="h-40" />}>
@@ -46,7 +46,7 @@ export function Example({ agentId }: { agentId: string }) {
 function Part({ title, text }: { title: string; text: string }) {
   return (
     <div className="min-w-0">
-      <h3 className="mb-1.5 text-xs font-medium text-faint">{title}</h3>
+      <h3 className="mb-1.5 text-sm font-medium text-faint">{title}</h3>
       <TextBox label={title} text={text} />
     </div>
   );

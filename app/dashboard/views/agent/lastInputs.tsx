@@ -4,9 +4,11 @@ import type { AgentInput } from '../../../sdk/wire/procedures.ts';
 import { Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { useSession } from '../../wallet/session.ts';
+import { isShared, useConnected } from '../../wallet/wallets.ts';
 
 export function LastInputs({ agentId, onUse }: { agentId: string; onUse(input: AgentInput): void }) {
   const { wallet } = useSession();
+  const connected = useConnected();
   const { data } = useQuery({
     queryKey: ['last-inputs', agentId, wallet],
     queryFn: () => call('agents.lastInputs', { agent_id: agentId }),
@@ -16,7 +18,11 @@ export function LastInputs({ agentId, onUse }: { agentId: string; onUse(input: A
   if (inputs.length === 0) return null;
   return (
     <section>
-      <h2 className="mb-2 text-sm font-medium">Your last inputs</h2>
+      <h2 className="mb-2 text-sm font-medium">
+        {connected && isShared(connected.wallet)
+          ? 'Last inputs of this shared test wallet, also by others'
+          : 'Your last inputs'}
+      </h2>
       <ul className="divide-y divide-line rounded-lg border border-line bg-raised">
         {inputs.map((input) => (
           <li key={input.execution_id}>
@@ -29,7 +35,7 @@ export function LastInputs({ agentId, onUse }: { agentId: string; onUse(input: A
                 <span className="sr-only">Use again: </span>
                 {input.task}
               </span>
-              <span className="shrink-0 text-xs text-faint">
+              <span className="shrink-0 text-faint">
                 <Time at={input.asked_at} />
               </span>
             </button>

@@ -198,7 +198,7 @@ function Terms({ agent, className }: { agent: AgentFull; className: string }) {
             'Wrong result',
             config ? (
               <>
-                {`Dispute within ${formatSpan(config.dispute_window_seconds)}; the marketplace’s admin decides. Bond ${formatLamports(BigInt(config.dispute_bond_lamports))}, lost if rejected; it can be worth more than this call. ${depositWords(deposits?.dispute)}. If upheld, you get up to ${price} and the bond. `}
+                {`Dispute within ${formatSpan(config.dispute_window_seconds)}; the marketplace’s admin decides. You risk a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))}, lost if rejected, to get back at most ${price}. ${depositWords(deposits?.dispute)}. `}
                 <Link to="/terms" className="text-accent underline underline-offset-2">
                   All rules
                 </Link>

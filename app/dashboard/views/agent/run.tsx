@@ -8,16 +8,16 @@ import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { Button, Input, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatList, formatSpan } from '../../parts/values.tsx';
 import { LastInputs } from './lastInputs.tsx';
-import { isApiKey, type Payer } from './run/cost.ts';
-import { type Kept, keep, type Opened, readKept } from './run/kept.ts';
+import { type Draft, EMPTY, isExample, useDraft } from './run/draft.ts';
+import { keep, type Opened, readKept } from './run/kept.ts';
 import { Money, MoneyPath } from './run/money.tsx';
 import { RunOutcome } from './run/outcome.tsx';
-import { Parameters, useFillIn } from './run/parameters.tsx';
+import { fillInOf, Parameters } from './run/parameters.tsx';
 import { PayByWallet } from './run/payByWallet.tsx';
 import { PayerChoice } from './run/payerChoice.tsx';
 import { RunProgress } from './run/progress.tsx';
 import { Stopped } from './run/stopped.tsx';
-import { type Inputs, useRun } from './run/useRun.ts';
+import { useRun } from './run/useRun.ts';
 
 export default function RunTab({ agent }: { agent: AgentFull }) {
   const [kept] = useState(() => readKept(agent.agent_id));
@@ -62,7 +62,7 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
   function again() {
     setStarted(false);
     running.clear();
-    requestAnimationFrame(() => document.querySelector<HTMLElement>('main form :is(textarea, input, select)')?.focus());
+    focusFirstField();
   }
 
   // A call that has begun is shown to its end.
@@ -118,46 +118,8 @@ export default function RunTab({ agent }: { agent: AgentFull }) {
   );
 }
 
-type Draft = ReturnType<typeof useDraft>;
-
-/** The visitor's input, which stays while a run is shown. */
-function useDraft(agent: AgentFull, kept: Kept | null) {
-  const [task, setTask] = useState(kept?.task ?? '');
-  const [parameters, setParameters] = useState<Record<string, unknown>>(kept?.parameters ?? {});
-  const [timeout, setTimeoutText] = useState(kept?.timeout ?? '');
-  const [payer, setPayer] = useState<Payer>('wallet');
-  const [apiKey, setApiKey] = useState('');
-  const [asJson, setAsJson] = useState(false);
-  const [isChecked, setChecked] = useState(false);
-
-  const seconds = timeout.trim() === '' ? null : Number(timeout);
-  const inputs: Inputs = { task, parameters: withoutEmpty(parameters), timeoutSeconds: seconds };
-  const errors = {
-    task: task.trim() === '' ? 'Enter a task for the agent.' : null,
-    timeout: isTimeout(seconds, agent)
-      ? null
-      : `A whole number of seconds, ${agent.min_timeout_seconds} to ${agent.timeout_seconds}.`,
-    apiKey: payer === 'wallet' || isApiKey(apiKey) ? null : 'A key begins with crtx_test_ or crtx_live_.',
-  };
-  const errorOf = (name: keyof typeof errors) => (isChecked ? errors[name] : null);
-  return {
-    task,
-    setTask,
-    parameters,
-    setParameters,
-    timeout,
-    setTimeoutText,
-    payer,
-    setPayer,
-    apiKey,
-    setApiKey,
-    asJson,
-    setAsJson,
-    setChecked,
-    inputs,
-    errors,
-    errorOf,
-  };
+function focusFirstField(): void {
+  requestAnimationFrame(() => document.querySelector<HTMLElement>('main form :is(textarea, input, select)')?.focus());
 }
 
 /** Id of the reason why it cannot be paid yet. */
@@ -175,8 +137,10 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
   const { errors, errorOf } = draft;
   const { task, parameters, timeoutSeconds } = draft.inputs;
   const timeout = errors.timeout === null && timeoutSeconds !== null ? timeoutSeconds : agent.timeout_seconds;
-  const fillIn = useFillIn(agent, draft);
-  const missing = [...missingIn(agent.input_schema, parameters), ...(task.trim() === '' ? ['the task'] : [])];
+  const fillIn = fillInOf(agent, draft);
+  const missing = draft.isReading
+    ? []
+    : [...missingIn(agent.input_schema, parameters), ...(task.trim() === '' ? ['the task'] : [])];
   const whyNot = missing.length > 0 ? `Fill in ${formatList(missing)}.` : null;
 
   function submit(event: FormEvent) {
@@ -194,13 +158,9 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
   const taskField = (
     <TextArea
       label="Task"
-      hint={
-        isTitled(agent)
-          ? 'A name to find this call by, for example “Warmest city”. It is also sent to the agent, and some read it: see Overview.'
-          : 'A title for this call in your lists. Some agents also read it as the request: see Overview.'
-      }
+      hint="Sent to the agent, and the title of this call in your lists."
       value={draft.task}
-      onChange={({ target }) => draft.setTask(target.value)}
+      onChange={({ target }) => draft.change({ task: target.value })}
       error={errorOf('task')}
       aria-required
       maxLength={100_000}
@@ -210,8 +170,25 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
   return (
     <form noValidate onSubmit={submit} className="grid items-start gap-x-12 gap-y-8 lg:grid-cols-[minmax(0,1fr)_20rem]">
       <div className="grid min-w-0 gap-6">
+        {isExample(draft) && (
+          <p className="-mb-2 text-sm text-faint">
+            Filled in with the creator’s example. Change it, or{' '}
+            <button
+              type="button"
+              onClick={() => {
+                draft.change(EMPTY);
+                // This button disappears while it has the focus.
+                focusFirstField();
+              }}
+              className="text-accent underline underline-offset-2"
+            >
+              empty the form
+            </button>
+            .
+          </p>
+        )}
         {!isTitled(agent) && taskField}
-        <Parameters agent={agent} draft={draft} form={form} onFillIn={fillIn} />
+        <Parameters agent={agent} draft={draft} form={form} onFillIn={isExample(draft) ? null : fillIn} />
         {isTitled(agent) && taskField}
         <details className="text-sm">
           <summary className="py-1 text-faint hover:text-ink">Timeout: {formatSpan(timeout)}</summary>
@@ -226,13 +203,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
             />
           </div>
         </details>
-        <LastInputs
-          agentId={agent.agent_id}
-          onUse={({ task, parameters }) => {
-            draft.setTask(task);
-            draft.setParameters(parameters);
-          }}
-        />
+        <LastInputs agentId={agent.agent_id} onUse={({ task, parameters }) => draft.change({ task, parameters })} />
       </div>
       <aside className="grid gap-4 lg:sticky lg:top-24" aria-label="Payment">
         <PayerChoice
@@ -244,7 +215,13 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
         />
         <Money agent={agent} payer={draft.payer} apiKey={draft.apiKey} />
         <div className="flex items-center gap-2">
-          <Button type="submit" kind="primary" className="flex-1" disabled={whyNot !== null} aria-describedby={WHY_NOT}>
+          <Button
+            type="submit"
+            kind="primary"
+            className="flex-1"
+            disabled={whyNot !== null || draft.isReading}
+            aria-describedby={WHY_NOT}
+          >
             Pay {formatAmount(agent.price_per_call_usdc)} and run
           </Button>
           <TestMark />
@@ -274,12 +251,3 @@ function notStarted(run: NonNullable<ReturnType<typeof useRun>['run']>, isStarte
   const isWaiting = run.opened !== null && !isStarted && !run.hasEnded && run.error === null;
   return isWaiting ? { ...run, error: new Error('Your wallet has not signed the start.') } : run;
 }
-
-function isTimeout(seconds: number | null, { min_timeout_seconds, timeout_seconds }: AgentFull): boolean {
-  if (seconds === null) return true;
-  return Number.isInteger(seconds) && seconds >= min_timeout_seconds && seconds <= timeout_seconds;
-}
-
-/** The parameters as sent: empty fields are absent. */
-const withoutEmpty = (parameters: Record<string, unknown>): Record<string, unknown> =>
-  JSON.parse(JSON.stringify(parameters));

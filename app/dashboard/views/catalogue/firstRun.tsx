@@ -11,7 +11,7 @@ import { Button, Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, Time } from '../../parts/values.tsx';
 import { developmentWalletsPath, explain } from '../../service.ts';
 import { signIn, useSession } from '../../wallet/session.ts';
-import { isShared, useWallets } from '../../wallet/wallets.ts';
+import { isShared, useConnected, useWallets } from '../../wallet/wallets.ts';
 import { exampleQuery } from '../agent/example.tsx';
 import { keep } from '../agent/run/kept.ts';
 
@@ -33,6 +33,7 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
   const example = examples[at]?.data;
   const { wallet, isKnown } = useSession();
   const wallets = useWallets();
+  const connected = useConnected();
   const navigate = useNavigate();
   const testWallet = wallets.find(isShared);
   const run = useMutation({
@@ -78,11 +79,12 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
         {/* A phone has room for the first agent only if this has three lines. */}
         <span className="text-faint">
           <span className="max-sm:hidden">: “{agent.tagline.replace(/\.$/, '')}”, on the creator’s example</span>.{' '}
-          {wallet
-            ? 'Your wallet'
-            : `You sign in with a shared test wallet${testWallet ? `, “${testWallet.name}”` : ''}. It`}{' '}
-          pays {formatAmount(agent.price_per_call_usdc)}, without value
-          {wallet ? '.' : '; its earlier calls are not yours.'}
+          {!wallet
+            ? 'A shared test wallet, whose users all see this call, signs you in and'
+            : connected && isShared(connected.wallet)
+              ? 'The shared test wallet, whose users all see this call,'
+              : 'Your wallet'}{' '}
+          pays {formatAmount(agent.price_per_call_usdc)}, without value.
         </span>
       </p>
       <span className="flex items-center gap-2">

@@ -20,15 +20,15 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
       </p>
       <ol className="mt-3 grid gap-x-8 gap-y-1.5 text-sm sm:mt-6 sm:grid-cols-3">
         <Step number={1} title="Pick an agent">
-          Each does one job, at a fixed price per call.
+          A program for one job. One request to it is a call, at a fixed price.
         </Step>
         <Step number={2} title="Pay for one call in USDC, from a wallet">
           USDC is a digital dollar<OnTest>; here test USDC, without value</OnTest>. It is locked until the result is
           there. Fees need a little SOL, Solana’s coin.
         </Step>
         <Step number={3} title="Get a signed result, or a refund">
-          Signed by the creator, so you can prove what you got. Wrong? Dispute it{days}, for {bond}, lost if it is
-          rejected. The bond can be worth more than a cheap call.
+          Signed by the creator, so you can prove what you got. Wrong? Dispute it{days}: you risk {bond} to get back at
+          most the price.
         </Step>
       </ol>
       <div className="mt-2 flex flex-wrap items-start gap-x-8 gap-y-1 text-sm sm:mt-5 sm:border-t sm:border-line sm:pt-3">

@@ -43,7 +43,7 @@ export function Reason({ dispute: { outcome, reason, reason_hash } }: { dispute:
   if (outcome === 'open' || outcome === 'lapsed') return null;
   return (
     <blockquote className="rounded-lg bg-sunken px-4 py-3 text-sm whitespace-pre-wrap">
-      <p className="mb-1 text-xs text-faint">The admin’s reason</p>
+      <p className="mb-1 text-faint">The admin’s reason</p>
       {reason ?? (reason_hash ? <Id value={reason_hash} /> : 'no reason given')}
     </blockquote>
   );

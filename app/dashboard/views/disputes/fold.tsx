@@ -15,7 +15,7 @@ interface FoldProps {
 export function Fold({ title, gist, mark, open = false, children }: FoldProps) {
   return (
     <details className="group min-w-0 rounded-xl border border-line bg-raised" open={open}>
-      <summary className="flex list-none items-center gap-x-3 rounded-xl px-5 py-4 hover:bg-sunken/60 [&::-webkit-details-marker]:hidden">
+      <summary className="flex list-none items-center gap-x-3 rounded-xl p-4 sm:px-5 hover:bg-sunken/60 [&::-webkit-details-marker]:hidden">
         {mark && <Mark state={mark} />}
         <span className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-3">
           <h2 className="font-semibold">{title}</h2>
@@ -23,7 +23,7 @@ export function Fold({ title, gist, mark, open = false, children }: FoldProps) {
         </span>
         <Chevron className="group-open:rotate-180" />
       </summary>
-      <div className="grid grid-cols-[minmax(0,1fr)] gap-4 px-5 pb-5">{children}</div>
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-4 px-4 pb-4 sm:px-5 sm:pb-5">{children}</div>
     </details>
   );
 }

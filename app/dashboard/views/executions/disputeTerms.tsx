@@ -24,12 +24,8 @@ export function DisputeTerms({ bond, deposit, depositSeconds, most }: DisputeTer
         {formatSpan(DISPUTE_LAPSE_SECONDS)}, anybody can end the dispute: you get the bond back, but not the price.
       </li>
       <li>
-        You pay a bond of {formatLamports(bond)}, which you lose if the dispute is rejected, and a deposit. The bond can
-        be worth more than this call.
-      </li>
-      <li>
-        If it is upheld, you get up to {formatAmount(toUsdc(most))} from the creator’s collateral, and the bond back.{' '}
-        {awardPayment(true)}
+        You risk a bond of {formatLamports(bond)} to get back at most {formatAmount(toUsdc(most))}. Rejected: you lose
+        the bond. Upheld: you get the bond back, and an award from the creator’s collateral. {awardPayment(true)}
       </li>
       <li>{depositReturn(deposit, depositSeconds)}</li>
     </ul>

@@ -8,6 +8,7 @@ import { buttonStyle, cx, PageHead } from '../../parts/ui.tsx';
 import { Id, saveFile, shorten, Time } from '../../parts/values.tsx';
 import { RunAgain } from './asked.tsx';
 import type { Execution } from './facts.tsx';
+import { outcomeOf } from './outcome.ts';
 import { isUnderWay } from './polling.ts';
 import { OutcomeBadge } from './rows.tsx';
 
@@ -47,7 +48,7 @@ export function Head({ execution }: { execution: Execution }) {
         about={
           <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1 lg:grid">
             <span className="inline-flex flex-wrap items-center gap-x-2.5">
-              <OutcomeBadge call={execution} />
+              <OutcomeBadge call={execution} outcome={outcomeOf(execution)} />
               <Time at={execution.initiated_at} hasSeconds />
             </span>
             <span aria-hidden="true" className="max-sm:hidden lg:hidden">

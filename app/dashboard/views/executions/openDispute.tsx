@@ -69,8 +69,8 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
               isNarrow
             />
             <p className="text-sm test:hidden">
-              The bond is in SOL. It can be worth more than the {formatAmount(execution.cost_usdc)} that you can get:
-              compare first.
+              Compare first: you risk {stakes ? formatLamports(stakes.bond) : 'the bond'} to get back at most{' '}
+              {formatAmount(execution.cost_usdc)}.
             </p>
           </section>
         </SignDialog>

@@ -6,7 +6,7 @@ import { AtRight, Table } from '../../parts/table.tsx';
 import { Badge, cx } from '../../parts/ui.tsx';
 import { agoText, formatAmount, formatDuration, Id, shorten, zoneAt } from '../../parts/values.tsx';
 import { lessUsdc } from '../listing/own.ts';
-import { outcomeOf, payerOf } from './outcome.ts';
+import { type Outcome, outcomeOf, payerOf } from './outcome.ts';
 
 const headOf = () => [
   'Call',
@@ -38,7 +38,7 @@ export function Rows({ executions }: { executions: ExecutionSummary[] }) {
                 <CallLink call={call} lines="line-clamp-1" />
               </td>
               <td>
-                <OutcomeBadge call={call} />
+                <OutcomeBadge call={call} outcome={outcomeOf(call)} />
                 <RefundReason call={call} />
               </td>
               <td className="text-right whitespace-nowrap tabular-nums">{costOf(call)}</td>
@@ -63,7 +63,7 @@ export function Rows({ executions }: { executions: ExecutionSummary[] }) {
             <CallLink call={call} lines="line-clamp-2" />
             <div>
               <p className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1">
-                <OutcomeBadge call={call} />
+                <OutcomeBadge call={call} outcome={outcomeOf(call)} />
                 <span className="font-medium tabular-nums">{costOf(call)}</span>
               </p>
               <RefundReason call={call} />
@@ -104,11 +104,28 @@ export function Exact({ at, hasZone = false }: { at: string; hasZone?: boolean }
   );
 }
 
-export function OutcomeBadge({ call }: { call: ExecutionSummary }) {
-  const { words, tone } = outcomeOf(call);
+interface OutcomeBadgeProps {
+  call: Pick<ExecutionSummary, 'execution_id' | 'dispute'>;
+  outcome: Outcome;
+}
+
+/** With a link to the dispute, if there is one, above the link that covers the row. */
+export function OutcomeBadge({ call: { execution_id: executionId, dispute }, outcome }: OutcomeBadgeProps) {
+  const { words, tone } = outcome;
   return (
-    <Badge tone={tone} className="whitespace-nowrap">
-      {words}
+    <Badge tone={tone} className="justify-self-start whitespace-nowrap">
+      {dispute ? (
+        <Link
+          to="/disputes/$executionId"
+          params={{ executionId }}
+          aria-label={`${words}: read the dispute`}
+          className="relative z-1 -my-0.5 py-1 underline underline-offset-2"
+        >
+          {words}
+        </Link>
+      ) : (
+        words
+      )}
     </Badge>
   );
 }
@@ -117,7 +134,7 @@ function RefundReason({ call }: { call: ExecutionSummary }) {
   const reason = call.refund === null ? null : call.error?.message;
   return (
     reason && (
-      <span className="mt-1 line-clamp-2 text-xs text-faint lg:w-44" title={reason}>
+      <span className="mt-1 line-clamp-2 text-sm text-faint lg:w-44" title={reason}>
         {reason}
       </span>
     )
@@ -135,7 +152,7 @@ function CallLink({ call, lines }: { call: ExecutionSummary; lines: string }) {
       <Avatar address={call.agent_id} className="size-8" />
       <span className="grid min-w-0 gap-0.5">
         <TaskLine task={call.task} lines={lines} />{' '}
-        <span className="truncate text-xs text-faint">{call.agent_name ?? shorten(call.agent_id)}</span>
+        <span className="truncate text-faint">{call.agent_name ?? shorten(call.agent_id)}</span>
       </span>
     </Link>
   );

@@ -174,7 +174,7 @@ export function ScopeFields({ scopes, onChange }: { scopes: KeyScope[]; onChange
           }
         />
       ))}
-      {scopes.length === 0 && <p className="text-xs text-bad sm:col-span-2">Choose at least one.</p>}
+      {scopes.length === 0 && <p className="text-sm text-bad sm:col-span-2">Choose at least one.</p>}
     </fieldset>
   );
 }

@@ -1,5 +1,5 @@
 /** One key: what it may spend, its use, and its actions. */
-import { useLocation } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import type { GrantFields } from '../../../sdk/receipt/onChain.ts';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
@@ -114,7 +114,17 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
             )
           }
         >
-          {formatCount(apiKey.execution_count)}
+          {apiKey.execution_count === 0 ? (
+            '0'
+          ) : (
+            <Link
+              to="/executions"
+              search={{ key: apiKey.key_id }}
+              className="underline underline-offset-2 hover:text-accent"
+            >
+              {formatCount(apiKey.execution_count)}
+            </Link>
+          )}
         </Fact>
         <Spend apiKey={apiKey} grant={grant} money={money} />
         {/* The sentence above says it. */}
@@ -128,8 +138,8 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
             label="Deposit held"
             about={
               isLive(grant, money.now)
-                ? 'Once the key has ended, get it back from its menu'
-                : 'Get it back from the menu of the key'
+                ? 'For the key’s account on the chain. Comes back after the key’s end, from its menu •••'
+                : 'Comes back with “Get the deposit back” in the menu •••'
             }
           >
             {formatLamports(money.grantDeposit)}
@@ -171,9 +181,9 @@ function State({ apiKey, usable }: { apiKey: KeySummary; usable: boolean }) {
 function Fact(props: { label: string; about?: React.ReactNode; children: React.ReactNode }) {
   return (
     <div className="min-w-0">
-      <p className="text-xs text-faint">{props.label}</p>
+      <p className="text-sm text-faint">{props.label}</p>
       <p className="mt-1 tabular-nums">{props.children}</p>
-      {props.about && <p className="mt-1 text-xs text-faint">{props.about}</p>}
+      {props.about && <p className="mt-1 text-sm text-faint">{props.about}</p>}
     </div>
   );
 }
@@ -224,7 +234,7 @@ function Meter(props: { label: string; left: bigint; most: bigint; about?: React
   const text = `${used} of ${all} USDC used, ${rest} left`;
   return (
     <div className="min-w-0">
-      <p className="text-xs text-faint">{label}</p>
+      <p className="text-sm text-faint">{label}</p>
       <p className="mt-1 tabular-nums">{text}</p>
       {/* The text above says the same. */}
       <div aria-hidden="true" className="mt-2 h-1.5 overflow-hidden rounded-full bg-line">
@@ -233,7 +243,7 @@ function Meter(props: { label: string; left: bigint; most: bigint; about?: React
           style={{ width: `${part * 100}%` }}
         />
       </div>
-      {about && <p className="mt-1.5 text-xs text-faint">{about}</p>}
+      {about && <p className="mt-1.5 text-sm text-faint">{about}</p>}
     </div>
   );
 }

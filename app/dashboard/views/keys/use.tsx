@@ -72,7 +72,7 @@ export function KeyUse({ apiKey, spend }: KeyUseProps) {
             formatShort={formatShort}
             unit="USDC"
             series={[
-              { label: 'Spent', tone: 'good', values: days.map((day) => toUsdc(group.paidByDay.get(day) ?? 0n)) },
+              { label: 'Spent', tone: 'accent', values: days.map((day) => toUsdc(group.paidByDay.get(day) ?? 0n)) },
             ]}
           />
         </div>

@@ -117,13 +117,11 @@ interface SharedProps {
 
 function Shared({ label, value, about, isLast = false, children }: SharedProps) {
   return (
-    <Card
-      className={cx('flex flex-wrap items-start justify-between gap-3 p-4 sm:min-h-28', isLast && 'max-lg:col-span-2')}
-    >
+    <Card className={cx('flex flex-wrap items-start justify-between gap-3 sm:min-h-28', isLast && 'max-lg:col-span-2')}>
       <div>
         <h2 className="text-sm text-faint">{label}</h2>
         <p className="mt-1 text-xl font-semibold tabular-nums">{withUnit(value)}</p>
-        {about && <p className="mt-0.5 text-xs text-faint first-letter:uppercase">{about}</p>}
+        {about && <p className="mt-0.5 text-sm text-faint first-letter:uppercase">{about}</p>}
       </div>
       {children && <div className="flex flex-wrap gap-2 self-end">{children}</div>}
     </Card>

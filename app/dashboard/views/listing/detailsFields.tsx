@@ -101,7 +101,7 @@ function Tags({ draft: { tags }, errors, onChange }: FieldsProps) {
     <div className="grid gap-5">
       <fieldset>
         <legend className="text-sm font-medium">Tags</legend>
-        <p className="mt-1 text-xs text-faint">
+        <p className="mt-1 text-sm text-faint">
           Choose 1 to {MAX_STANDARD_TAGS}. If none fits, take the nearest and add your own below. {standard.length}{' '}
           chosen.
         </p>
@@ -125,7 +125,7 @@ function Tags({ draft: { tags }, errors, onChange }: FieldsProps) {
             );
           })}
         </div>
-        {errors.tags && <p className="mt-1.5 text-xs text-bad">{errors.tags}</p>}
+        {errors.tags && <p className="mt-1.5 text-sm text-bad">{errors.tags}</p>}
       </fieldset>
       <CustomTags custom={custom} onToggle={toggle} />
     </div>

@@ -31,7 +31,7 @@ export function EndpointFields({ draft, errors, onChange }: FieldsProps) {
           <Note tone="warn">The marketplace only calls https endpoints with a public address.</Note>
         )}
         {isPlain && config?.environment === 'test' && (
-          <p className="text-xs text-faint">
+          <p className="text-sm text-faint">
             Plain http and private addresses work only on a local network; elsewhere the URL must be https.
           </p>
         )}

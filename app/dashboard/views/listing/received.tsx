@@ -5,11 +5,11 @@ import { useState } from 'react';
 import type { ReceivedCall, ReceivedCallContent } from '../../../sdk/wire/procedures.ts';
 import { SaveButton } from '../../parts/saveButton.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Badge, Button, buttonStyle, Checkbox, cx, Empty, Facts, Skeleton } from '../../parts/ui.tsx';
+import { Button, buttonStyle, Checkbox, cx, Empty, Facts, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatAmount, formatDuration, Id, shorten, Time, zoneAt } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { outcomeOfReceived } from '../executions/outcome.ts';
-import { Exact, TaskLine } from '../executions/rows.tsx';
+import { Exact, OutcomeBadge, TaskLine } from '../executions/rows.tsx';
 
 const EVERY_MS = 10_000;
 
@@ -108,7 +108,7 @@ function Table({ calls, isOpen }: { calls: ReceivedCall[]; isOpen?: boolean }) {
         <span>Outcome</span>
         <span className="text-right">Earned</span>
         <span className="text-right">Answer</span>
-        <span className="text-right">When ({zoneAt(Date.now())})</span>
+        <span>When ({zoneAt(Date.now())})</span>
       </p>
       <ul>
         {calls.map((one) => (
@@ -124,7 +124,6 @@ function Table({ calls, isOpen }: { calls: ReceivedCall[]; isOpen?: boolean }) {
 function Call({ received, isOpenFirst = false }: { received: ReceivedCall; isOpenFirst?: boolean | undefined }) {
   const [isOpen, setOpen] = useState(isOpenFirst);
   const { task, received_at, duration_ms, earned_usdc, http_status, error } = received;
-  const { words, tone } = outcomeOfReceived(received);
   const facts = [
     duration_ms !== null && formatDuration(duration_ms),
     http_status === null ? 'No answer' : `HTTP ${http_status}`,
@@ -154,25 +153,12 @@ function Call({ received, isOpenFirst = false }: { received: ReceivedCall; isOpe
           </svg>
           <span className="grid min-w-0 gap-0.5">
             <TaskLine task={task} />
-            <code className="font-mono text-xs text-faint">{shorten(received.execution_id)}</code>
-            {error && <span className="line-clamp-2 text-xs text-faint">{error.message}</span>}
+            <code className="font-mono text-[0.8125rem] text-faint">{shorten(received.execution_id)}</code>
+            {error && <span className="line-clamp-2 text-sm text-faint">{error.message}</span>}
           </span>
         </button>
         <span className="flex flex-wrap items-center justify-between gap-3 lg:contents">
-          <Badge tone={tone} className="justify-self-start">
-            {received.dispute ? (
-              <Link
-                to="/disputes/$executionId"
-                params={{ executionId: received.execution_id }}
-                aria-label={`${words}: read the dispute`}
-                className="relative -my-0.5 py-1 underline underline-offset-2"
-              >
-                {words}
-              </Link>
-            ) : (
-              words
-            )}
-          </Badge>
+          <OutcomeBadge call={received} outcome={outcomeOfReceived(received)} />
           <span className="text-right font-medium tabular-nums">
             <span className="font-normal text-faint lg:sr-only">earned </span>
             {earned_usdc > 0 ? formatAmount(earned_usdc) : <span className="font-normal text-faint">–</span>}
@@ -183,7 +169,7 @@ function Call({ received, isOpenFirst = false }: { received: ReceivedCall; isOpe
             <Exact at={received_at} hasZone />
           </span>
           <span className="text-right whitespace-nowrap tabular-nums">{facts.filter(Boolean).join(' · ')}</span>
-          <span className="text-right max-lg:hidden">
+          <span className="max-lg:hidden">
             <Exact at={received_at} />
           </span>
         </span>

@@ -176,7 +176,7 @@ export function ServerHint({ endpoint, agentName }: { endpoint: string; agentNam
     <details className="text-sm">
       <summary className="text-accent">No server yet? Start from one file</summary>
       <div className="mt-2 grid gap-2">
-        <p className="text-xs text-faint">
+        <p className="text-faint">
           <a className="underline" href="/examples/creator.py">
             creator.py
           </a>{' '}
@@ -191,7 +191,7 @@ export function ServerHint({ endpoint, agentName }: { endpoint: string; agentNam
           </a>{' '}
           explains each step.
         </p>
-        <p className="text-xs text-faint">
+        <p className="text-faint">
           With the marketplace’s source, which its operator gives you, after <code>npm install</code>: this creates a
           folder with a server, its test and a new signing key. For Python: <code>--lang python</code>.
         </p>
@@ -199,7 +199,7 @@ export function ServerHint({ endpoint, agentName }: { endpoint: string; agentNam
           text="npm run cli -- creator new ../my-agent --lang ts"
           label="Command that creates a server from the template"
         />
-        <p className="text-xs text-faint">
+        <p className="text-faint">
           Or the example, with the key file that you save in the step “Signing key”. It returns the most frequent words
           of a text.
         </p>

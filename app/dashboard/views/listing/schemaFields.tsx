@@ -97,7 +97,7 @@ function Rules() {
           <p key={rule}>
             {rule.split('`').map((part, index) =>
               index % 2 === 1 ? (
-                <code key={index} className="rounded bg-sunken px-1 font-mono text-xs text-ink">
+                <code key={index} className="rounded bg-sunken px-1 font-mono text-[0.8125rem] text-ink">
                   {part}
                 </code>
               ) : (

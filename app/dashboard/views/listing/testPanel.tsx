@@ -123,7 +123,7 @@ export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blo
           {isRunning ? (
             <Elapsed most={Number(draft.timeout_seconds)} />
           ) : (
-            <span className="text-xs text-faint">
+            <span className="text-sm text-faint">
               {fault === undefined ? 'No transaction and no money.' : `Correct the parameters first: ${fault}.`}
             </span>
           )}
@@ -183,7 +183,7 @@ function Elapsed({ most }: { most: number }) {
     return () => clearInterval(timer);
   }, []);
   return (
-    <span className="text-xs text-faint tabular-nums">
+    <span className="text-sm text-faint tabular-nums">
       {formatDuration(seconds * 1_000)} of at most {formatDuration(most * 1_000)}
     </span>
   );
@@ -197,7 +197,7 @@ function TestError({ error }: { error: unknown }) {
         <ul className="grid gap-1">
           {issues.map(({ path, expected, got }) => (
             <li key={`${path} ${expected}`}>
-              <code className="font-mono text-xs">{path}</code> {expected}; it is {got}.
+              <code className="font-mono text-[0.8125rem]">{path}</code> {expected}; it is {got}.
             </li>
           ))}
         </ul>

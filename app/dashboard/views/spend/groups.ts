@@ -64,7 +64,7 @@ export function groupsOf({ rows }: SpendStatement, by: Grouping): Group[] {
 export const total = (groups: readonly Group[], name: 'paid' | 'refunded' | 'returned'): number =>
   toUsdc(groups.reduce((sum, group) => sum + group[name], 0n));
 
-const TONES = ['accent', 'warn', 'good'] as const;
+const TONES = ['accent', 'sky', 'good'] as const;
 
 /** A series for each of the largest groups that paid something, and one for all others. */
 export function seriesOf(groups: readonly Group[], days: readonly string[]): ChartSeries[] {

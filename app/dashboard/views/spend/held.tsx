@@ -38,7 +38,7 @@ export function HeldSol({ wallet }: { wallet: string }) {
     { name: 'API keys', error: money ? null : ofKeys },
   ].filter(({ error }) => error);
   const retry = () => void Promise.all([listed, disputes, calls, keys, chain].map(({ refetch }) => refetch()));
-  const rows: Held[] = [
+  const all: Held[] = [
     ...rowsOfDisputes(disputes.data),
     {
       what: 'Deposits of API keys',
@@ -59,6 +59,7 @@ export function HeldSol({ wallet }: { wallet: string }) {
       back: 'Pays network fees of your keys’ calls. You can withdraw it at any time.',
     },
   ];
+  const rows = all.filter(({ amount }) => amount !== 0n);
   const total = rows.reduce((sum, { amount = 0n }) => sum + amount, 0n);
   const sol = solFormatterOf([total, ...rows.map(({ amount = 0n }) => amount)]);
   return (
@@ -69,7 +70,8 @@ export function HeldSol({ wallet }: { wallet: string }) {
           Your bonds and refundable deposits now. The chosen days do not change them.
         </p>
       </div>
-      {isKnown ? (
+      {isKnown && rows.length === 0 && <p className="text-sm">None of your SOL is held.</p>}
+      {isKnown && rows.length > 0 && (
         <Table
           label="SOL held now"
           hasCards
@@ -86,7 +88,7 @@ export function HeldSol({ wallet }: { wallet: string }) {
                 <span>{amount === undefined ? 'not known' : sol(amount)}</span>
               </Cell>
               <Cell of="Comes back" className="text-faint">
-                <span>{amount === undefined ? 'Could not be read' : amount === 0n ? '–' : back}</span>
+                <span>{amount === undefined ? 'Could not be read' : back}</span>
               </Cell>
             </tr>
           ))}
@@ -100,9 +102,8 @@ export function HeldSol({ wallet }: { wallet: string }) {
             </Cell>
           </tr>
         </Table>
-      ) : (
-        <Skeleton className="h-72" />
       )}
+      {!isKnown && <Skeleton className="h-72" />}
       {isKnown && failed[0]?.error && (
         <Trouble
           error={failed[0].error}
@@ -167,8 +168,8 @@ function disputesBack({ backAt, held }: HeldInDisputes): ReactNode {
 
 function keysBack(live: boolean[]): string {
   const ended = live.filter((is) => !is).length;
-  if (ended === 0) return 'Once the key has ended, get it back from the menu of the key';
-  return `${ended} of ${live.length} have ended: get their deposits back from the menu of the key`;
+  if (ended === 0) return 'After the key’s end, with “Get the deposit back” in its menu';
+  return `${ended} of ${live.length} have ended: get their deposits back from their menus`;
 }
 
 const callsBack = (held: HeldInCalls | undefined): string =>

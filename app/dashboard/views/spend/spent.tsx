@@ -32,7 +32,9 @@ export function SpentSol({ wallet, range }: { wallet: string; range: DayRange })
             Bonds lost in rejected disputes
           </Link>
           <span className="tabular-nums">
-            {formatLamports(sum)} in {formatCount(lost.length)} {lost.length === 1 ? 'dispute' : 'disputes'}
+            {lost.length === 0
+              ? 'None'
+              : `${formatLamports(sum)} in ${formatCount(lost.length)} ${lost.length === 1 ? 'dispute' : 'disputes'}`}
             {unknown > 0 && `, ${formatCount(unknown)} of them with an unknown bond`}
             {data.total > data.disputes.length && `, of your first ${formatCount(data.disputes.length)} disputes`}
           </span>

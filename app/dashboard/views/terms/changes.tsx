@@ -42,7 +42,7 @@ function parseTier(text: string): Tier {
 /** Here a list is always a list of tiers: relay authorities have their own row. */
 function words({ unit }: ChangedSetting, value: Value): string {
   if (typeof value === 'boolean') return value ? 'set' : 'lifted';
-  if (value === null) return 'nobody';
+  if (value === null) return 'Nobody';
   if (Array.isArray(value)) return tierWords(value.map(parseTier));
   if (typeof value === 'string') return value;
   if (unit === 'basis_points') return `${value / 100} %`;
@@ -74,7 +74,7 @@ function settingRow(setting: ChangedSetting): readonly [string, ReactNode] {
 }
 
 const Key = ({ value }: { value: Value }) =>
-  typeof value === 'string' ? <Id value={value} kind="address" /> : <>nobody</>;
+  typeof value === 'string' ? <Id value={value} kind="address" /> : <>Nobody</>;
 
 /** The wallets that can cancel a change; null for anybody. */
 function cancellers({ subject, status }: Change, admin: string, guardian: string | null): string[] | null {

@@ -160,7 +160,7 @@ function CheckRow({ check, facts, isSigned }: CheckRowProps) {
         <Mark state={check.state} />
         <span className="min-w-0 flex-1">
           <span className="block text-sm font-medium">{title}</span>
-          <span className="block text-xs text-faint">{aboutOf(check, facts)}</span>
+          <span className="block text-sm text-faint">{aboutOf(check, facts)}</span>
         </span>
         <span className="shrink-0 text-xs font-medium text-faint max-sm:sr-only">{WORDS[check.state]}</span>
         <Chevron className="group-open:rotate-180" />
@@ -176,7 +176,7 @@ function CheckRow({ check, facts, isSigned }: CheckRowProps) {
         ))}
         {check.compared.length === 0 && <p className="text-faint">Nothing could be compared.</p>}
         {check.reason && check.state !== 'not_checked' && <p className="text-faint">{check.reason}</p>}
-        <p className="text-xs text-faint">
+        <p className="text-faint">
           {check.source === 'receipt' ? 'This check needs only the receipt.' : `Source: ${check.source}`}
         </p>
       </div>
@@ -209,7 +209,7 @@ function Compared({ comparison: { what, got, expected }, labels, isNamed }: Comp
       <dl className="grid gap-x-4 gap-y-1 sm:grid-cols-[11rem_1fr]">
         {values.map(([label, value]) => (
           <div key={label} className="contents">
-            <dt className="text-xs leading-5 text-faint">{label}</dt>
+            <dt className="leading-5 text-faint">{label}</dt>
             <dd className="min-w-0 font-mono text-[0.8125rem] leading-5 break-all">{value || '(empty)'}</dd>
           </div>
         ))}

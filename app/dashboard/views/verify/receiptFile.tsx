@@ -75,12 +75,6 @@ export function ReceiptFile({ onReceipt, onWrong }: ReceiptFileProps) {
           isOver ? 'border-accent bg-accent-soft' : 'border-strong',
         )}
       >
-        <p className="text-sm text-faint">
-          <span className="font-medium text-ink pointer-coarse:hidden">Drop a receipt here</span>
-          <span className="hidden font-medium text-ink pointer-coarse:inline">Choose a receipt file</span>
-          <br />
-          to check result and signature as well
-        </p>
         <input
           ref={input}
           id={id}
@@ -99,6 +93,9 @@ export function ReceiptFile({ onReceipt, onWrong }: ReceiptFileProps) {
         >
           Choose a receipt
         </label>
+        <p className="text-sm text-faint">
+          <span className="pointer-coarse:hidden">or drop it here, </span>to check result and signature as well
+        </p>
       </div>
       {error && <Note tone="bad">{error}</Note>}
     </div>

@@ -60,12 +60,12 @@ function Row({ delivery }: { delivery: WebhookDelivery }) {
   return (
     <tr>
       <td>
-        <span className="font-mono text-xs">{delivery.event_type}</span>
+        <span className="font-mono text-[0.8125rem]">{delivery.event_type}</span>
         {execution_id && (
           <Link
             to="/executions/$executionId"
             params={{ executionId: execution_id }}
-            className="block text-xs text-accent underline"
+            className="block text-accent underline"
           >
             Call
           </Link>
@@ -73,9 +73,9 @@ function Row({ delivery }: { delivery: WebhookDelivery }) {
       </td>
       <td className="max-w-72">
         <Badge tone={TONES[delivery.status]}>{http_status ?? delivery.status}</Badge>
-        {error && <p className="mt-1 text-xs text-bad">{error}</p>}
+        {error && <p className="mt-1 text-bad">{error}</p>}
         {body && (
-          <details className="mt-1 text-xs text-faint">
+          <details className="mt-1 text-faint">
             <summary>Body</summary>
             <pre className="mt-1 max-h-40 overflow-auto whitespace-pre-wrap break-all">{body}</pre>
           </details>
@@ -84,14 +84,14 @@ function Row({ delivery }: { delivery: WebhookDelivery }) {
       <td className="tabular-nums">
         {delivery.attempts}
         {delivery.next_attempt_at && delivery.attempts > 0 && (
-          <p className="text-xs text-faint">
+          <p className="text-faint">
             next <Time at={delivery.next_attempt_at} />
           </p>
         )}
       </td>
       <td>
         {delivery.attempted_at ? <Time at={delivery.attempted_at} /> : 'not yet'}
-        {delivery.duration_ms !== null && <p className="text-xs text-faint">{formatDuration(delivery.duration_ms)}</p>}
+        {delivery.duration_ms !== null && <p className="text-faint">{formatDuration(delivery.duration_ms)}</p>}
       </td>
       <td>
         <Button small busy={again.isPending} onClick={() => again.mutate()}>

@@ -25,6 +25,8 @@ export interface X402 {
   network: string;
   /** The fee of a quote made now, base units. */
   serviceFee(): bigint;
+  /** No quote has a lower fee, base units. */
+  leastServiceFee: bigint;
   /** The same for all relays of a ledger, because any of them may get the payment of a quote. */
   secret: Buffer;
   /** Keys of this service, base58, which never pay. */

@@ -4,11 +4,12 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PROGRAM_ID } from '../../../sdk/program/program.ts';
+import { constants, PROGRAM_ID } from '../../../sdk/program/program.ts';
 import { keyPrefix } from '../../../sdk/receipt/apiKey.ts';
 import { ERROR_CODES } from '../../../sdk/wire/errorCodes.ts';
 import { MAX_METADATA_BYTES } from '../../../sdk/wire/metadata.ts';
 import { describeSchemaRules } from '../../../sdk/wire/schemaKeywords.ts';
+import { formatUsdc } from '../../../sdk/wire/usdc.ts';
 import { ERRORS, MAX_BODY_BYTES } from '../../../sdk/wire/wire.ts';
 import type { OpenApi } from '../openapi/document.ts';
 import { sizeOf } from '../size.ts';
@@ -53,11 +54,13 @@ interface Deployment {
   rpcUrl: string;
   /** True if this service pays the network fees that a gas balance does not cover. */
   isSponsored: boolean;
+  /** Lowest service fee of x402 calls, base units; undefined if they are not accepted. */
+  leastServiceFee: bigint | undefined;
 }
 
 /** The guide for the deployment in the document. */
 export function createGuide(document: OpenApi, deployment: Deployment): string {
-  const { environment, rpcUrl, isSponsored } = deployment;
+  const { environment, rpcUrl, isSponsored, leastServiceFee } = deployment;
   const values: Record<string, string> = {
     base_url: document.servers[0]!.url,
     environment,
@@ -67,6 +70,7 @@ export function createGuide(document: OpenApi, deployment: Deployment): string {
     max_body: sizeOf(MAX_BODY_BYTES),
     max_metadata: sizeOf(MAX_METADATA_BYTES),
     ...(isSponsored ? SPONSORED : UNSPONSORED),
+    service_fee: `${leastServiceFee === undefined ? '' : `at least ${formatUsdc(leastServiceFee)} and `}at most ${formatUsdc(constants.maxServiceFee)} USDC a call`,
     result_hash_offset: String(RESULT_HASH_OFFSET),
     result_hash_end: String(RESULT_HASH_OFFSET + 32),
   };

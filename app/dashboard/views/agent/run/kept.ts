@@ -38,6 +38,10 @@ function parse(text: string | null): Kept | null {
   }
 }
 
+/** False for an empty form, which may show the creator's example. */
+export const isFilled = (kept: Kept | null): boolean =>
+  kept !== null && (kept.task !== '' || Object.keys(kept.parameters).length > 0);
+
 export const readKept = (agentId: string): Kept | null => parse(sessionStorage.getItem(PREFIX + agentId));
 
 export function keep(agentId: string, kept: Kept): void {

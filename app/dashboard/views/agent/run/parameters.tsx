@@ -1,22 +1,12 @@
 /** The parameters of a call, as a form or as JSON, and an example to fill in. */
-import { useQuery } from '@tanstack/react-query';
 import type { RefObject } from 'react';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import type { SchemaFormHandle } from '../../../parts/form/jsonField.tsx';
 import { isFormable } from '../../../parts/form/schema.ts';
 import SchemaForm from '../../../parts/form/schemaForm.tsx';
-import { Button } from '../../../parts/ui.tsx';
-import { exampleQuery } from '../example.tsx';
+import { Button, Skeleton } from '../../../parts/ui.tsx';
 import { exampleParameters, hasExamples } from '../schema/example.ts';
-
-interface Draft {
-  task: string;
-  setTask(task: string): void;
-  parameters: Record<string, unknown>;
-  setParameters(parameters: Record<string, unknown>): void;
-  asJson: boolean;
-  setAsJson(asJson: boolean): void;
-}
+import type { Draft } from './draft.ts';
 
 interface ParametersProps {
   agent: AgentFull;
@@ -26,13 +16,14 @@ interface ParametersProps {
 }
 
 /** Fills in the creator's example; null if there is none. */
-export function useFillIn(agent: AgentFull, draft: Draft): (() => void) | null {
-  const { data: example } = useQuery(exampleQuery(agent.agent_id));
+export function fillInOf(agent: AgentFull, draft: Draft): (() => void) | null {
+  const { example, task } = draft;
   if (!example && !hasExamples(agent.input_schema)) return null;
-  return () => {
-    draft.setParameters(example?.parameters ?? exampleParameters(agent.input_schema));
-    if (example && draft.task.trim() === '') draft.setTask(example.task);
-  };
+  return () =>
+    draft.change({
+      parameters: example?.parameters ?? exampleParameters(agent.input_schema),
+      ...(example && task.trim() === '' && { task: example.task }),
+    });
 }
 
 export function Parameters({ agent, draft, form, onFillIn }: ParametersProps) {
@@ -53,13 +44,18 @@ export function Parameters({ agent, draft, form, onFillIn }: ParametersProps) {
           )}
         </span>
       </div>
-      <SchemaForm
-        ref={form}
-        schema={agent.input_schema}
-        value={draft.parameters}
-        onChange={draft.setParameters}
-        asJson={draft.asJson}
-      />
+      {/* A form reports its defaults at once, like input. */}
+      {draft.isReading ? (
+        <Skeleton className="h-40" />
+      ) : (
+        <SchemaForm
+          ref={form}
+          schema={agent.input_schema}
+          value={draft.parameters}
+          onChange={(parameters) => draft.change({ parameters })}
+          asJson={draft.asJson}
+        />
+      )}
     </section>
   );
 }

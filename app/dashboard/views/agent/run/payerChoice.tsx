@@ -52,7 +52,7 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
             onChange={({ target }) => onApiKey(target.value)}
             error={error}
           />
-          <p className="min-h-8 text-xs text-faint" aria-live="polite">
+          <p className="min-h-10 text-sm text-faint" aria-live="polite">
             {key && (
               <>
                 <strong className="font-medium text-ink">{key.name}</strong> can pay up to{' '}
@@ -62,7 +62,7 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
             )}
             {unread && `The key could not be read: ${explain(unread)}`}
           </p>
-          <Link to="/keys" className="text-xs text-accent underline underline-offset-2">
+          <Link to="/keys" className="text-sm text-accent underline underline-offset-2">
             Create an API key
           </Link>
         </div>
