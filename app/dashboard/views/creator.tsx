@@ -26,13 +26,19 @@ const MONTH_MS = 60_000;
 export default function View() {
   // A dispute that waits for a reply comes before another agent.
   const unanswered = useUnanswered();
+  const { wallet } = useSession();
+  const { data } = useQuery({ ...ownListingsQuery, enabled: Boolean(wallet) });
   return (
     <>
       <PageHead title="Your agents" about="Earnings, success and collateral of each of your agents.">
-        <StatementButton as="creator" />
-        <Link to="/creator/new" className={buttonStyle(unanswered > 0 ? 'plain' : 'primary')}>
-          List an agent
-        </Link>
+        {data && data.listings.length > 0 && (
+          <>
+            <StatementButton as="creator" />
+            <Link to="/creator/new" className={buttonStyle(unanswered > 0 ? 'plain' : 'primary')}>
+              List an agent
+            </Link>
+          </>
+        )}
       </PageHead>
       <SignedIn why="Your agents belong to the wallet that listed them. Connect it to see them, or to list the first.">
         <Listings />

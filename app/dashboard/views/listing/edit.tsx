@@ -139,7 +139,7 @@ interface ChangesProps {
 function Changes({ fault, onReset, onSave }: ChangesProps) {
   return (
     <div className="sticky bottom-0 z-20 -mx-4 flex flex-wrap items-center justify-end gap-x-4 gap-y-2 border-t border-line bg-paper/95 px-4 py-3 backdrop-blur sm:-mx-6 sm:px-6">
-      <p className="text-sm text-faint" aria-live="polite">
+      <p className="text-sm text-faint max-sm:w-full" aria-live="polite">
         {fault ? `${fieldName(fault[0])}: ${fault[1]}` : 'Changes are not signed yet.'}
       </p>
       <Button onClick={onReset}>Discard</Button>
