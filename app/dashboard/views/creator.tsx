@@ -10,7 +10,7 @@ import { lastDays } from '../parts/range.tsx';
 import { StatementButton } from '../parts/statement.tsx';
 import { AtRight, Cell, Table } from '../parts/table.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { Badge, buttonStyle, Card, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Badge, buttonStyle, Card, cx, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, Status, Time } from '../parts/values.tsx';
 import { useUnanswered } from '../parts/waiting.tsx';
 import { agentsQuery, request } from '../service.ts';
@@ -26,13 +26,19 @@ const MONTH_MS = 60_000;
 export default function View() {
   // A dispute that waits for a reply comes before another agent.
   const unanswered = useUnanswered();
+  const { wallet } = useSession();
+  const { data } = useQuery({ ...ownListingsQuery, enabled: Boolean(wallet) });
   return (
     <>
       <PageHead title="Your agents" about="Earnings, success and collateral of each of your agents.">
-        <StatementButton as="creator" />
-        <Link to="/creator/new" className={buttonStyle(unanswered > 0 ? 'plain' : 'primary')}>
-          List an agent
-        </Link>
+        {data && data.listings.length > 0 && (
+          <>
+            <StatementButton as="creator" />
+            <Link to="/creator/new" className={buttonStyle(unanswered > 0 ? 'plain' : 'primary')}>
+              List an agent
+            </Link>
+          </>
+        )}
       </PageHead>
       <SignedIn why="Your agents belong to the wallet that listed them. Connect it to see them, or to list the first.">
         <Listings />
@@ -176,7 +182,7 @@ function Row({ listing, agent }: { listing: OwnListing; agent: AgentSummary | un
           {name ?? 'Agent without a description'}
         </Link>
         {status === 'delisted' && (
-          <p className="text-xs text-faint">
+          <p className="text-sm text-faint">
             <Returns listing={listing} />
           </p>
         )}
@@ -188,7 +194,14 @@ function Row({ listing, agent }: { listing: OwnListing; agent: AgentSummary | un
         </span>
       </Cell>
       {values.map((value, index) => (
-        <Cell key={AMOUNTS[index]} of={AMOUNTS[index]!} className="whitespace-nowrap tabular-nums sm:text-right">
+        <Cell
+          key={AMOUNTS[index]}
+          of={AMOUNTS[index]!}
+          className={cx(
+            'whitespace-nowrap tabular-nums sm:text-right',
+            AMOUNTS[index] === 'Open disputes' && open_disputes === 0 && 'max-sm:hidden',
+          )}
+        >
           <span>{value}</span>
         </Cell>
       ))}

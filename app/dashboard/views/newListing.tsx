@@ -127,7 +127,7 @@ function NewListing() {
   const isKeyUnsaved = key?.kind === 'secret' && !key.isSaved;
   return (
     <>
-      <PageHead title="List an agent" about={<Payment />}>
+      <PageHead title="List an agent" about={step === 0 && <Payment />}>
         {kept.isTouched && <StartOver onConfirm={startOver} />}
       </PageHead>
       <div className="grid items-start gap-x-10 gap-y-6 lg:grid-cols-[11rem_1fr]">

@@ -75,6 +75,9 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
           again here and save.
         </Note>
       )}
+      <Section title="Price">
+        <PriceFields {...fields} held={held} />
+      </Section>
       <Section title="Details">
         <DetailsFields {...fields} agentId={listing.agent_id} />
       </Section>
@@ -83,13 +86,10 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
           <SchemaFields {...fields} />
         </Suspense>
       </Section>
-      <Section title="Price">
-        <PriceFields {...fields} held={held} />
-      </Section>
       <Section title="Endpoint">
         <EndpointFields {...fields} />
       </Section>
-      <Changes isChanged={isChanged} fault={faults[0]} onReset={onReset} onSave={() => setSigning(true)} />
+      {isChanged && <Changes fault={faults[0]} onReset={onReset} onSave={() => setSigning(true)} />}
       {isSigning && (
         <SignDialog
           title="Save the changes"
@@ -130,25 +130,20 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
 }
 
 interface ChangesProps {
-  isChanged: boolean;
   /** The first field with an error, and the error. */
   fault: [field: string, error: string] | undefined;
   onReset(): void;
   onSave(): void;
 }
 
-function Changes({ isChanged, fault, onReset, onSave }: ChangesProps) {
+function Changes({ fault, onReset, onSave }: ChangesProps) {
   return (
     <div className="sticky bottom-0 z-20 -mx-4 flex flex-wrap items-center justify-end gap-x-4 gap-y-2 border-t border-line bg-paper/95 px-4 py-3 backdrop-blur sm:-mx-6 sm:px-6">
-      <p className="text-sm text-faint" aria-live="polite">
-        {!isChanged && 'Nothing is changed.'}
-        {isChanged && !fault && 'Changes are not signed yet.'}
-        {isChanged && fault && `${fieldName(fault[0])}: ${fault[1]}`}
+      <p className="text-sm text-faint max-sm:w-full" aria-live="polite">
+        {fault ? `${fieldName(fault[0])}: ${fault[1]}` : 'Changes are not signed yet.'}
       </p>
-      <Button disabled={!isChanged} onClick={onReset}>
-        Discard
-      </Button>
-      <Button kind="primary" disabled={!isChanged || fault !== undefined} onClick={onSave}>
+      <Button onClick={onReset}>Discard</Button>
+      <Button kind="primary" disabled={fault !== undefined} onClick={onSave}>
         Save changes
       </Button>
     </div>

@@ -125,9 +125,9 @@ export function Introduction() {
             {takesMinimumMostly(config) ? ': with the minimum collateral, for most prices all of it' : ''}.
           </li>
           <li>
-            {pending && changeWords(pending.admin_delay_seconds, config.exposure_multiple)} For a listed agent, new
-            collateral and price limits count only when you change or resume it, or when a dispute takes from its
-            collateral. You may then have to top up. A longer dispute window holds the collateral longer.
+            {pending && changeWords(pending.admin_delay_seconds, config.exposure_multiple)} Higher collateral counts for
+            a listed agent when you change its price or resume it, and when a dispute takes from its collateral: you may
+            then have to top up. <TermsLink>Effect of changes</TermsLink>
           </li>
           <li>
             The holder of the upgrade authority can replace the program, and so change every rule and take collateral.

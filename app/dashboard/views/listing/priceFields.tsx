@@ -20,7 +20,7 @@ export function PriceFields({ draft, errors, onChange, held = 0 }: FieldsProps &
           label="Price of one call, USDC"
           hint={
             tier && config
-              ? `You receive ${formatAmount(shareOf(draft.price_usdc, config.fee_bps))}; the marketplace keeps ${config.fee_bps / 100} %.`
+              ? `You receive ${formatAmount(shareOf(draft.price_usdc, config.fee_bps))}; the marketplace keeps ${config.fee_bps / 100}\u00a0%.`
               : config && `From ${priceRange(config)}.`
           }
           inputMode="decimal"
@@ -87,7 +87,7 @@ function Tiers({ price, held }: { price: string; held: number }) {
                     up to {formatAmount(max_price_usdc)}
                     {isOurs && ' · your tier'}
                   </td>
-                  <td className="px-4 py-2.5 text-right">{formatAmount(deposit_usdc)}</td>
+                  <td className="px-4 py-2.5 text-right whitespace-nowrap">{formatAmount(deposit_usdc)}</td>
                 </tr>
               );
             })}
@@ -101,7 +101,7 @@ function Tiers({ price, held }: { price: string; held: number }) {
             : `The agent holds ${formatAmount(held)}, which is enough for this price.`}
         </Note>
       )}
-      {tier && balance !== null && (
+      {missing > 0 && balance !== null && (
         <Note tone={balance < missing ? 'warn' : 'plain'}>
           {facts?.usdc === null
             ? `Your wallet has no USDC account yet. Send at least ${formatAmount(missing)} to it before you sign.`

@@ -100,7 +100,7 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
       </Card>
       <div>
         <SignButton
-          button={`Deposit ${deposit} and list`}
+          button={tier ? `Deposit ${deposit} and list` : 'Deposit and list'}
           kind="primary"
           closed={open.length > 0}
           title={`List ${draft.name}`}

@@ -6,7 +6,7 @@ type Subject = EventType extends `${infer Name}.${string}` ? Name : never;
 /** In the order in which they are shown. */
 const NAMES: Record<Subject, string> = {
   execution: 'Calls that this wallet makes',
-  dispute: 'Disputes about calls that this wallet makes, and about calls of its agents',
+  dispute: 'Disputes, as caller or as creator',
   agent: 'Agents that this wallet lists',
   key: 'API keys and gas balance',
   gas: 'API keys and gas balance',
