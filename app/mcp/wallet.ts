@@ -33,7 +33,7 @@ export function createDispute(options: {
   rpcUrl: string | null;
   keypair: string;
 }): NonNullable<Market['dispute']> {
-  const wallet = keypairSigner(Keypair.fromSecretKey(loadSigningKey(options.keypair)));
+  const wallet = keypairSigner(Keypair.fromSecretKey(loadSigningKey(options.keypair), { skipValidation: true }));
   return async (executionId, evidence) => {
     const id = parseUuid(executionId);
     if (!id) throw new Refusal(`${executionId} is not an execution_id.`);

@@ -61,16 +61,16 @@ export const ON_AGAVE: Suite[] = [
 /** All others. Longest first. */
 export const LONG: Suite[] = [
   {
-    name: 'dashboard-views',
-    about: 'accessibility of every view (axe), the guide, and the weekly routine of callers and creators',
-    folder: 'dashboard',
-    files: VIEWS,
-  },
-  {
     name: 'operation-faults',
     about: 'backups, reconciling, leases; a relay that stops, or with a failing disk or storage',
     folder: 'relay/operation',
     files: FAULTS,
+  },
+  {
+    name: 'dashboard-views',
+    about: 'accessibility of every view (axe), the guide, and the weekly routine of callers and creators',
+    folder: 'dashboard',
+    files: VIEWS,
   },
   {
     name: 'clients-packages',
@@ -78,12 +78,6 @@ export const LONG: Suite[] = [
       'the client packages: built, installed into empty folders, and run on a real marketplace; Deno, Bun, workerd',
     folder: 'clients',
     files: ['python', 'typescriptPackage'],
-  },
-  {
-    name: 'local-elsewhere',
-    about: 'npm start on an external node, on PostgreSQL and on a full disk, and its parts started separately',
-    folder: 'local',
-    files: ['apart', 'external', 'fullDisk', 'postgres'],
   },
   {
     name: 'dashboard-faults',
@@ -102,6 +96,12 @@ export const LONG: Suite[] = [
   },
   { name: 'kills', about: 'the relay killed at every step', folder: 'relay/kills' },
   {
+    name: 'local-elsewhere',
+    about: 'npm start on an external node, on PostgreSQL and on a full disk, and its parts started separately',
+    folder: 'local',
+    files: ['apart', 'external', 'fullDisk', 'postgres'],
+  },
+  {
     name: 'operation-postgres',
     about: 'operation on PostgreSQL: restoring, journal and lists',
     folder: 'relay/operation',
@@ -119,9 +119,53 @@ export const LONG: Suite[] = [
     env: POSTGRES,
   },
   {
+    name: 'command-lines',
+    about:
+      'help, refused arguments, and messages about a busy service or a faulty node; proofs from the chain alone; agents from `creator new`',
+    folder: 'cli',
+    files: COMMANDS,
+  },
+  { name: 'rpc', about: 'the relay behind a node with faults', folder: 'relay/rpc' },
+  {
+    name: 'indexer-postgres',
+    about: 'the indexer on PostgreSQL',
+    folder: 'indexer',
+    files: ['apply', 'rebuild', 'story', 'verify', 'versions'],
+    env: POSTGRES,
+  },
+  {
+    name: 'indexer-faults',
+    about: 'the indexer with lost logs, killed processes and missing history, and rebuilding the index',
+    folder: 'indexer',
+    files: GAPS,
+  },
+  {
+    name: 'database',
+    about: 'PostgreSQL, and the behaviour that both databases share',
+    folder: 'database',
+  },
+  {
+    name: 'calls-postgres',
+    about: 'keys, reservations and repeated calls at relays that share a PostgreSQL',
+    folder: 'relay/calls',
+    files: ['idempotency', 'keys', 'oneCharge', 'moneyQueue'],
+    env: POSTGRES,
+  },
+  {
     name: 'contract',
     about: 'OpenAPI document and IDL with other tools: schemathesis, linters, client generators, Codama',
     folder: 'contract',
+  },
+  {
+    name: 'x402-clients',
+    about: 'independent x402 clients in TypeScript and Python, over HTTP and MCP',
+    folder: 'x402',
+  },
+  {
+    name: 'calls-limits',
+    about: 'reservations, shared transactions, and the protection of the fee payer',
+    folder: 'relay/calls',
+    files: LIMITS,
   },
   {
     name: 'x402-attacks',
@@ -130,32 +174,21 @@ export const LONG: Suite[] = [
     files: ['attacks', 'hour'],
   },
   {
-    name: 'indexer-postgres',
-    about: 'the indexer on PostgreSQL',
-    folder: 'indexer',
-    files: ['apply', 'rebuild', 'story', 'verify', 'versions'],
-    env: POSTGRES,
-  },
-  { name: 'rpc', about: 'the relay behind a node with faults', folder: 'relay/rpc' },
-  {
-    name: 'calls-limits',
-    about: 'reservations, shared transactions, and the protection of the fee payer',
-    folder: 'relay/calls',
-    files: LIMITS,
+    name: 'sweeper',
+    about: 'returning deposits: archiving and closing ended executions',
+    folder: 'relay/sweeper',
   },
   {
-    name: 'operation-large',
-    about: 'lists and rows touched on large tables; the watch over the relay authority',
-    folder: 'relay/operation',
-    files: LARGE,
+    name: 'mcp-hosts',
+    about: 'docs/agents.md with independent MCP hosts: the packed package, Python',
+    folder: 'mcp',
+    files: ['hosts'],
   },
   {
-    name: 'x402-postgres',
-    about: 'x402 deposits without a row, on PostgreSQL',
-    folder: 'relay/x402',
-    // Claims, debts and the state of a deposit are tested on PostgreSQL by operation/lending and kills/deposits.
-    files: ['lostLedger'],
-    env: POSTGRES,
+    name: 'sdk-package',
+    about: 'the SDK package: built, and installed into empty folders',
+    folder: 'sdk',
+    files: ['package'],
   },
   {
     name: 'api-postgres',
@@ -179,52 +212,34 @@ export const LONG: Suite[] = [
     env: POSTGRES,
   },
   {
-    name: 'calls-postgres',
-    about: 'keys, reservations and repeated calls at relays that share a PostgreSQL',
-    folder: 'relay/calls',
-    files: ['idempotency', 'keys', 'oneCharge', 'moneyQueue'],
-    env: POSTGRES,
-  },
-  {
-    name: 'indexer-faults',
-    about: 'the indexer with lost logs, killed processes and missing history, and rebuilding the index',
-    folder: 'indexer',
-    files: GAPS,
-  },
-  {
-    name: 'database',
-    about: 'PostgreSQL, and the behaviour that both databases share',
-    folder: 'database',
-  },
-  {
-    name: 'mcp-hosts',
-    about: 'docs/agents.md with independent MCP hosts: the packed package, Python',
-    folder: 'mcp',
-    files: ['hosts'],
+    name: 'fuzz',
+    about: 'the program with more random sequences and signatures than in the suite program',
+    folder: 'program',
+    files: ['fuzz/fuzz', 'signature'],
+    // The suite `program` runs the seeds before these.
+    env: { VM: 'litesvm', SEED: '101', RUNS: '100', ROUNDS: '1000' },
   },
   { name: 'misbehaviour', about: 'misbehaving creators', folder: 'relay/misbehaviour' },
   {
-    name: 'command-lines',
-    about:
-      'help, refused arguments, and messages about a busy service or a faulty node; proofs from the chain alone; agents from `creator new`',
-    folder: 'cli',
-    files: COMMANDS,
+    name: 'chaos-postgres',
+    about: 'the suite chaos on PostgreSQL, with two relays and a standby indexer',
+    folder: 'relay/chaos',
+    env: POSTGRES,
+  },
+  { name: 'chaos', about: 'random kills, faults and bad creators, from a seed', folder: 'relay/chaos' },
+  {
+    name: 'operation-large',
+    about: 'lists and rows touched on large tables; the watch over the relay authority',
+    folder: 'relay/operation',
+    files: LARGE,
   },
   {
-    name: 'sdk-package',
-    about: 'the SDK package: built, and installed into empty folders',
-    folder: 'sdk',
-    files: ['package'],
-  },
-  {
-    name: 'x402-clients',
-    about: 'independent x402 clients in TypeScript and Python, over HTTP and MCP',
-    folder: 'x402',
-  },
-  {
-    name: 'sweeper',
-    about: 'returning deposits: archiving and closing ended executions',
-    folder: 'relay/sweeper',
+    name: 'x402-postgres',
+    about: 'x402 deposits without a row, on PostgreSQL',
+    folder: 'relay/x402',
+    // Claims, debts and the state of a deposit are tested on PostgreSQL by operation/lending and kills/deposits.
+    files: ['lostLedger'],
+    env: POSTGRES,
   },
   {
     name: 'program-bankrun',
@@ -244,21 +259,6 @@ export const LONG: Suite[] = [
     ],
     env: { VM: 'bankrun' },
   },
-  {
-    name: 'fuzz',
-    about: 'the program with more random sequences and signatures than in the suite program',
-    folder: 'program',
-    files: ['fuzz/fuzz', 'signature'],
-    // The suite `program` runs the seeds before these.
-    env: { VM: 'litesvm', SEED: '101', RUNS: '100', ROUNDS: '1000' },
-  },
-  {
-    name: 'chaos-postgres',
-    about: 'the suite chaos on PostgreSQL, with two relays and a standby indexer',
-    folder: 'relay/chaos',
-    env: POSTGRES,
-  },
-  { name: 'chaos', about: 'random kills, faults and bad creators, from a seed', folder: 'relay/chaos' },
   // With an empty target/, compiling takes minutes.
   { name: 'rust', about: "the program's own unit tests" },
 ];

@@ -143,7 +143,8 @@ export function readFunds(env: z.output<z.ZodObject<typeof fundsSettings>>) {
 /** A keypair file in solana-keygen's format. Throws with the path and the expected format, and shows no key. */
 export function readKeypair(path: string): Keypair {
   try {
-    return Keypair.fromSecretKey(loadSigningKey(path));
+    // Comparing its halves again would take a tenth of a second.
+    return Keypair.fromSecretKey(loadSigningKey(path), { skipValidation: true });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new Error(
