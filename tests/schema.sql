@@ -690,16 +690,6 @@ CREATE TRIGGER documents_dropped AFTER DELETE ON documents BEGIN
 END;
 CREATE INDEX documents_sandbox ON documents (id) WHERE is_sandbox = 1;
 
-CREATE TABLE answers (
-  execution_id TEXT PRIMARY KEY,
-  status INTEGER NOT NULL,
-  body BLOB NOT NULL,
-  answered_ms INTEGER NOT NULL,
-  -- Byte offset in `body` where the JSON of the result belongs; null if `body` contains it.
-  result_at INTEGER
-) STRICT;
-CREATE INDEX answers_by_age ON answers (answered_ms);
-
 CREATE TABLE relays (
   owner TEXT PRIMARY KEY,
   alive_until_ms INTEGER NOT NULL

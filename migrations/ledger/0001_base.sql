@@ -202,17 +202,6 @@ CREATE TABLE documents (
 ) STRICT;
 CREATE INDEX documents_sandbox ON documents (id) WHERE is_sandbox = 1;
 
--- Final answers, byte for byte as given, for a day. Later ones are built again from the journal.
-CREATE TABLE answers (
-  execution_id TEXT PRIMARY KEY,
-  status INTEGER NOT NULL,
-  body BLOB NOT NULL,
-  answered_ms INTEGER NOT NULL,
-  -- Byte offset in `body` where the JSON of the result belongs; null if `body` contains it.
-  result_at INTEGER
-) STRICT;
-CREATE INDEX answers_by_age ON answers (answered_ms);
-
 -- Several relay processes may share this database; one of them at a time works on each row of the journal.
 -- The live relay processes. A process renews its row every second; a killed process's row expires.
 CREATE TABLE relays (

@@ -8,7 +8,6 @@
  */
 
 import Database from 'better-sqlite3';
-import Big from 'big.js';
 import { parse } from 'csv-parse/sync';
 
 const MAX_RECORDS = 100_000;
@@ -23,7 +22,7 @@ class Refusal extends Error {}
 /** Header and records of an RFC 4180 text, whose records may also end as on Unix or old Macs. @param {string} csv */
 function parseCsv(csv) {
   refuseNul('CSV: the text', csv);
-  const records = parseRecords(csv, formOf(csv));
+  const records = parseRecords(csv, delimiterOf(csv));
   const headerAt = records.findIndex((one) => !isBlank(one));
   if (headerAt < 0) throw new Refusal('CSV: the text has no header record');
   const [first] = records.splice(0, headerAt + 1).slice(-1);
@@ -47,16 +46,11 @@ function parseCsv(csv) {
 
 const isBlank = ({ record }) => record.length === 1 && record[0].trim() === '';
 
-/**
- * The separator of fields, and the line of the first record. Spreadsheets of many countries write semicolons or tabs, and
- * may name them in a first line `sep=;`.
- */
-function formOf(csv) {
-  const named = /^\uFEFF?sep=(.)(?=[\r\n])/i.exec(csv)?.[1];
-  if (named) return { delimiter: named, from_line: 2 };
+/** The separator of fields: spreadsheets of many countries write semicolons or tabs. */
+function delimiterOf(csv) {
   const unquoted = csv.replace(/"[^"]*"?/g, '""');
   const header = unquoted.split(/[\r\n]/).find((line) => line.trim() !== '') ?? '';
-  return { delimiter: [',', ';', '\t'].find((one) => header.includes(one)) ?? ',', from_line: 1 };
+  return [',', ';', '\t'].find((one) => header.includes(one)) ?? ',';
 }
 
 /** SQLite would read only the text before it. */
@@ -64,13 +58,13 @@ function refuseNul(what, text) {
   if (text.includes('\0')) throw new Refusal(`${what} contains the character U+0000`);
 }
 
-function parseRecords(csv, form) {
+function parseRecords(csv, delimiter) {
   try {
     return parse(csv, {
       bom: true,
       info: true,
       relax_column_count: true,
-      ...form,
+      delimiter,
       // All ends of a record: files from several systems mix them, and csv-parse would expect only the first one.
       record_delimiter: ['\r\n', '\n', '\r'],
     });
@@ -108,13 +102,9 @@ function isInteger(value) {
   return BigInt(value) <= INT64_MAX && BigInt(value) >= -INT64_MAX - 1n;
 }
 
-function isReal(value) {
-  if (!/^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/.test(value)) return false;
-  // A double holds every number of 15 digits.
-  if (value.length <= 15 && !/e/i.test(value)) return true;
-  const number = Number(value);
-  return Number.isFinite(number) && Big(number).eq(value);
-}
+/** A double holds every number of 15 digits. */
+const isReal = (value) =>
+  /^-?(0|[1-9][0-9]*)(\.[0-9]+)?(e[+-]?[0-9]{1,2})?$/i.test(value) && value.replace(/e.*|\D/gi, '').length <= 15;
 
 const quoted = (name) => `"${name.replaceAll('"', '""')}"`;
 
@@ -136,80 +126,9 @@ function load({ header, rows }) {
   database.transaction(() => {
     for (const row of rows) insert.run(row.map((text, column) => convert[column](text)));
   })();
-  addFunctions(database);
   database.pragma('temp_store = MEMORY');
   database.pragma('query_only = ON');
   return database;
-}
-
-/**
- * Functions whose answers would be wrong without a word. SQLite adds `1,000` as 1 and `n/a` as 0, adds decimals as binary
- * fractions, and changes the case of ASCII letters only.
- */
-function addFunctions(database) {
-  const changeCase = (change) => (value) => (typeof value === 'string' ? change(value) : value);
-  const exact = { deterministic: true, safeIntegers: true };
-  database.function(
-    'upper',
-    exact,
-    changeCase((text) => text.toUpperCase()),
-  );
-  database.function(
-    'lower',
-    exact,
-    changeCase((text) => text.toLowerCase()),
-  );
-  const sums = {
-    sum: (sum) => (sum.count === 0 ? null : sum.isReal ? realOf(sum) : wholeOf(sum)),
-    total: realOf,
-    avg: (sum) => (sum.count === 0 ? null : realOf(sum) / sum.count),
-  };
-  for (const [name, result] of Object.entries(sums)) {
-    const add = (sign) => (sum, value) => addTo(sum, value, sign, name);
-    database.aggregate(name, {
-      ...exact,
-      start: () => ({ count: 0, whole: 0n, part: Big(0), isReal: false }),
-      step: add(1),
-      inverse: add(-1),
-      result,
-    });
-  }
-}
-
-/** Adds a value, or takes it away if `sign` is -1. Decimals are added as they are written. */
-function addTo(sum, value, sign, name) {
-  if (value === null) return sum;
-  const number = typeof value === 'bigint' ? value : decimalIn(value);
-  if (number === null) {
-    const shown = typeof value === 'string' ? `'${value.slice(0, 40)}'` : String(value);
-    throw new Refusal(
-      `SQL: ${name}() of ${shown}, which is not a number; select only numbers, or convert the text first`,
-    );
-  }
-  const isAdded = sign === 1;
-  sum.count += sign;
-  if (typeof number === 'bigint') sum.whole += isAdded ? number : -number;
-  else {
-    sum.part = isAdded ? sum.part.plus(number) : sum.part.minus(number);
-    sum.isReal = true;
-  }
-  return sum;
-}
-
-/** The number that a REAL or a TEXT value is; null if it is none. */
-function decimalIn(value) {
-  if (typeof value === 'number') return Number.isFinite(value) ? Big(value) : null;
-  if (typeof value !== 'string') return null;
-  const text = value.trim().replace(/^\+/, '');
-  if (/^-?[0-9]+$/.test(text)) return BigInt(text);
-  return /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(text) ? Big(text) : null;
-}
-
-const realOf = ({ whole, part }) => part.plus(whole.toString()).toNumber();
-
-function wholeOf({ whole }) {
-  if (whole <= INT64_MAX && whole >= -INT64_MAX - 1n) return whole;
-  throw new Refusal('SQL: integer overflow; use total() for a sum beyond int64');
 }
 
 /** Prepares the statement if it is exactly one read-only SELECT or WITH. */

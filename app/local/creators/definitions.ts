@@ -59,8 +59,7 @@ const useful: DemoAgent[] = [
       'An empty header name becomes `column_N`, a repeated one gets `_2`, `_3`.\n' +
       '- The table is `csv`, in SQLite. The values of a column decide if it is INTEGER, REAL or TEXT; decimals that a ' +
       'double cannot hold exactly make it TEXT, which sorts as text. An empty field is NULL.\n' +
-      '- `query`: one SELECT or WITH statement, at most 2 seconds. ' +
-      'sum, avg and total add decimals exactly and refuse text that is not a number.\n' +
+      '- `query`: one SELECT or WITH statement, at most 2 seconds.\n' +
       '- The result: `{"columns", "rows", "row_count"}` as JSON. Integers beyond 2^53 and infinities are returned as ' +
       'text, blobs as hex.',
     tags: ['data', 'sql'],

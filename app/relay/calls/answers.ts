@@ -1,16 +1,17 @@
 /**
- * Builds the answer of a call: the JSON bytes of its outcome, rendered once by the answer's schema. The first and all
- * later requests therefore get the same bytes.
+ * Builds the answer of a call: the JSON bytes of its outcome. The outcome of an ended call follows from the journal, so
+ * the first and all later requests get the same bytes.
  */
+import type { Kysely } from 'kysely';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { ERRORS, type ErrorCode, ExecuteAccepted, ExecuteCompleted, errorBodyOf } from '../../sdk/wire/wire.ts';
 import { ApiError, errorBody } from '../errors.ts';
 import type { Engine, ExecuteOutcome } from '../execution/contract.ts';
 import { transactionUrl } from '../explorer.ts';
 import { quoteText, renderJson, renderParts } from '../json.ts';
+import type { LedgerTables } from '../ledger/tables.ts';
 import type { Body } from '../longBytes.ts';
 import type { Repeatable } from './idempotency.ts';
-import { type KeptAnswer, type KeptAnswersDeps, keepIfEnded, readKept } from './keptAnswers.ts';
 import { decideRepeat } from './repeats.ts';
 import { resultUrl } from './results.ts';
 
@@ -19,7 +20,8 @@ const ASK_AGAIN_SECONDS = 1;
 /** The errors that can end an execution. */
 const FAILURES: readonly ErrorCode[] = ['execution_timeout', 'execution_failed', 'service_unavailable'];
 
-export interface AnswersDeps extends KeptAnswersDeps {
+export interface AnswersDeps {
+  ledger: Kysely<LedgerTables>;
   engine: Pick<Engine, 'outcomeOf'>;
   explorerQuery: string;
   /** Public address without a trailing slash. */
@@ -33,59 +35,40 @@ export interface CallAnswer {
   headers: Record<string, string>;
 }
 
-/** A new answer. `isFinal` if it says how the execution ended. */
-interface MadeAnswer extends CallAnswer, KeptAnswer {
-  executionId: string;
-  isFinal: boolean;
-}
-
-/** Answers a call that cannot be repeated. Throws what `run` throws. */
-export async function answerOnce(deps: AnswersDeps, run: () => Promise<ExecuteOutcome>): Promise<CallAnswer> {
+/** Answers a first request. Throws what `run` throws. */
+export async function answerCall(deps: AnswersDeps, run: () => Promise<ExecuteOutcome>): Promise<CallAnswer> {
   return writeOutcome(deps, await run());
 }
 
-/** Answers the first request, and keeps the answer for repeats. */
-export async function answerFirst(deps: AnswersDeps, run: () => Promise<ExecuteOutcome>): Promise<CallAnswer> {
-  return toAnswer(await makeAndKeep(deps, run));
-}
-
 /**
- * Answers a repeated request; null for a first request, or if its call was never paid. Throws like `decideRepeat`.
+ * Answers a repeated request; null for a first request, or if its call was never paid. Throws like `decideRepeat`, and
+ * errors that say nothing about the end of the call.
  */
 export async function answerKnown(deps: AnswersDeps, request: Repeatable): Promise<CallAnswer | null> {
   const { executionId, wallet } = request;
-  const answer = await decideRepeat(deps, request);
-  if (answer === 'run') return null;
+  const decision = await decideRepeat(deps, request);
+  if (decision === 'run') return null;
   const known =
-    answer === 'pending'
+    decision === 'pending'
       ? await writeOutcome(deps, { kind: 'pending', executionId })
-      : ((await readKept(deps, executionId, wallet)) ??
-        (await makeAndKeep(deps, () => deps.engine.outcomeOf(executionId))));
-  return toAnswer(known, { 'Idempotent-Replayed': 'true' });
+      : await deps.engine.outcomeOf(executionId).then((outcome) => writeOutcome(deps, outcome, wallet), answerFailure);
+  return { ...known, headers: { ...known.headers, 'Idempotent-Replayed': 'true' } };
 }
 
-async function makeAndKeep(deps: AnswersDeps, run: () => Promise<ExecuteOutcome>): Promise<KeptAnswer | MadeAnswer> {
-  const answer = await makeAnswer(deps, run);
-  return answer.isFinal ? keepIfEnded(deps, answer.executionId, answer) : answer;
+function answerFailure(error: unknown): CallAnswer {
+  if (!(error instanceof ApiError) || error.executionId === null || !FAILURES.includes(error.code)) throw error;
+  return answerError(error);
 }
 
-/** The answer to an outcome, or to the error that ended an execution. Throws errors that say nothing about its end. */
-async function makeAnswer(deps: AnswersDeps, run: () => Promise<ExecuteOutcome>): Promise<MadeAnswer> {
-  try {
-    const outcome = await run();
-    const { executionId, kind } = outcome;
-    return { ...(await writeOutcome(deps, outcome)), executionId, isFinal: kind === 'completed' };
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.executionId === null || !FAILURES.includes(error.code)) throw error;
-    const { status } = ERRORS[error.code as ErrorCode];
-    const wait = error.retryAfterSeconds;
-    const headers: Record<string, string> = wait === undefined ? {} : { 'Retry-After': String(wait) };
-    const body = [renderJson(errorBodyOf(error.code), errorBody(error))];
-    return { status, body, headers, executionId: error.executionId, isFinal: true };
-  }
+/** The error as the HTTP layer answers it. */
+export function answerError(error: ApiError): CallAnswer {
+  const { code, retryAfterSeconds: wait } = error as ApiError<ErrorCode>;
+  const headers: Record<string, string> = wait === undefined ? {} : { 'Retry-After': String(wait) };
+  return { status: ERRORS[code].status, body: [renderJson(errorBodyOf(code), errorBody(error))], headers };
 }
 
-async function writeOutcome(deps: AnswersDeps, outcome: ExecuteOutcome): Promise<CallAnswer & KeptAnswer> {
+/** `reader` reads a stored result. */
+async function writeOutcome(deps: AnswersDeps, outcome: ExecuteOutcome, reader?: string): Promise<CallAnswer> {
   const { executionId } = outcome;
   if (outcome.kind === 'pending') {
     const body = renderJson(ExecuteAccepted, { execution_id: executionId, status: 'pending' });
@@ -106,11 +89,6 @@ async function writeOutcome(deps: AnswersDeps, outcome: ExecuteOutcome): Promise
     on_chain_record: transactionUrl(deps, outcome.settleSignature),
     ipfs_url: resultUrl(deps, executionId, outcome.resultToken),
   };
-  const result = await quoteText(outcome.result);
-  return { status: 200, body: renderParts(ExecuteCompleted, completed, { result }), headers: {}, result };
-}
-
-function toAnswer(answer: KeptAnswer | CallAnswer, headers: Record<string, string> = {}): CallAnswer {
-  const own = 'headers' in answer ? answer.headers : {};
-  return { status: answer.status, body: answer.body, headers: { ...own, ...headers } };
+  const result = await quoteText(outcome.result, reader);
+  return { status: 200, body: renderParts(ExecuteCompleted, completed, { result }), headers: {} };
 }

@@ -8,7 +8,7 @@ import { ApiError } from '../errors.ts';
 import type { Engine, OutputStream, PaidCall, Principal } from '../execution/contract.ts';
 import { invalid, requireNoQuery, requireValue, show } from '../parse.ts';
 import type { Ask } from '../workers.ts';
-import { type AnswersDeps, answerFirst, answerKnown, answerOnce, type CallAnswer } from './answers.ts';
+import { type AnswersDeps, answerCall, answerKnown, type CallAnswer } from './answers.ts';
 import { type Canonical, readExecuteBody, readStartBody } from './body.ts';
 import { readIdempotencyKey, tailOf } from './idempotency.ts';
 import type { LostCalls } from './lostCalls.ts';
@@ -80,8 +80,8 @@ export async function executeAgent(
     arrivedMs: request.arrivedMs,
     ...outputOf(requireValue(body), request),
   };
-  if (!keyed) return answerOnce(deps, () => deps.engine.execute(principal, agent, call));
-  return answerFirst(deps, () => deps.engine.execute(principal, agent, { ...call, repeatable: keyed }));
+  const repeatable = keyed ? { repeatable: keyed } : {};
+  return answerCall(deps, () => deps.engine.execute(principal, agent, { ...call, ...repeatable }));
 }
 
 /**
@@ -110,7 +110,7 @@ export async function startExecution(
   await requireParameters(deps, agent, body.parameters, request.askFor(record.caller.toBase58()));
   const { task, parameters } = body;
   const call = { record, task, parameters, async: body.async, timeoutSeconds, ...outputOf(body, request) };
-  return answerFirst(deps, () => deps.engine.start(agent, call));
+  return answerCall(deps, () => deps.engine.start(agent, call));
 }
 
 /** Also for a repeat, whose answer is streamed too. Throws ApiError. */

@@ -6,7 +6,7 @@ import type { LedgerTables } from './tables.ts';
 const DELETED = 'Its caller deleted the content of this call';
 
 /**
- * Deletes task, parameters, result, steps, answers and the message of an error, in one transaction. Hashes, signatures,
+ * Deletes task, parameters, result, steps and the message of an error, in one transaction. Hashes, signatures,
  * amounts and the row itself stay. Changes nothing unless the execution has ended. An object in the storage becomes
  * unreadable at once. The next run of `keepResults` finds the row expired and deletes the object.
  */
@@ -30,7 +30,6 @@ export function deleteContent(ledger: Kysely<LedgerTables>, executionId: string,
       .set({ result: null, steps: null, verified_ms: 0n })
       .where('execution_id', '=', executionId)
       .execute();
-    await writes.deleteFrom('answers').where('execution_id', '=', executionId).execute();
     await writes.updateTable('failed_answers').set({ body: null }).where('execution_id', '=', executionId).execute();
   });
 }

@@ -22,14 +22,6 @@ export interface StoredTables {
     example: string;
     tested_ms: bigint;
   };
-  answers: {
-    execution_id: string;
-    status: bigint;
-    body: Buffer;
-    answered_ms: bigint;
-    /** Byte offset in `body` where the JSON of the result belongs; null if `body` contains it. */
-    result_at: bigint | null;
-  };
   api_keys: {
     key_hash: string;
     key_id: string;

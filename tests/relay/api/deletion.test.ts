@@ -5,7 +5,6 @@ import pino from 'pino';
 import { newProgress } from '../../../app/relay/execution/deps.ts';
 import { keepResults } from '../../../app/relay/execution/keeping.ts';
 import { outcomeOf } from '../../../app/relay/execution/outcome.ts';
-import { insertAnswer } from '../../../app/relay/ledger/answers.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import { verifyReceipt } from '../../../app/sdk/receipt/verify.ts';
@@ -42,21 +41,19 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     const { execution_id: id } = await world.addSettled({ wallet: key.wallet, listing }, call, changes);
     const steps = JSON.stringify([SECRET]);
     await world.ledger.updateTable('results').set({ steps }).where('execution_id', '=', id).execute();
-    const answer = { executionId: id, status: 200, resultAt: null, answeredMs: AFTER };
-    expect(await insertAnswer(world.ledger, { ...answer, body: Buffer.from(SECRET) })).to.equal(true);
     return id;
   }
 
   /** Everything that the ledger stores about an execution, as text. */
   async function stored(id: string): Promise<string> {
-    const tables = ['executions', 'transactions', 'results', 'answers', 'failed_answers'] as const;
+    const tables = ['executions', 'transactions', 'results', 'failed_answers'] as const;
     const all = tables.map((table) => world.ledger.selectFrom(table).selectAll().execute());
     const rows = (await Promise.all(all)).flat().filter(({ execution_id }) => execution_id === id);
     const values = rows.flatMap((row) => Object.values(row));
     return values.map((value) => (Buffer.isBuffer(value) ? value.toString('utf8') : String(value))).join('\n');
   }
 
-  it('deletes task, parameters, result, steps and answers, and keeps hashes, amounts and signatures', async () => {
+  it('deletes task, parameters, result and steps, and keeps hashes, amounts and signatures', async () => {
     const id = await addSettled();
     const before = await read(id);
     const { json: saved, status: found } = await world.get(`/v1/executions/${id}/receipt`, key.apiKey);
@@ -91,7 +88,7 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     expect(await states(receipt)).to.deep.equal(statesOf('not_checked'));
   });
 
-  it('answers a repeat of the call with 410, and never keeps its answer again', async () => {
+  it('answers a repeat of the call with 410', async () => {
     const id = await addSettled();
     await remove(id);
     const { deps, ledger } = world;
@@ -99,8 +96,6 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     const asked = outcomeOf({ journal, readText: deps.readText }, id, newProgress({ isFresh: false }));
     const error = await asked.catch((reason) => reason);
     expect(error.code).to.equal('result_unavailable');
-    const late = { executionId: id, status: 200, body: Buffer.from(SECRET), resultAt: null, answeredMs: AFTER };
-    expect(await insertAnswer(ledger, late)).to.equal(false);
   });
 
   it('hides a result in the object storage at once, and drops it with the next run', async () => {

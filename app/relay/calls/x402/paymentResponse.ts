@@ -2,12 +2,11 @@
 import type { Kysely } from 'kysely';
 import { findExecution } from '../../../sdk/program/program.ts';
 import { parseUuid } from '../../../sdk/receipt/receipt.ts';
-import { ERRORS, type ErrorCode, errorBodyOf } from '../../../sdk/wire/wire.ts';
-import { ApiError, errorBody } from '../../errors.ts';
-import { renderJson } from '../../json.ts';
+import type { ErrorCode } from '../../../sdk/wire/wire.ts';
+import { ApiError } from '../../errors.ts';
 import { type DepositCall, readDepositCall } from '../../ledger/executions.ts';
 import type { LedgerTables } from '../../ledger/tables.ts';
-import type { CallAnswer } from '../answers.ts';
+import { answerError, type CallAnswer } from '../answers.ts';
 import type { X402 } from './quote.ts';
 
 const RETRY_SECONDS = 1;
@@ -36,11 +35,8 @@ export async function withReceipt<Answer extends CallAnswer | null>(
   } catch (error) {
     // The error may be about another execution, or about none.
     if (!(error instanceof ApiError) || error.executionId !== executionId) throw error;
-    const { code, retryAfterSeconds: wait } = error as ApiError;
-    if (UNPAID.includes(code)) throw error;
-    const headers: Record<string, string> = wait === undefined ? {} : { 'Retry-After': String(wait) };
-    const body = [renderJson(errorBodyOf(code), errorBody(error))];
-    return toPaidAnswer(deps, executionId, { status: ERRORS[code].status, body, headers });
+    if (UNPAID.includes(error.code)) throw error;
+    return toPaidAnswer(deps, executionId, answerError(error));
   }
 }
 

@@ -32,6 +32,8 @@ export interface X402Deps extends ExecuteDeps {
   /** Why there is none. */
   noX402: string;
   payers: Pick<Payers, 'hasPaid'>;
+  /** Unix milliseconds. */
+  now(): number;
 }
 
 export interface X402Request {

@@ -12,7 +12,7 @@ import type { DepositCall } from '../../execution/contract.ts';
 import { refusePayment } from '../../execution/deposits/buying.ts';
 import { reused } from '../../execution/standing.ts';
 import { invalid, isAddress, parse, readQuery, requireValue } from '../../parse.ts';
-import { answerFirst, type CallAnswer } from '../answers.ts';
+import { answerCall, type CallAnswer } from '../answers.ts';
 import { readExecuteBody } from '../body.ts';
 import { readCall } from '../execute.ts';
 import { readIdempotencyKey } from '../idempotency.ts';
@@ -203,7 +203,7 @@ async function buy(deps: X402Deps, agent: Agent, { identity }: Asked, paid: Paid
       await findOwn(deps, paid);
       throw error;
     });
-  return withReceipt(deps, executionId, () => answerFirst(deps, buyFirst));
+  return withReceipt(deps, executionId, () => answerCall(deps, buyFirst));
 }
 
 function priceAbove(total: bigint, most: bigint): ApiError {
