@@ -110,6 +110,7 @@ const READ: Record<string, string[]> = {
     '?verified_only=true&offset=100',
   ],
   '/v1/agents/{agent_id}': [`/${agentId}`, `/${addressOf('listing', 0)}`],
+  '/v1/agents/{agent_id}/agent-card.json': [`/${agentId}/agent-card.json`],
   '/v1/agents/{agent_id}/pictures/{metadata_hash}': [`/${agentId}/pictures/${'0'.repeat(64)}`],
   '/v1/agents/{agent_id}/statistics': [`/${agentId}/statistics`, `/${addressOf('listing', 0)}/statistics`],
   '/v1/executions': [
@@ -132,6 +133,7 @@ const READ: Record<string, string[]> = {
   '/openapi.json': [],
   '/idl.json': [],
   '/llms.txt': [],
+  '/.well-known/agent-card.json': [],
   '/.well-known/x402': [],
   '/examples/{name}': [],
   '/.well-known/http-message-signatures-directory': [],

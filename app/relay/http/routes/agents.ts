@@ -1,9 +1,10 @@
 /** Routes of agents: descriptions and prices. */
 import { AgentFull, AgentPage, AgentStatistics, AgentsQuery } from '../../../sdk/wire/wire.ts';
-import { getAgent, listAgents } from '../../agents/catalog.ts';
+import { getAgent, listAgents, requireAgent } from '../../agents/catalog.ts';
 import { readPicture } from '../../agents/pictures.ts';
 import { readAgentStatistics } from '../../agents/statistics.ts';
 import { parse, readQuery, requireNoQuery } from '../../parse.ts';
+import { createAgentCard } from '../agentCard.ts';
 import { CACHING, route } from './route.ts';
 import { AGENT_ID, AGENT_PARAM, CREATOR, INPUT_SCHEMA, OUTPUT_SCHEMA } from './samples.ts';
 
@@ -114,6 +115,33 @@ export const agentRoutes = {
       requireNoQuery(request.url);
       const headers = { 'Content-Type': type, 'Content-Security-Policy': "default-src 'none'; sandbox" };
       return { status: 200, value: Buffer.from(bytes), headers };
+    },
+  }),
+
+  getAgentCard: route({
+    method: 'get',
+    path: '/v1/agents/{agent_id}/agent-card.json',
+    tag: 'Agents',
+    summary: "Fetch an agent's A2A card",
+    about:
+      "The listing as an agent card of A2A 1.0: name, skills, price and schemas. The marketplace does not serve A2A's own methods; the card names the REST API and MCP as interfaces.",
+    access: 'public',
+    params: { agent_id: AGENT_PARAM },
+    answers: { 200: { about: 'The card.', bytes: 'application/json' } },
+    errors: ['agent_not_found', 'metadata_missing'],
+    cache: CACHING.listing,
+    async handle({ deps }, { request, param }) {
+      const [agent, { listingVersion }] = await Promise.all([
+        getAgent(deps, param('agent_id')),
+        requireAgent(deps, param('agent_id')),
+      ]);
+      requireNoQuery(request.url);
+      const card = createAgentCard(
+        { baseUrl: deps.baseUrl(), environment: deps.config.environment },
+        agent,
+        listingVersion,
+      );
+      return { status: 200, value: Buffer.from(JSON.stringify(card)) };
     },
   }),
 

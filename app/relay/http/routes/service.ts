@@ -6,6 +6,7 @@ import { MOST_OFFERED, offeredPath } from '../../calls/x402/directory.ts';
 import { requireX402 } from '../../calls/x402/sell.ts';
 import { ApiError } from '../../errors.ts';
 import { readHealth } from '../../operation/health.ts';
+import { createServiceCard } from '../agentCard.ts';
 import { EXAMPLES } from '../docs/examples.ts';
 import { CACHING, route } from './route.ts';
 
@@ -163,6 +164,22 @@ export const serviceRoutes = {
     cache: CACHING.document,
     async handle({ llms }) {
       return { status: 200, value: llms() };
+    },
+  }),
+
+  getServiceCard: route({
+    method: 'get',
+    path: '/.well-known/agent-card.json',
+    tag: 'Service',
+    summary: 'Fetch the A2A card of the marketplace',
+    about: 'The marketplace as an agent card of A2A 1.0: it finds agents and runs them. Each listing has its own card.',
+    access: 'public',
+    answers: { 200: { about: 'The card.', bytes: 'application/json' } },
+    errors: [],
+    cache: CACHING.document,
+    async handle({ deps }) {
+      const card = createServiceCard({ baseUrl: deps.baseUrl(), environment: deps.config.environment });
+      return { status: 200, value: Buffer.from(JSON.stringify(card)) };
     },
   }),
 
