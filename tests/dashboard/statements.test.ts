@@ -168,9 +168,13 @@ describe('the statements of a wallet', function () {
       const { role, wallet, days, total } = JSON.parse(text);
       expect([role, days.length]).to.deep.equal(['creator', 30]);
       const figures = page.locator('section');
-      const earned = `Earned in the last 30 days, after the fee${usdcOf(parseUsdc(total.earned_usdc))}`;
+      const [yesterday, today] = days.slice(-2);
+      const earned = `Earned in the last 30 days, after the fee${usdcOf(parseUsdc(total.earned_usdc))}Today `;
       await figures.filter({ hasText: earned }).waitFor();
-      const calls = `Calls in the last 30 days${total.executions}${total.refunded} refunded; `;
+      const shown = (day: { executions: number; refunded: number }) =>
+        `${day.executions}${day.refunded ? ` with ${day.refunded} refunded` : ''}`;
+      const newest = `Today ${shown(today)}, yesterday ${shown(yesterday)} (UTC). `;
+      const calls = `Calls in the last 30 days${total.executions}${newest}${total.refunded} refunded in 30 days; `;
       await figures.filter({ hasText: calls }).waitFor();
       expect(site.visitor.demo.agents.map(({ creator }) => creator)).to.include(wallet);
     }));

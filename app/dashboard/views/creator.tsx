@@ -1,9 +1,10 @@
 /** A creator's agents with their earnings and state, and a link to list another. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
-import type { AgentSummary, StatementTotal } from '../../sdk/wire/wire.ts';
-import { Health, markOf, successOf } from '../parts/badges.tsx';
+import type { AgentSummary, DailyStatement, StatementDay, StatementTotal } from '../../sdk/wire/wire.ts';
+import { Health, markOf, successesOf, successOf } from '../parts/badges.tsx';
 import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { lastDays } from '../parts/range.tsx';
@@ -11,7 +12,7 @@ import { StatementButton } from '../parts/statement.tsx';
 import { AtRight, Cell, Table } from '../parts/table.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Badge, buttonStyle, Card, cx, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
-import { formatAmount, formatCount, Status, Time } from '../parts/values.tsx';
+import { formatAmount, formatCount, formatNumber, Status, Time } from '../parts/values.tsx';
 import { useUnanswered } from '../parts/waiting.tsx';
 import { agentsQuery, request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
@@ -97,17 +98,18 @@ function Figures({ listings }: { listings: readonly OwnListing[] }) {
   const latest = (value: (total: StatementTotal) => string) =>
     month ? value(month.total) : error ? '–' : <Skeleton className="h-7 w-28 sm:h-8" />;
   const count = listings.reduce((sum, one) => sum + one.total_executions, 0);
+  const earned = sumUsdc(listings.map(({ earned_usdc }) => earned_usdc));
   return (
     <div className="grid grid-cols-2 gap-3 *:first:max-lg:col-span-2 lg:grid-cols-3">
       <Figure
         label="Earned in the last 30 days, after the fee"
         value={latest(({ earned_usdc }) => formatAmount(earned_usdc))}
-        about={`${formatAmount(sumUsdc(listings.map(({ earned_usdc }) => earned_usdc)))} in all`}
+        about={`${month ? newestOf(month, ({ earned_usdc }) => formatNumber(earned_usdc)) : ''}${formatAmount(earned)} in all`}
       />
       <Figure
         label="Calls in the last 30 days"
         value={latest(({ executions }) => formatCount(executions))}
-        about={`${month ? `${formatCount(month.total.refunded)} refunded; ` : ''}${formatCount(count)} in all`}
+        about={`${month ? `${newestOf(month, callsOf)}${formatCount(month.total.refunded)} refunded in 30 days; ` : ''}${formatCount(count)} in all`}
       />
       <Figure
         label="Collateral held"
@@ -117,6 +119,13 @@ function Figures({ listings }: { listings: readonly OwnListing[] }) {
     </div>
   );
 }
+
+/** A figure of the last two days. */
+const newestOf = ({ days }: DailyStatement, value: (day: StatementDay) => string): string =>
+  `Today ${value(days.at(-1)!)}, yesterday ${value(days.at(-2)!)} (UTC). `;
+
+const callsOf = ({ executions, refunded }: StatementDay): string =>
+  `${formatCount(executions)}${refunded > 0 ? ` with ${formatCount(refunded)} refunded` : ''}`;
 
 /** What needs its creator comes first: a dispute, then failures, then a pause. */
 const urgency = ({ open_disputes, status }: OwnListing, agent: AgentSummary | undefined): number =>
@@ -139,7 +148,7 @@ interface ListProps {
   label: string;
 }
 
-const AMOUNTS = ['Price', 'Calls', 'Delivered', 'Open disputes', 'Earned in all', 'Collateral'];
+const AMOUNTS = ['Price', 'Calls', 'Delivered', 'Open disputes', 'Earned in all', 'Collateral'] as const;
 
 function List({ listings, agents, label }: ListProps) {
   return (
@@ -159,25 +168,28 @@ function List({ listings, agents, label }: ListProps) {
 function Row({ listing, agent }: { listing: OwnListing; agent: AgentSummary | undefined }) {
   const { agent_id, name, status, price_usdc, total_executions, earned_usdc, open_disputes } = listing;
   const to = { to: '/creator/$agentId', params: { agentId: agent_id } } as const;
-  const inner = (tab: 'received' | 'disputes', count: number) =>
-    count === 0 ? (
-      '0'
-    ) : (
-      <Link {...to} search={{ tab }} className="relative z-1 underline underline-offset-2 hover:text-accent">
-        {formatCount(count)}
-      </Link>
-    );
-  const values = [
-    formatAmount(price_usdc),
-    inner('received', total_executions),
-    successOf(listing),
-    open_disputes > 0 ? <Badge tone="warn">{inner('disputes', open_disputes)}</Badge> : '0',
-    formatAmount(earned_usdc),
-    formatAmount(heldCollateral(listing)),
+  const inner = (tab: 'received' | 'disputes', text: string, failed?: true) => (
+    <Link {...to} search={{ tab, failed }} className="relative z-1 underline underline-offset-2 hover:text-accent">
+      {text}
+    </Link>
+  );
+  const hasFailed = successesOf(listing) < total_executions;
+  const isCalled = total_executions > 0;
+  const values: [column: (typeof AMOUNTS)[number], value: ReactNode, isOnPhone?: boolean][] = [
+    ['Price', formatAmount(price_usdc)],
+    ['Calls', isCalled ? inner('received', formatCount(total_executions)) : '0', isCalled],
+    ['Delivered', hasFailed ? inner('received', successOf(listing), true) : successOf(listing), isCalled],
+    [
+      'Open disputes',
+      open_disputes > 0 ? <Badge tone="warn">{inner('disputes', formatCount(open_disputes))}</Badge> : '0',
+      open_disputes > 0,
+    ],
+    ['Earned in all', formatAmount(earned_usdc), isCalled],
+    ['Collateral', formatAmount(heldCollateral(listing))],
   ];
   return (
-    <tr className="relative hover:bg-sunken">
-      <td className="min-w-40">
+    <tr className="relative hover:bg-sunken max-sm:grid-cols-[minmax(0,1fr)_auto] max-sm:gap-y-1!">
+      <td className="min-w-40 max-sm:min-w-0">
         <Link {...to} className="font-medium after:absolute after:inset-0 max-sm:text-base">
           {name ?? 'Agent without a description'}
         </Link>
@@ -187,19 +199,19 @@ function Row({ listing, agent }: { listing: OwnListing; agent: AgentSummary | un
           </p>
         )}
       </td>
-      <Cell of="Status">
+      <td>
         <span className="inline-flex gap-1.5 whitespace-nowrap">
           <Status value={status} />
           <Health agent={agent} />
         </span>
-      </Cell>
-      {values.map((value, index) => (
+      </td>
+      {values.map(([column, value, isOnPhone = true]) => (
         <Cell
-          key={AMOUNTS[index]}
-          of={AMOUNTS[index]!}
+          key={column}
+          of={column}
           className={cx(
-            'whitespace-nowrap tabular-nums sm:text-right',
-            AMOUNTS[index] === 'Open disputes' && open_disputes === 0 && 'max-sm:hidden',
+            'whitespace-nowrap tabular-nums max-sm:col-span-2 sm:text-right',
+            !isOnPhone && 'max-sm:hidden',
           )}
         >
           <span>{value}</span>
