@@ -100,7 +100,7 @@ function Inside({ agent, price = formatAmount(agent.price_per_call_usdc) }: Insi
 /** Anyone can choose a name: the agent's page has the address. */
 function CreatorName({ creator: { display_name, pubkey } }: Pick<AgentSummary, 'creator'>) {
   return (
-    <p className="truncate text-xs leading-5 text-faint" title={`${display_name} · ${pubkey}`}>
+    <p className="truncate text-sm leading-5 text-faint" title={`${display_name} · ${pubkey}`}>
       by <bdi>{display_name}</bdi>
     </p>
   );
