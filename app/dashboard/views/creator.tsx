@@ -1,6 +1,7 @@
 /** A creator's agents with their earnings and state, and a link to list another. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
 import type { AgentSummary, StatementTotal } from '../../sdk/wire/wire.ts';
 import { Health, markOf, successOf } from '../parts/badges.tsx';
@@ -140,6 +141,8 @@ interface ListProps {
 }
 
 const AMOUNTS = ['Price', 'Calls', 'Delivered', 'Open disputes', 'Earned in all', 'Collateral'];
+/** Left out of the cards of a phone. */
+const NOTHING: readonly ReactNode[] = ['0', '–', formatAmount(0)];
 
 function List({ listings, agents, label }: ListProps) {
   return (
@@ -199,7 +202,7 @@ function Row({ listing, agent }: { listing: OwnListing; agent: AgentSummary | un
           of={AMOUNTS[index]!}
           className={cx(
             'whitespace-nowrap tabular-nums sm:text-right',
-            AMOUNTS[index] === 'Open disputes' && open_disputes === 0 && 'max-sm:hidden',
+            NOTHING.includes(value) && AMOUNTS[index] !== 'Calls' && 'max-sm:hidden',
           )}
         >
           <span>{value}</span>
