@@ -149,6 +149,8 @@ interface ListProps {
 }
 
 const AMOUNTS = ['Price', 'Calls', 'Delivered', 'Open disputes', 'Earned in all', 'Collateral'] as const;
+/** Left out of the cards of a phone. */
+const NOTHING: readonly ReactNode[] = ['0', '–', formatAmount(0)];
 
 function List({ listings, agents, label }: ListProps) {
   return (
@@ -174,17 +176,15 @@ function Row({ listing, agent }: { listing: OwnListing; agent: AgentSummary | un
     </Link>
   );
   const hasFailed = successesOf(listing) < total_executions;
-  const isCalled = total_executions > 0;
-  const values: [column: (typeof AMOUNTS)[number], value: ReactNode, isOnPhone?: boolean][] = [
+  const values: [column: (typeof AMOUNTS)[number], value: ReactNode][] = [
     ['Price', formatAmount(price_usdc)],
-    ['Calls', isCalled ? inner('received', formatCount(total_executions)) : '0', isCalled],
-    ['Delivered', hasFailed ? inner('received', successOf(listing), true) : successOf(listing), isCalled],
+    ['Calls', total_executions > 0 ? inner('received', formatCount(total_executions)) : '0'],
+    ['Delivered', hasFailed ? inner('received', successOf(listing), true) : successOf(listing)],
     [
       'Open disputes',
       open_disputes > 0 ? <Badge tone="warn">{inner('disputes', formatCount(open_disputes))}</Badge> : '0',
-      open_disputes > 0,
     ],
-    ['Earned in all', formatAmount(earned_usdc), isCalled],
+    ['Earned in all', formatAmount(earned_usdc)],
     ['Collateral', formatAmount(heldCollateral(listing))],
   ];
   return (
@@ -205,13 +205,13 @@ function Row({ listing, agent }: { listing: OwnListing; agent: AgentSummary | un
           <Health agent={agent} />
         </span>
       </td>
-      {values.map(([column, value, isOnPhone = true]) => (
+      {values.map(([column, value]) => (
         <Cell
           key={column}
           of={column}
           className={cx(
             'whitespace-nowrap tabular-nums max-sm:col-span-2 sm:text-right',
-            !isOnPhone && 'max-sm:hidden',
+            NOTHING.includes(value) && column !== 'Calls' && 'max-sm:hidden',
           )}
         >
           <span>{value}</span>

@@ -1,13 +1,13 @@
 /** What a change of a setting does to calls in progress, to disputes and to listed agents. */
 const NEW_CALLS =
-  'Applies to new calls; calls in progress keep theirs. A longer time also holds the collateral of an agent that delists later for longer.';
+  'Applies to new calls only. A longer one can also lengthen how long collateral is held after a later delisting.';
 
 /** By setting, in the order in which they are shown. */
 export const EFFECTS = {
-  fee: 'Applies to new calls of every agent, also of those already listed; calls in progress keep theirs.',
+  fee: 'Applies to new calls only, also of agents already listed.',
   min_price: 'Counts for a listed agent when its creator changes it, not when the creator resumes it.',
   collateral_tiers:
-    'Counts for a listed agent when its creator changes its price or resumes it, and when a dispute takes from its collateral. The highest price counts at any change of the agent.',
+    'Counts for a listed agent when its creator changes its price or resumes it, and when a dispute takes from its collateral. The highest price also counts at any other change.',
   dispute_window: NEW_CALLS,
   refund_grace: NEW_CALLS,
   max_timeout: NEW_CALLS,
