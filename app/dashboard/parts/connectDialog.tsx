@@ -53,7 +53,7 @@ export default function ConnectDialog({ onClose }: { onClose(): void }) {
       )}
       {developmentWalletsPath() !== '' && (
         <p className="mt-4 text-sm text-faint">
-          The demo wallets are free test wallets: their USDC and SOL have no value.
+          The demo wallets are free test wallets that everybody here shares. Their USDC and SOL have no value.
         </p>
       )}
       {error && (

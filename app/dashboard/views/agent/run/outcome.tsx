@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import Result, { Steps } from '../../../parts/result/result.tsx';
 import { Badge, Button, buttonStyle, Facts, Note, Spinner } from '../../../parts/ui.tsx';
-import { formatAmount, formatCount, formatDuration, Id } from '../../../parts/values.tsx';
+import { formatAmount, formatCount, Id } from '../../../parts/values.tsx';
 import { REFUND_TEXTS } from '../../executions/outcome.ts';
 import { describeFailure, marketplaceErrorIn, sentence } from './failure.ts';
 import type { RunState } from './useRun.ts';
@@ -154,10 +154,10 @@ function What({ run: { ended, answer, executionId } }: { run: RunState }) {
       <Facts
         rows={[
           ['Paid', formatAmount(found.cost_usdc)],
-          found.execution_time_ms !== null && ['Time', formatDuration(found.execution_time_ms)],
           found.tokens_used !== null && ['Tokens, reported by the agent', formatCount(found.tokens_used)],
           found.result_hash !== null && ['Result hash', <Id key="hash" value={found.result_hash} />],
           ['Call', <Id key="id" value={found.execution_id} />],
+          ['Wrong result?', 'You can dispute it under “Call and receipt”'],
         ]}
       />
       {steps.length > 0 && (

@@ -81,7 +81,7 @@ export function PayByWallet(props: PayByWalletProps) {
       about={
         opened
           ? 'The price is in escrow already. Your wallet signs one message to start the work; it spends nothing.'
-          : 'Your wallet asks you to approve twice: the payment into escrow, and a message that starts the call. You pay once.'
+          : 'Your wallet signs twice: the payment into escrow, and a message that starts the call. You pay once.'
       }
       rows={
         opened ? [['Call', <Id key="id" value={opened.executionId} />]] : paymentRows(agent, seconds, cost, isUnread)
