@@ -31,11 +31,12 @@ const HOOKS = dataUrl(`
 `);
 const RECORDER = dataUrl(`import { register } from 'node:module'; register(${JSON.stringify(HOOKS)});`);
 
-/** A bundle names each module before its code. */
-const IN_BUNDLE = /^ *\/\/ (\S+\.[cm]?[jt]s)$/gm;
+/** The source map of a bundle names its modules. */
+const MAP = /sourceMappingURL=data:application\/json;base64,(\S+)/;
 function modulesOf(url: string): string[] {
   if (!url.startsWith('file:') || !url.includes('/agent-marketplace-')) return [url];
-  return [...readFileSync(new URL(url), 'utf8').matchAll(IN_BUNDLE)].map((match) => match[1]!);
+  const [, map] = MAP.exec(readFileSync(new URL(url), 'utf8')) ?? [];
+  return map ? JSON.parse(Buffer.from(map, 'base64').toString()).sources : [];
 }
 
 describe('the command line before a command runs', function () {

@@ -157,7 +157,8 @@ export async function startMarketplace(
     price?: string;
     timeoutSeconds?: number;
     signingKey?: Uint8Array;
-    environment?: NodeJS.ProcessEnv;
+    /** Settings of every relay; a function can start a proxy of the node for them. */
+    environment?: NodeJS.ProcessEnv | ((node: TestNode) => Promise<NodeJS.ProcessEnv>);
     databaseUrl?: string;
     /** Accepts payments of x402 clients, with this fee payer. */
     feePayer?: Keypair;
@@ -165,6 +166,7 @@ export async function startMarketplace(
 ) {
   const { slotTimeMs } = options;
   const node: TestNode = await startNode(slotTimeMs ? { slotTimeMs } : {});
+  const settings = typeof options.environment === 'function' ? await options.environment(node) : options.environment;
   const dataDir = mkdtempSync(join(tmpdir(), 'marketplace-'));
   const databaseUrl = options.databaseUrl ?? (onPostgres ? await freshPostgres() : null);
   /** Settings that choose the database. */
@@ -214,7 +216,7 @@ export async function startMarketplace(
         PUBLIC_RATE_PER_SECOND: '0',
         MIN_FREE_BYTES: '0',
         LOG_LEVEL: process.env.TEST_LOG ?? 'error',
-        ...options.environment,
+        ...settings,
         ...environment,
       },
       stdio: ['ignore', hear ? 'pipe' : 'inherit', hear ? 'pipe' : 'inherit', 'ipc'],

@@ -10,6 +10,7 @@ import { maxResultBytes } from '../../../app/relay/outbound/resultSize.ts';
 import { hashResult } from '../../../app/sdk/receipt/receipt.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, type TestKey } from '../../harness/edge/rows.ts';
+import { onPostgres } from '../../harness/postgres.ts';
 import { type Storage, startStorage } from '../../harness/storage.ts';
 
 const LARGE = `${'東\0"'.repeat(30_000)} end`;
@@ -123,6 +124,8 @@ describe('results', () => {
     'other bytes': 410,
   } as const;
   for (const [weather, status] of Object.entries(BAD)) {
+    // One is enough to see that another database stores the same.
+    if (onPostgres && weather !== 'down') continue;
     it(`stay in the ledger while the storage does not work, and a moved one is answered with ${status}: ${weather}`, async () => {
       const moved = await settled(LARGE);
       await keep();

@@ -1,7 +1,7 @@
 /** RPC calls per execution, counted by a proxy in front of the node, because providers bill each call. */
 import { expect } from 'chai';
 import { PRICE, useMarketplace } from '../../harness/node/marketplace.ts';
-import { useRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 const EXECUTIONS = 72;
 const CONCURRENCY = 24;
@@ -23,10 +23,14 @@ describe('calls to the node', () => {
   let held: (() => void)[] = [];
   let slots: NodeJS.Timeout;
 
-  const market = useMarketplace({ slotTimeMs: 50 });
-  const proxy = useRpcProxy(market);
-  before(async () => {
-    await market.relay.kill();
+  let proxy: RpcProxy;
+  const market = useMarketplace({
+    async environment(node) {
+      proxy = await startRpcProxy(node);
+      return { ...proxy.environment, INDEXER_RPC_URL: node.rpcUrl, INDEXER_WS_URL: node.wsUrl };
+    },
+  });
+  before(() => {
     proxy.onCall(({ method, params: [bytes] }) => {
       const name = method === 'sendTransaction' && sent.has(bytes) ? SENT_AGAIN : method;
       if (method === 'sendTransaction') sent.add(bytes);
@@ -42,7 +46,10 @@ describe('calls to the node', () => {
       held = [];
     }, SLOT_MS);
   });
-  after(() => clearInterval(slots));
+  after(async () => {
+    clearInterval(slots);
+    await proxy.close();
+  });
 
   /** Calls per execution, over `count` executions, without calls on a timer; and the numbers of all calls by method. */
   async function measure(url: string, count: number, concurrency: number): Promise<{ each: number; by: string }> {
@@ -62,30 +69,22 @@ describe('calls to the node', () => {
   }
 
   it(`are at most ${MOST_CALLS} for each execution in steady state`, async () => {
-    const relay = await market.startRelayProcess({
-      ...proxy.environment,
-      INDEXER_RPC_URL: market.node.rpcUrl,
-      INDEXER_WS_URL: market.node.wsUrl,
-    });
-    try {
-      await measure(relay.url, CONCURRENCY, CONCURRENCY);
-      const before = await market.balances();
-      let { each, by } = await measure(relay.url, EXECUTIONS, CONCURRENCY);
-      const after = await market.balances();
-      expect(before.callers[0]! + before.callers[1]! - after.callers[0]! - after.callers[1]!).to.equal(
-        BigInt(EXECUTIONS) * PRICE,
-      );
-      // A late confirmation adds account reads. On a busy machine the measurement is repeated.
-      for (let again = 0; again < 2 && each > MOST_CALLS; again += 1) {
-        ({ each, by } = await measure(relay.url, EXECUTIONS, CONCURRENCY));
-      }
-      const alone = await measure(relay.url, 10, 1);
-      console.log(`      ${each.toFixed(2)} at concurrency ${CONCURRENCY} (${by})`);
-      console.log(`      ${alone.each.toFixed(2)} at concurrency 1 (${alone.by})`);
-      expect(counts.get('sendTransaction')).to.be.at.least(20);
-      expect(each).to.be.at.most(MOST_CALLS);
-    } finally {
-      await relay.kill();
+    const { url } = market.relay;
+    await measure(url, CONCURRENCY, CONCURRENCY);
+    const before = await market.balances();
+    let { each, by } = await measure(url, EXECUTIONS, CONCURRENCY);
+    const after = await market.balances();
+    expect(before.callers[0]! + before.callers[1]! - after.callers[0]! - after.callers[1]!).to.equal(
+      BigInt(EXECUTIONS) * PRICE,
+    );
+    // A late confirmation adds account reads. On a busy machine the measurement is repeated.
+    for (let again = 0; again < 2 && each > MOST_CALLS; again += 1) {
+      ({ each, by } = await measure(url, EXECUTIONS, CONCURRENCY));
     }
+    const alone = await measure(url, 10, 1);
+    console.log(`      ${each.toFixed(2)} at concurrency ${CONCURRENCY} (${by})`);
+    console.log(`      ${alone.each.toFixed(2)} at concurrency 1 (${alone.by})`);
+    expect(counts.get('sendTransaction')).to.be.at.least(20);
+    expect(each).to.be.at.most(MOST_CALLS);
   });
 });

@@ -147,18 +147,19 @@ const FAULTS: Record<string, () => Fault> = {
 
 /** A marketplace with a relay behind a proxy, for faults of one kind of transaction. */
 async function startStage(kind: Kind) {
-  const market = await startMarketplace({ slotTimeMs: 100 });
-  await market.relay.kill();
-  const proxy = await startRpcProxy(market.node);
+  let proxy!: RpcProxy;
+  const market = await startMarketplace({
+    slotTimeMs: 100,
+    async environment(node) {
+      proxy = await startRpcProxy(node);
+      // The indexer reads the node directly.
+      return { ...proxy.environment, INDEXER_RPC_URL: node.rpcUrl, INDEXER_WS_URL: node.wsUrl };
+    },
+  });
+  const { relay } = market;
   market.setBehaviour((body, _response, reply) => {
     if (body.task !== 'refund') return reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
     reply(failedAnswer(body.execution_id));
-  });
-  // Its indexer reads the node directly.
-  const relay = await market.startRelayProcess({
-    ...proxy.environment,
-    INDEXER_RPC_URL: market.node.rpcUrl,
-    INDEXER_WS_URL: market.node.wsUrl,
   });
   const task = kind === 'refund' ? 'refund' : 'pay';
   const paid = kind === 'refund' ? 0n : 2n;
@@ -232,9 +233,8 @@ async function startStage(kind: Kind) {
     clear,
     play: (fault: Fault) => play(fault).finally(clear),
     async stop() {
-      await relay.kill();
-      await proxy.close();
       await market.stop();
+      await proxy.close();
     },
   };
 }

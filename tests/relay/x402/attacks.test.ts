@@ -32,7 +32,7 @@ import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
 import { createBuyers, PAYMENT_LAMPORTS, TOTAL } from '../../harness/node/buyers.ts';
-import { type Answer, goodAnswer, PRICE, type RelayHandle, useMarketplace } from '../../harness/node/marketplace.ts';
+import { type Answer, goodAnswer, PRICE, useMarketplace } from '../../harness/node/marketplace.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 import {
   type Accepted,
@@ -46,25 +46,13 @@ const LIGHTHOUSE = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
 
 describe('attacks on the x402 API', function () {
   this.timeout(300_000);
-  let relay: RelayHandle;
   const feePayer = Keypair.generate();
   const wallet = Keypair.generate();
 
-  const market = useMarketplace({ feePayer, slotTimeMs: 200 });
-  before(async () => {
-    await market.relay.kill();
-    relay = await market.startRelayProcess({ STANDSTILL: '1' });
-    await market.mintTo(wallet.publicKey, 100_000_000n);
-  });
-  after(async () => {
-    await relay.kill();
-  });
+  const market = useMarketplace({ feePayer, slotTimeMs: 200, environment: { STANDSTILL: '1' } });
+  before(() => market.mintTo(wallet.publicKey, 100_000_000n));
 
-  const { ask, quote, buy, rich, usdcOf, lamports, isGone, ownOpen, prepareFor } = createBuyers(
-    market,
-    wallet,
-    () => relay.url,
-  );
+  const { ask, quote, buy, rich, usdcOf, lamports, isGone, ownOpen, prepareFor } = createBuyers(market, wallet);
   const reasonOf = ({ status, body }: Answer) =>
     status === 402 ? body.error.details.reason : `${status} ${body.error?.code}`;
   /** Buys a call. While it stands still at this point, `then` happens; `later` once it goes on. Returns its answer. */
@@ -77,9 +65,9 @@ describe('attacks on the x402 API', function () {
     const task = stopAt(point, payer.publicKey.toBase58());
     const accepted = await quote({ task });
     const answering = buy({ task }, { accepted, by: payer });
-    await relay.untilStanding(task, answering);
+    await market.relay.untilStanding(task, answering);
     await then(accepted);
-    relay.process.send({ release: task });
+    market.relay.process.send({ release: task });
     await later?.();
     return { accepted, answer: await answering };
   }
@@ -488,7 +476,7 @@ describe('attacks on the x402 API', function () {
   });
 
   it('takes no payment and sends back the paid ones if the listing changes, and gives it no more quotes after the third of a day', async () => {
-    const own = await openMarketplace({ baseUrl: relay.url, rpcUrl: market.node.rpcUrl });
+    const own = await openMarketplace({ baseUrl: market.relay.url, rpcUrl: market.node.rpcUrl });
     const creator = keypairSigner(market.creator);
     const signingKey = generateSigningKey();
     const draftAt = (price: string) =>
@@ -525,10 +513,10 @@ describe('attacks on the x402 API', function () {
         return accepted?.extra.listing_version === n + 1;
       });
       const answering = buy({ task }, { accepted, agent, by: payer });
-      await relay.untilStanding(task, answering);
+      await market.relay.untilStanding(task, answering);
       const agentId = new PublicKey(agent);
       await updateListing(own, { wallet: creator, agentId, draft: draftAt(n % 2 === 0 ? '0.26' : '0.25') });
-      relay.process.send({ release: task });
+      market.relay.process.send({ release: task });
       const answer = await answering;
       expect([answer.status, answer.body.error.code], answer.text).to.deep.equal([409, 'price_changed']);
       expect(decodeHeader(answer, 'payment-response')?.success).to.equal(isPaid ? false : undefined);

@@ -9,8 +9,8 @@ import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { changeStatus } from '../../../app/sdk/wallet/upkeep.ts';
 import { until } from '../../harness/edge/until.ts';
 import { createBuyers, TOTAL } from '../../harness/node/buyers.ts';
-import { type Answer, type RelayHandle, useMarketplace } from '../../harness/node/marketplace.ts';
-import { useRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { type Answer, useMarketplace } from '../../harness/node/marketplace.ts';
+import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
 /** Network fees of a deposit and of its return, lamports. */
@@ -18,18 +18,20 @@ const LOST = 10_000n;
 
 describe('lost fees of x402 payments', function () {
   this.timeout(300_000);
-  let relay: RelayHandle;
   const feePayer = Keypair.generate();
 
-  const market = useMarketplace({ feePayer, slotTimeMs: 200 });
-  const proxy = useRpcProxy(market);
-  before(async () => {
-    await market.relay.kill();
-    relay = await market.startRelayProcess({ ...proxy.environment, STANDSTILL: '1', SPONSOR: 'none' });
+  let proxy: RpcProxy;
+  const market = useMarketplace({
+    feePayer,
+    slotTimeMs: 200,
+    async environment(node) {
+      proxy = await startRpcProxy(node);
+      return { ...proxy.environment, STANDSTILL: '1', SPONSOR: 'none' };
+    },
   });
-  after(() => relay.kill());
+  after(() => proxy.close());
 
-  const { ask, buy: pay, rich, usdcOf, isGone, lamports: balanceOf } = createBuyers(market, undefined, () => relay.url);
+  const { ask, buy: pay, rich, usdcOf, isGone, lamports: balanceOf } = createBuyers(market);
   const lamports = async (key: Keypair) => BigInt(await balanceOf(key));
   async function buy(payer: Keypair, task: string): Promise<Answer> {
     // A paused agent is quoted a moment after its creator has made it active.
@@ -45,9 +47,9 @@ describe('lost fees of x402 payments', function () {
     const task = stopAt('depositConfirmed:before', name);
     const before = await Promise.all([lamports(market.authority), lamports(feePayer)]);
     const answering = buy(payer, task);
-    await relay.untilStanding(task, answering);
+    await market.relay.untilStanding(task, answering);
     await then();
-    relay.process.send({ release: task });
+    market.relay.process.send({ release: task });
     const { status, body } = await answering;
     const [row] = await market.query(
       'ledger',
@@ -69,7 +71,7 @@ describe('lost fees of x402 payments', function () {
     const payer = await rich();
     const wallet = keypairSigner(market.creator);
     const agentId = new PublicKey(market.agentId);
-    const own = await openMarketplace({ baseUrl: relay.url, rpcUrl: market.node.rpcUrl });
+    const own = await openMarketplace({ baseUrl: market.relay.url, rpcUrl: market.node.rpcUrl });
     const pause = () => changeStatus(own, { wallet, agentId, status: 'paused' });
     expect(await spoil(payer, 'paused', pause)).to.deep.include({
       error: '422 agent_paused',
@@ -104,7 +106,7 @@ describe('lost fees of x402 payments', function () {
     const payer = await rich(3n * TOTAL);
     const first = stopAt('paid:before', 'first of two');
     const paying = buy(payer, first);
-    await relay.untilStanding(first, paying);
+    await market.relay.untilStanding(first, paying);
     let isTried = false;
     proxy.onCall(({ method }) => {
       if (method === 'simulateTransaction') isTried = true;
@@ -118,7 +120,7 @@ describe('lost fees of x402 payments', function () {
     const other = await rich();
     // Otherwise the first's open expires too, and is signed again a minute later.
     await until('the relay has a newer blockhash', async () => (await buy(other, 'meanwhile')).status === 200);
-    relay.process.send({ release: first });
+    market.relay.process.send({ release: first });
     const { status, body } = await waiting;
     expect([status, body.error.details?.reason], JSON.stringify(body)).to.deep.equal([402, 'quote_expired']);
     expect((await paying).status).to.equal(200);
