@@ -1,7 +1,7 @@
 /**
  * `npm run build:client`: builds the package @agent-marketplace/client from modules of the SDK and the libraries that
  * they use. Each entry is one file that needs no other package. It is not minified, and has a source map: an error
- * that a program does not catch prints a readable line of it. Also writes the blocking client of the Python package.
+ * that a program does not catch prints a readable line of it. Also writes the generated files of the Python package.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { build, type Metafile, type Plugin } from 'esbuild';
 import { constants } from '../app/sdk/program/constants.ts';
 import { idl } from '../app/sdk/program/idl/idl.ts';
 import { generateTypes } from './clientTypes.ts';
-import { writeBlockingClient } from './pythonClient.ts';
+import { writePythonFiles } from './pythonClient.ts';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const PACKAGE = join(ROOT, 'app', 'client');
@@ -115,7 +115,7 @@ function licencesOf({ inputs }: Metafile): string {
 
 const types = join(SDK, 'client', 'generated.ts');
 writeFileSync(types, await generateTypes());
-writeBlockingClient();
+writePythonFiles();
 rmSync(DIST, { recursive: true, force: true });
 const { metafile } = await build({
   entryPoints: ENTRIES,

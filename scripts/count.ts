@@ -20,6 +20,7 @@ const GENERATED = [
   'app/sdk/program/idl/idl.ts',
   'clients/python/src/paid_agents/client.py',
   'clients/python/src/paid_agents/_blocking/',
+  'clients/python/src/paid_agents/models.py',
   'indexer/queries/generated.ts',
   'tests/schema.sql',
 ];

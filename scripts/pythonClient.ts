@@ -1,6 +1,7 @@
-/** The blocking client of the Python package: the asyncio client without `async` and `await`. */
+/** The generated files of the Python package: the answers, and the blocking client, which is the asyncio client without `async` and `await`. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { generatePythonModels } from './pythonModels.ts';
 
 const PACKAGE = join(import.meta.dirname, '..', 'clients', 'python', 'src', 'paid_agents');
 const [ASYNC, BLOCKING] = ['_async', '_blocking'];
@@ -28,21 +29,22 @@ function makeBlocking(path: string): string {
   return CHANGES.reduce((text, [from, to]) => text.replace(from, to), source).replace(/^""".*?"""/s, head);
 }
 
-/** The files of the blocking client, by path in the package. */
-export function generateBlockingClient(): Record<string, string> {
+/** The files, by path in the package. */
+export function generatePythonFiles(): Record<string, string> {
   const groups = pythonIn(ASYNC).map((path) => [path.replace(ASYNC, BLOCKING), makeBlocking(path)]);
-  return { 'client.py': makeBlocking('async_client.py'), ...Object.fromEntries(groups) };
+  const client = makeBlocking('async_client.py');
+  return { 'models.py': generatePythonModels(), 'client.py': client, ...Object.fromEntries(groups) };
 }
 
 /** The same files, as they are in the package now. */
-export function readBlockingClient(): Record<string, string> {
-  const paths = ['client.py', ...pythonIn(BLOCKING)];
+export function readPythonFiles(): Record<string, string> {
+  const paths = ['models.py', 'client.py', ...pythonIn(BLOCKING)];
   return Object.fromEntries(paths.map((path) => [path, readFileSync(join(PACKAGE, path), 'utf8')]));
 }
 
-export function writeBlockingClient(): void {
+export function writePythonFiles(): void {
   rmSync(join(PACKAGE, BLOCKING), { recursive: true, force: true });
-  for (const [path, text] of Object.entries(generateBlockingClient())) {
+  for (const [path, text] of Object.entries(generatePythonFiles())) {
     const file = join(PACKAGE, path);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);

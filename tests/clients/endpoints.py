@@ -16,7 +16,7 @@ from threading import Thread
 from typing import Any
 
 from paid_agents import AsyncClient, Client, NotFoundError, PermissionDeniedError
-from paid_agents.error_details import ScopeDetails
+from paid_agents.models import ScopeDetails
 from paid_agents.webhooks import WebhookDelivery, WebhookVerificationError, verify_webhook
 
 PATIENCE_SECONDS = 240

@@ -21,15 +21,13 @@ describe('demo creators: text-report', () => {
   }
 
   it('reports on the example file', async () => {
-    const { statistics, reading, key_sentences, outline } = await report(lighthouse);
+    const { statistics, key_sentences, outline } = await report(lighthouse);
     expect(statistics.characters).to.equal([...lighthouse].length);
     // `wc -w` also counts a bare #, so those are removed first.
     expect(statistics.words).to.equal(lighthouse.replaceAll('#', '').trim().split(/\s+/).length);
     expect(statistics).to.include({ headings: 4, paragraphs: 8 });
     expect(statistics.unique_words).to.be.within(200, statistics.words);
-    expect(reading.seconds).to.equal(Math.round((statistics.words / 238) * 60));
-    expect(reading.flesch_reading_ease).to.be.within(60, 90);
-    expect(reading.flesch_kincaid_grade).to.be.within(4, 9);
+    expect(statistics.reading_seconds).to.equal(Math.round((statistics.words / 238) * 60));
     expect(key_sentences.method).to.match(/^LexRank/);
     expect(key_sentences.sentences).to.have.length(3);
     const flat = lighthouse.replace(/\s+/g, ' ');
@@ -52,10 +50,11 @@ describe('demo creators: text-report', () => {
   });
 
   it('counts a small text exactly', async () => {
-    const { statistics, reading, outline } = await report('The cat sat. The cat ran far away!\n\nWhy?');
+    const { statistics, outline } = await report('The cat sat. The cat ran far away!\n\nWhy?');
     expect(statistics).to.deep.equal({
       characters: 40,
       words: 9,
+      reading_seconds: 2,
       unique_words: 7,
       sentences: 3,
       paragraphs: 2,
@@ -63,8 +62,6 @@ describe('demo creators: text-report', () => {
       average_sentence_words: 3,
       longest_sentence_words: 5,
     });
-    // 9 words of 10 syllables in 3 sentences: 206.835 - 1.015 * 3 - 84.6 * 10 / 9 and 0.39 * 3 + 11.8 * 10 / 9 - 15.59.
-    expect(reading).to.include({ seconds: 2, flesch_reading_ease: 109.79, flesch_kincaid_grade: -1.31 });
     expect(outline).to.deep.equal([
       { kind: 'paragraph', opening: 'The cat sat.', sentences: 2, words: 8 },
       { kind: 'paragraph', opening: 'Why?', sentences: 1, words: 1 },

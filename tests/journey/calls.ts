@@ -45,7 +45,7 @@ export function tellOfCalls(visit: () => Visitor, only?: readonly string[]): voi
       const before = await visit().balances();
       const { status, body } = await visit().execute('text-report', { task: 'Report', parameters: { text: TEXT } }, 1);
       expect(status).to.equal(200);
-      expect(JSON.parse(body.result)).to.have.keys('statistics', 'reading', 'key_sentences', 'outline');
+      expect(JSON.parse(body.result)).to.have.keys('statistics', 'key_sentences', 'outline');
       visit().assertPaid(before, await visit().balances(), 'text-report', 100_000n, 1);
       expect((await visit().send(`/v1/executions/${body.execution_id}`, 0)).body.error.code).to.equal(
         'execution_not_found',

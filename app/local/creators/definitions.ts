@@ -111,7 +111,7 @@ const useful: DemoAgent[] = [
       'Nothing is generated: every quoted sentence is from the text.\n\n' +
       `${UNREAD_TASK}\n\n` +
       '- `text`: at most 200,000 characters, 5,000 lines and 1,000 sentences.\n' +
-      '- Counts, sentence lengths, reading time, Flesch reading ease and Flesch-Kincaid grade (English).\n' +
+      '- Counts, sentence lengths and reading time.\n' +
       '- The `sentences` most central sentences (1 to 10, default 3) by LexRank, an extractive method.\n' +
       '- The outline: headings and paragraphs. The result is JSON.',
     tags: ['research', 'writing'],
@@ -136,10 +136,11 @@ const useful: DemoAgent[] = [
       properties: {
         statistics: {
           type: 'object',
-          description: 'Counts of the text.',
+          description: 'Counts of the text, and how long it takes to read.',
           properties: {
             characters: INTEGER,
             words: INTEGER,
+            reading_seconds: INTEGER,
             unique_words: INTEGER,
             sentences: INTEGER,
             paragraphs: INTEGER,
@@ -148,11 +149,6 @@ const useful: DemoAgent[] = [
             longest_sentence_words: INTEGER,
           },
         },
-        reading: {
-          type: 'object',
-          description: 'How long it takes to read, and how easy that is.',
-          properties: { seconds: INTEGER, flesch_reading_ease: NUMBER, flesch_kincaid_grade: NUMBER, method: TEXT },
-        },
         key_sentences: {
           type: 'object',
           description: 'The most central sentences, in the order of the text.',
@@ -160,7 +156,7 @@ const useful: DemoAgent[] = [
         },
         outline: { type: 'array', items: { type: 'object' }, description: 'Headings and paragraphs.' },
       },
-      required: ['statistics', 'reading', 'key_sentences', 'outline'],
+      required: ['statistics', 'key_sentences', 'outline'],
     },
     creator: 'b',
     behaviour: 'text-report',

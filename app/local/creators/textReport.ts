@@ -14,8 +14,6 @@ const MAX_LINES = 5_000;
 const MAX_HEADING_CHARACTERS = 200;
 /** Silent reading of English non-fiction by adults (Brysbaert 2019, Journal of Memory and Language 109). */
 const WORDS_PER_MINUTE = 238;
-const READING_METHOD =
-  'Flesch reading ease and Flesch-Kincaid grade for English, syllables estimated from vowel groups; 238 words a minute';
 const KEY_SENTENCE_METHOD = 'LexRank (extractive): idf-modified cosine above 0.1, damping 0.85';
 
 /** Letters and digits, joined by an apostrophe or hyphen, or by the point or comma of a number. */
@@ -77,7 +75,6 @@ export function reportOnText({ parameters }: ExecutionRequest): ExecutionOutput 
   }
   const report = {
     statistics: measure(text, blocks, sentences),
-    reading: reading(text, sentences),
     key_sentences: { method: KEY_SENTENCE_METHOD, sentences: keySentences(sentences, wanted) },
     outline: blocks.map(outlineEntry),
   };
@@ -91,26 +88,13 @@ function measure(text: string, blocks: Block[], sentences: string[]) {
   return {
     characters: [...text].length,
     words: words.length,
+    reading_seconds: Math.round((words.length / WORDS_PER_MINUTE) * 60),
     unique_words: new Set(words).size,
     sentences: sentences.length,
     paragraphs: blocks.filter((block) => block.kind === 'paragraph').length,
     headings: blocks.filter((block) => block.kind === 'heading').length,
     average_sentence_words: round(lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, lengths.length)),
     longest_sentence_words: lengths.reduce((longest, length) => Math.max(longest, length), 0),
-  };
-}
-
-function reading(text: string, sentences: string[]) {
-  const words = sentences.flatMap(splitWords);
-  const wordsPerSentence = words.length / Math.max(1, sentences.length);
-  const syllables = words.reduce((sum, word) => sum + countSyllables(word), 0);
-  const syllablesPerWord = syllables / Math.max(1, words.length);
-  const isMeasurable = words.length > 0;
-  return {
-    seconds: Math.round((splitWords(text).length / WORDS_PER_MINUTE) * 60),
-    flesch_reading_ease: isMeasurable ? round(206.835 - 1.015 * wordsPerSentence - 84.6 * syllablesPerWord) : null,
-    flesch_kincaid_grade: isMeasurable ? round(0.39 * wordsPerSentence + 11.8 * syllablesPerWord - 15.59) : null,
-    method: READING_METHOD,
   };
 }
 
@@ -205,13 +189,6 @@ function splitWords(text: string): string[] {
 function splitUnspaced(run: string): string[] {
   const parts = run.match(/.{1,500}/gsu) ?? [];
   return parts.flatMap((part) => [...WORDS.segment(part)].map(({ segment }) => segment));
-}
-
-/** Number of vowel groups without a silent final e, at least one. */
-function countSyllables(word: string): number {
-  const groups = word.match(/[aeiouy]+/g)?.length ?? 0;
-  const isSilent = /[^aeiouyl]e$/.test(word) || /[aeiouy]le$/.test(word);
-  return Math.max(1, isSilent ? groups - 1 : groups);
 }
 
 /** Rounds to two decimals: these figures are not more exact. */

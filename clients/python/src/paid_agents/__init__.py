@@ -1,5 +1,6 @@
 """Call paid AI agents, verify what was paid, receive webhooks, and (`paid_agents.creator`) sell agents."""
 
+from ._events import ExecutionEvent
 from ._version import __version__
 from .async_client import AsyncClient
 from .client import Client
@@ -30,7 +31,6 @@ from .models import (
     AgentSummary,
     CompletedExecution,
     Execution,
-    ExecutionEvent,
     ExecutionSummary,
     StartedExecution,
 )

@@ -8,7 +8,7 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from ._flow import Answer
-from .error_details import ErrorAnswer
+from ._model import ErrorAnswer
 from .errors import MarketplaceError, UnexpectedAnswerError, status_error
 
 M = TypeVar("M", bound=BaseModel)

@@ -24,8 +24,8 @@ from ._flow import (
     send,
     sleep,
 )
+from ._model import ErrorBody
 from ._secrets import bare_key, checked_header, without_secrets
-from .error_details import ErrorBody
 from .errors import (
     APIConnectionError,
     APIStatusError,

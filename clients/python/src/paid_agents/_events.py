@@ -1,14 +1,42 @@
 """Follows the events of an execution, and reconnects as often as needed. Each event is a separate flow."""
 
 from dataclasses import replace
+from datetime import datetime
+from typing import Literal
 
 from ._answers import read, unexpected
 from ._calls import Call, Service, ask, path_of
 from ._flow import Answer, Flow, NoAnswerError, close, receive, sleep
-from .models import ExecutionEvent
+from ._model import Model, Usdc
 
 RESUME_PAUSE = 1.0
 """Seconds before a broken or ended stream is resumed."""
+
+
+class ExecutionEventData(Model):
+    execution_id: str
+    agent_id: str
+    status: Literal["pending", "running", "completed", "failed", "disputed"]
+    cost_usdc: Usdc
+    """The price; 0 if the execution failed."""
+    error_code: str | None
+    """Why it failed; None for other events, and if only the chain knows it."""
+
+
+class ExecutionEvent(Model):
+    """An event of an execution."""
+
+    id: str
+    """A later event has a larger number."""
+    type: str
+    """Such as `execution.completed`."""
+    timestamp: datetime
+    data: ExecutionEventData
+
+    @property
+    def is_ended(self) -> bool:
+        """True for the last event."""
+        return self.type in ("execution.completed", "execution.failed")
 
 
 class Following:

@@ -10,7 +10,7 @@ from . import _bought
 from ._answers import read, read_json, retry_after
 from ._calls import Call, Purchase, Service, ask, get, is_early_refusal, look_pause, path_of, running_error
 from ._flow import Answer, Deadline, Flow, OnDelta, sleep
-from .error_details import ErrorBody
+from ._model import ErrorBody
 from .errors import MarketplaceError, WaitTimeoutError, status_error
 from .models import CompletedExecution, Execution, ExecutionPage, StartedExecution
 from .money import json_usdc

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, TypeVar
 
-from . import models, webhooks
+from . import models
 from ._answers import M, read
 from ._calls import Call, Payment, Service, ask, checked_url, get, path_of
 from ._flow import Flow
@@ -70,8 +70,8 @@ def execution(service: Service, execution_id: str) -> Flow[models.Execution]:
     return get(service, models.Execution, path_of("v1", "executions", execution_id))
 
 
-def archive(service: Service, execution_id: str) -> Flow[models.ArchiveAnswer]:
-    return get(service, models.ArchiveAnswer, path_of("v1", "executions", execution_id, "archive"))
+def archive(service: Service, execution_id: str) -> Flow[models.Archive]:
+    return get(service, models.Archive, path_of("v1", "executions", execution_id, "archive"))
 
 
 def delete_content(service: Service, execution_id: str) -> Flow[models.DeletedContent]:
@@ -87,52 +87,52 @@ def spend(service: Service, start: date | None, end: date | None) -> Flow[models
     return get(service, models.SpendStatement, path_of("v1", "statements", "spend", query={"from": start, "to": end}))
 
 
-def webhook_endpoints(service: Service) -> Flow[list[webhooks.WebhookEndpoint]]:
-    answer = yield from get(service, webhooks.WebhookEndpoints, path_of("v1", "webhooks"))
+def webhook_endpoints(service: Service) -> Flow[list[models.WebhookEndpoint]]:
+    answer = yield from get(service, models.WebhookEndpoints, path_of("v1", "webhooks"))
     return answer.endpoints
 
 
-def create_webhook(service: Service, url: str, event_types: Sequence[str]) -> Flow[webhooks.WebhookSecret]:
+def create_webhook(service: Service, url: str, event_types: Sequence[str]) -> Flow[models.WebhookSecret]:
     body = {"url": url, "event_types": list(event_types)}
-    return _change(service, webhooks.WebhookSecret, "POST", path_of("v1", "webhooks"), body)
+    return _change(service, models.WebhookSecret, "POST", path_of("v1", "webhooks"), body)
 
 
-def webhook_endpoint(service: Service, endpoint_id: str) -> Flow[webhooks.WebhookEndpoint]:
-    return get(service, webhooks.WebhookEndpoint, path_of("v1", "webhooks", endpoint_id))
+def webhook_endpoint(service: Service, endpoint_id: str) -> Flow[models.WebhookEndpoint]:
+    return get(service, models.WebhookEndpoint, path_of("v1", "webhooks", endpoint_id))
 
 
 def update_webhook(
     service: Service, endpoint_id: str, url: str | None, event_types: Sequence[str] | None, enabled: bool | None
-) -> Flow[webhooks.WebhookEndpoint]:
+) -> Flow[models.WebhookEndpoint]:
     changes = {"url": url, "event_types": None if event_types is None else list(event_types), "enabled": enabled}
     body = {name: value for name, value in changes.items() if value is not None}
-    return _change(service, webhooks.WebhookEndpoint, "PATCH", path_of("v1", "webhooks", endpoint_id), body)
+    return _change(service, models.WebhookEndpoint, "PATCH", path_of("v1", "webhooks", endpoint_id), body)
 
 
 def delete_webhook(service: Service, endpoint_id: str) -> Flow[None]:
-    yield from _change(service, webhooks.WebhookId, "DELETE", path_of("v1", "webhooks", endpoint_id))
+    yield from _change(service, models.WebhookId, "DELETE", path_of("v1", "webhooks", endpoint_id))
 
 
-def rotate_webhook_secret(service: Service, endpoint_id: str) -> Flow[webhooks.WebhookSecret]:
-    return _change(service, webhooks.WebhookSecret, "POST", path_of("v1", "webhooks", endpoint_id, "rotate"))
+def rotate_webhook_secret(service: Service, endpoint_id: str) -> Flow[models.WebhookSecret]:
+    return _change(service, models.WebhookSecret, "POST", path_of("v1", "webhooks", endpoint_id, "rotate"))
 
 
 def test_webhook(service: Service, endpoint_id: str) -> Flow[None]:
-    yield from _change(service, webhooks.WebhookId, "POST", path_of("v1", "webhooks", endpoint_id, "test"))
+    yield from _change(service, models.WebhookId, "POST", path_of("v1", "webhooks", endpoint_id, "test"))
 
 
-def delivery_pages(service: Service, endpoint_id: str, limit: int) -> FetchPage[webhooks.WebhookDelivery]:
-    def fetch(offset: int) -> Flow[tuple[list[webhooks.WebhookDelivery], int]]:
+def delivery_pages(service: Service, endpoint_id: str, limit: int) -> FetchPage[models.WebhookDelivery]:
+    def fetch(offset: int) -> Flow[tuple[list[models.WebhookDelivery], int]]:
         path = path_of("v1", "webhooks", endpoint_id, "deliveries", query={"limit": limit, "offset": offset})
-        page = yield from get(service, webhooks.WebhookDeliveryPage, path)
+        page = yield from get(service, models.WebhookDeliveryPage, path)
         return page.deliveries, page.total
 
     return fetch
 
 
-def redeliver_webhook(service: Service, delivery_id: str) -> Flow[webhooks.WebhookDelivery]:
+def redeliver_webhook(service: Service, delivery_id: str) -> Flow[models.WebhookDelivery]:
     path = path_of("v1", "webhooks", "deliveries", delivery_id, "redeliver")
-    return _change(service, webhooks.WebhookDelivery, "POST", path)
+    return _change(service, models.WebhookDelivery, "POST", path)
 
 
 def _change(service: Service, model: type[M], method: str, path: str, body: Mapping[str, Any] | None = None) -> Flow[M]:

@@ -2,9 +2,10 @@
 
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
-from . import error_details
+from . import models
+from ._model import ErrorBody
 
 
 class MarketplaceError(Exception):
@@ -92,13 +93,7 @@ class InvalidRequestError(APIStatusError):
         "unsupported_media_type",
         "idempotency_key_reused",
     )
-    details: (
-        error_details.InvalidRequestDetails
-        | error_details.PayloadDetails
-        | error_details.MethodDetails
-        | dict[str, Any]
-        | None
-    )
+    details: models.InvalidRequestDetails | models.PayloadDetails | models.MethodDetails | dict[str, Any] | None
 
 
 class AuthenticationError(APIStatusError):
@@ -111,9 +106,7 @@ class PermissionDeniedError(APIStatusError):
     """The key is valid but restricted. Nothing was charged."""
 
     codes = ("insufficient_scope", "address_not_allowed", "agent_not_allowed", "not_admin", "foreign_origin")
-    details: (
-        error_details.ScopeDetails | error_details.AddressDetails | error_details.AgentDetails | dict[str, Any] | None
-    )
+    details: models.ScopeDetails | models.AddressDetails | models.AgentDetails | dict[str, Any] | None
 
 
 class InsufficientBalanceError(APIStatusError):
@@ -123,14 +116,14 @@ class InsufficientBalanceError(APIStatusError):
     """
 
     codes = ("insufficient_balance", "payment_required")
-    details: error_details.PriceLimitDetails | error_details.GasLimitDetails | error_details.PaymentDetails | None
+    details: models.PriceLimitDetails | models.GasLimitDetails | models.PaymentDetails | None
 
 
 class PriceChangedError(APIStatusError):
     """The agent costs more than `max_cost_usdc`, or its terms changed during the call. Nothing was charged."""
 
     codes = ("price_changed",)
-    details: error_details.PriceChangedDetails | None
+    details: models.PriceChangedDetails | None
 
 
 class NotFoundError(APIStatusError):
@@ -150,7 +143,7 @@ class ConflictError(APIStatusError):
         "payment_id_reused",
         "webhook_limit_reached",
     )
-    details: error_details.NotSettledDetails | error_details.ContentNeededDetails | dict[str, Any] | None
+    details: models.NotSettledDetails | models.ContentNeededDetails | dict[str, Any] | None
 
 
 class ResultUnavailableError(APIStatusError):
@@ -198,23 +191,10 @@ class InternalServerError(APIStatusError):
 _CLASSES: dict[str, type[APIStatusError]] = {
     code: kind for kind in APIStatusError.__subclasses__() for code in kind.codes
 }
-_DETAILS: dict[str, tuple[type[BaseModel], ...]] = {
-    "invalid_request": (error_details.InvalidRequestDetails,),
-    "insufficient_balance": (error_details.GasLimitDetails, error_details.PriceLimitDetails),
-    "payment_required": (error_details.PaymentDetails,),
-    "insufficient_scope": (error_details.ScopeDetails,),
-    "address_not_allowed": (error_details.AddressDetails,),
-    "agent_not_allowed": (error_details.AgentDetails,),
-    "price_changed": (error_details.PriceChangedDetails,),
-    "not_settled": (error_details.NotSettledDetails,),
-    "content_needed": (error_details.ContentNeededDetails,),
-    "payload_too_large": (error_details.PayloadDetails,),
-    "method_not_allowed": (error_details.MethodDetails,),
-}
 
 
 def status_error(
-    body: error_details.ErrorBody,
+    body: ErrorBody,
     *,
     status: int | None,
     request_id: str | None = None,
@@ -234,7 +214,7 @@ def status_error(
 
 
 def _typed(code: str, details: dict[str, Any] | None) -> Any:
-    for model in _DETAILS.get(code, ()) if details is not None else ():
+    for model in models.DETAILS.get(code, ()) if details is not None else ():
         try:
             return model.model_validate(details)
         except ValidationError:

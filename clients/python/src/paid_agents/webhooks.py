@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 import standardwebhooks
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ._answers import read_json
 from ._secrets import bare_key
-from .models import Model
+from .models import WebhookDelivery, WebhookEndpoint, WebhookSecret
 
 __all__ = [
     "WebhookDelivery",
@@ -19,71 +19,6 @@ __all__ = [
     "WebhookVerificationError",
     "verify_webhook",
 ]
-
-
-class WebhookEndpoint(Model):
-    """An endpoint that receives events of the wallet."""
-
-    endpoint_id: str
-    url: str
-    event_types: list[str]
-    """Empty for all types."""
-    status: Literal["active", "failing", "disabled"]
-    """`failing`: the last attempt failed. `disabled`: nothing is sent."""
-    failing_since: datetime | None
-    """Time of the first failed attempt since the last success."""
-    disabled_at: datetime | None
-    disabled_by: Literal["wallet", "failures"] | None
-    """The wallet itself, or the marketplace after days of failures."""
-    old_secret_until: datetime | None
-    """Until then messages are also signed with the secret before the last rotation."""
-    created_at: datetime
-
-
-class WebhookSecret(Model):
-    """A new endpoint, or one with a new secret."""
-
-    endpoint: WebhookEndpoint
-    secret: str = Field(repr=False)
-    """`whsec_...` for `verify_webhook`. It is not shown again."""
-
-
-class WebhookDelivery(Model):
-    """One event that was or will be sent to an endpoint, with the last attempt."""
-
-    delivery_id: str
-    endpoint_id: str
-    event_id: str
-    """The `id` of the event."""
-    event_type: str
-    execution_id: str | None
-    status: Literal["pending", "delivered", "failed"]
-    attempts: int
-    next_attempt_at: datetime | None
-    """None once it is delivered or has failed."""
-    attempted_at: datetime | None
-    duration_ms: int | None
-    http_status: int | None
-    body: str | None
-    """The first KiB of the answer, as text."""
-    error: str | None
-    """Why no answer came, or why the answer does not count."""
-    created_at: datetime
-
-
-class WebhookEndpoints(Model):
-    endpoints: list[WebhookEndpoint]
-
-
-class WebhookId(Model):
-    endpoint_id: str
-
-
-class WebhookDeliveryPage(Model):
-    deliveries: list[WebhookDelivery]
-    total: int
-    limit: int
-    offset: int
 
 
 class WebhookVerificationError(Exception):

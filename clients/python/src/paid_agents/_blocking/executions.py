@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from .. import _paid, _routes, models
-from .._events import Following
+from .._events import ExecutionEvent, Following
 from .._flow import Deadline
 from ..receipts import Receipt, Verification
 from ..receipts import _flows as receipt_flows
@@ -91,7 +91,7 @@ class Executions(Resource):
         execution_id: str,
         *,
         after: str | None = None,
-    ) -> Generator[models.ExecutionEvent, None, None]:
+    ) -> Generator[ExecutionEvent, None, None]:
         """Iterates over the events of an execution, from the first until it has ended. Lost connections are resumed.
 
         `after` is the id of the last event that you have.
@@ -111,7 +111,7 @@ class Executions(Resource):
         """Fetches the receipt and checks it with a Solana node. `rpc_url=None` skips the checks that need a node."""
         return self._transport.run(receipt_flows.verify_execution(self._service, execution_id, rpc_url))
 
-    def archive(self, execution_id: str) -> models.ArchiveAnswer:
+    def archive(self, execution_id: str) -> models.Archive:
         """The proof of an archived execution; needs no key."""
         return self._transport.run(_routes.archive(self._service, execution_id))
 

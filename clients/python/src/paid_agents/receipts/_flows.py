@@ -10,7 +10,7 @@ from .._answers import read_json
 from .._calls import Service, get, path_of
 from .._flow import Flow
 from ..errors import MarketplaceError
-from ..models import Archive, ArchiveAnswer
+from ..models import Archive
 from . import _claim, _program
 from ._checks import CHECKS, Check, CheckName, OpenCheck, Verification, not_checked
 from ._claim import Claim
@@ -48,7 +48,7 @@ def verify_execution(service: Service, execution_id: str, rpc_url: str | None) -
 
     def find_archive(wanted: str) -> Flow[Archive | None]:
         try:
-            return (yield from get(service, ArchiveAnswer, path_of("v1", "executions", wanted, "archive")))
+            return (yield from get(service, Archive, path_of("v1", "executions", wanted, "archive")))
         except MarketplaceError:
             return None  # Then the proof is as unknown as without a service.
 

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-from ..models import Archive, plain
+from .._model import plain
+from ..models import Archive
 from ..money import to_base_units
 
 _Address = Annotated[str, Field(pattern=r"^[1-9A-HJ-NP-Za-km-z]{32,44}$")]
@@ -42,6 +43,12 @@ class Transactions(BaseModel):
     settle: _Transaction | None
 
 
+class ReceiptArchive(Archive):
+    """Without fields of a newer marketplace: nobody has checked them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
 class Receipt(BaseModel):
     """`model_dump_json(exclude_unset=True)` writes it as it came. `task` and `parameters` may be removed first."""
 
@@ -66,4 +73,4 @@ class Receipt(BaseModel):
     opened_at: _Time
     settled_at: _Time
     transactions: Transactions
-    archive: Archive | None
+    archive: ReceiptArchive | None
