@@ -385,6 +385,9 @@ describe('agents', function () {
 
       const settings = JSON.parse(await textOf('MCP', 'MCP settings with sandbox-echo'));
       const { url } = settings.mcpServers['agent-marketplace'];
+      const added = await textOf('MCP', 'Adding it to Claude Code');
+      expect(added).to.match(/^claude mcp add --transport http agent-marketplace /);
+      expect((await run('sh', ['-c', `claude() { printf %s "$6"; }\n${added}`])).stdout).to.equal(url);
       const keyed = JSON.parse(await textOf('MCP', 'MCP settings with an API key and sandbox-echo'));
       const { url: keyedUrl, headers: keyedHeaders } = keyed.mcpServers['agent-marketplace'];
       expect(keyedHeaders).to.deep.equal({ Authorization: `Bearer \${MARKETPLACE_API_KEY}` });

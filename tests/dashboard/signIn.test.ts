@@ -84,6 +84,14 @@ describe('signing in', function () {
       await page.getByRole('banner').getByRole('button', { name: 'Connect wallet' }).waitFor();
     }));
 
+  it('leads whoever does not know USDC or wallets to their explanations', () =>
+    site.visit({}, async (page) => {
+      await page.goto('/keys');
+      await page.getByRole('link', { name: 'New to this?' }).click();
+      await page.getByText('one USDC can be exchanged for one US dollar').and(page.locator(':visible')).waitFor();
+      await page.getByText('A wallet is an app').and(page.locator(':visible')).waitFor();
+    }));
+
   it('detects an expired session at the next protected request', () =>
     site.visit({ as: 'Demo admin' }, async (page, { context }) => {
       await page.goto('/admin');

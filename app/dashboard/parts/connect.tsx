@@ -4,6 +4,7 @@ import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { developmentWalletsPath } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { reconnect, useConnected, useWallets } from '../wallet/wallets.ts';
+import { NewToThis } from './explained.tsx';
 import { GetWallet } from './getWallet.tsx';
 import { Button, type ButtonKind, Empty, PageHead } from './ui.tsx';
 import { shorten } from './values.tsx';
@@ -97,7 +98,7 @@ export function SignedIn({ title, about, why, admin, children }: SignedInProps) 
           <ConnectButton />
           <div className="mt-6 grid justify-items-center gap-3">
             <p>
-              <span className="font-medium text-ink">No wallet yet?</span> <GetWallet />
+              <span className="font-medium text-ink">No wallet yet?</span> <GetWallet /> <NewToThis />
             </p>
             <Link to="/" className="py-1 font-medium text-accent hover:underline">
               Try an agent first

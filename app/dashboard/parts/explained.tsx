@@ -1,23 +1,47 @@
-/** A term with its explanation, folded. */
+/** Terms with their explanations, folded, and the words that several views use for them. */
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
-export function Explained({ term, children }: { term: string; children: ReactNode }) {
+/** Fragment of the home page's URL that opens the explanations. */
+export const NEW = 'new';
+
+export const NewToThis = () => (
+  <Link to="/" hash={NEW} className="text-accent underline underline-offset-2">
+    New to this?
+  </Link>
+);
+
+/** `isOpen`: at first. */
+export function Explained({ term, isOpen, children }: { term: string; isOpen?: boolean; children: ReactNode }) {
   return (
-    <details>
+    <details open={isOpen}>
       <summary className="py-1 font-medium text-accent">{term}</summary>
       <p className="pb-2 text-faint">{children}</p>
     </details>
   );
 }
 
-export function WhatIsAWallet() {
+export function WhatIsAWallet({ isOpen }: { isOpen: boolean }) {
   return (
-    <Explained term="What is a wallet?">
+    <Explained term="What is a wallet?" isOpen={isOpen}>
       A wallet is an app or browser extension that holds your USDC and SOL, such as Phantom or Solflare. You approve
       each payment in it, and nobody else can. SOL is the network’s own coin; its price in dollars changes.
     </Explained>
   );
 }
+
+/** Shown on test networks only. */
+export const OnTest = ({ children }: { children: string }) => <span className="hidden test:inline">{children}</span>;
+
+export const USDC_WORDS = (
+  <>
+    USDC is a digital dollar<OnTest>; here test USDC, without value</OnTest>.
+  </>
+);
+
+/** The program that holds the money. */
+export const PROGRAM_WORDS =
+  'has not been audited, and the holder of its upgrade authority can replace it and take what it holds.';
 
 /** Who gets what a caller enters. */
 export const DATA_WORDS =

@@ -96,7 +96,9 @@ function Loaded({ agent }: { agent: AgentFull }) {
             )}
           </div>
           {isOffered && isKnown && !wallet && developmentWalletsPath() !== '' && (
-            <p className="text-sm text-faint sm:text-right">Free to try here: a test wallet pays.</p>
+            <p className="text-sm text-faint sm:max-w-80 sm:justify-self-end sm:text-right">
+              Free to try here: a shared test wallet pays, and its other users see the call.
+            </p>
           )}
         </div>
       </PageHead>

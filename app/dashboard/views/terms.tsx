@@ -4,7 +4,7 @@ import { lazy, Suspense } from 'react';
 import { WALLET_CALL_FEES } from '../../sdk/wallet/usualAmounts.ts';
 import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
 import type { MarketplaceConfig } from '../../sdk/wire/procedures.ts';
-import { DATA_WORDS } from '../parts/explained.tsx';
+import { DATA_WORDS, NewToThis } from '../parts/explained.tsx';
 import { TierTable } from '../parts/tiers.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Card, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
@@ -30,7 +30,11 @@ export default function View() {
     <>
       <PageHead
         title="Fees and rules"
-        about="The prices and terms of this marketplace, who can change them, and pending changes."
+        about={
+          <>
+            The prices and terms of this marketplace, who can change them, and pending changes. <NewToThis />
+          </>
+        }
       />
       <div className="grid gap-6">
         {!config &&
@@ -202,7 +206,7 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
           ['Dispute window', `${formatSpan(config.dispute_window_seconds)} after settlement`],
           [
             'Bond',
-            `${formatLamports(BigInt(config.dispute_bond_lamports))}, which the caller pays, held until the end`,
+            `${formatLamports(BigInt(config.dispute_bond_lamports))}, which the caller pays, held until the end. SOL’s price in dollars changes: the bond can be worth more than the price of the call.`,
           ],
           [
             'Refundable deposit',
@@ -227,11 +231,11 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
             />,
           ],
           [
-            'Above the price',
+            'If more is taken',
             <Lines
               key="excess"
               texts={[
-                'It is kept for callers of this agent whose later disputes its collateral cannot pay.',
+                'If the admin takes more than the price from the collateral, the caller gets the price. The rest is kept for callers of this agent whose later disputes its collateral cannot pay.',
                 `What is then left can go to the treasury: when the collateral is returned, or ${formatSpan(config.longest_span_seconds, { units: 3 })} after the last upheld dispute if none is open.`,
               ]}
             />,

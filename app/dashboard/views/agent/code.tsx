@@ -1,4 +1,4 @@
-/** Code that calls this agent: by an API key in three languages, by x402 without one, and from a host of AI models. */
+/** Code that calls this agent: by an API key in three languages, by x402 without one, and from an app by MCP. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
@@ -7,6 +7,7 @@ import { FIRST_GAS } from '../../../sdk/wallet/usualAmounts.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { ConnectButton } from '../../parts/connect.tsx';
+import { NewToThis } from '../../parts/explained.tsx';
 import { GetUsdc, GetWallet } from '../../parts/getWallet.tsx';
 import { Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatAmount } from '../../parts/values.tsx';
@@ -129,7 +130,11 @@ function NeedsWallet() {
     <div className="grid justify-items-start gap-3">
       <p className={WORDS}>
         <span className="font-medium text-ink">You need a wallet with USDC, and a little SOL to create a key.</span>{' '}
-        {!wallet && <GetWallet />}
+        {!wallet && (
+          <>
+            <GetWallet /> <NewToThis />
+          </>
+        )}
       </p>
       {isKnown && !wallet && developmentWalletsPath() !== '' && <ConnectButton label="Connect one" kind="plain" />}
     </div>
@@ -198,16 +203,22 @@ function ByMcp({ agent }: { agent: AgentFull }) {
   const snippet = mcpSnippet(BASE_URL, agent.agent_id);
   return (
     <Step title={`Let an AI model call ${agent.name}`}>
-      <NeedsWallet />
       <p className={WORDS}>
-        For Claude, Cursor and other hosts of the Model Context Protocol. {agent.name} is then a tool, and each use
-        costs {formatAmount(agent.price_per_call_usdc)}.
+        In Claude, Cursor and other apps that support the Model Context Protocol (MCP), {agent.name} becomes a tool of
+        the model. Each use costs {formatAmount(agent.price_per_call_usdc)}.
       </p>
+      <NeedsWallet />
       <h3 className="mt-2 font-medium">
-        Sign in: the host opens your browser, where you connect a wallet and set a budget
+        Sign in: the app opens your browser, where you connect a wallet and set a budget
       </h3>
       <p className={WORDS}>Add this address as a remote server:</p>
       <Code text={snippet.url} label="Address of the MCP server" />
+      <p className={WORDS}>
+        <code>pay_by=key</code> makes the app sign you in, instead of paying by x402. With an API key, as below, it is
+        not needed.
+      </p>
+      <p className={WORDS}>For Claude Code:</p>
+      <Code text={snippet.command} label="Adding it to Claude Code" />
       <p className={WORDS}>Or as a file:</p>
       <Shown snippet={snippet} label={`MCP settings with ${agent.name}`} />
       <h3 className="mt-2 font-medium">

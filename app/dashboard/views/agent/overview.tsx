@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { disputedWords, hasRate, successesOf, VERIFIED } from '../../parts/badges.tsx';
-import { DATA_WORDS } from '../../parts/explained.tsx';
+import { DATA_WORDS, NewToThis, PROGRAM_WORDS, USDC_WORDS } from '../../parts/explained.tsx';
 import { Button, cx, Facts, Figure } from '../../parts/ui.tsx';
 import {
   formatAmount,
@@ -183,7 +183,12 @@ function Terms({ agent, className }: { agent: AgentFull; className: string }) {
     <Aside title="Terms" className={className}>
       <Facts
         rows={[
-          ['Price', `${price} a call. From a wallet also network fees, and a deposit that comes back.`],
+          [
+            'Price',
+            <span key="price">
+              {price} a call. {USDC_WORDS} From a wallet also network fees, and a deposit that comes back. <NewToThis />
+            </span>,
+          ],
           ['Timeout', timeouts(agent)],
           ['No result', 'Full refund of the price'],
           ['Your data', DATA_WORDS],
@@ -191,7 +196,7 @@ function Terms({ agent, className }: { agent: AgentFull; className: string }) {
             'Wrong result',
             config ? (
               <>
-                {`Dispute within ${formatSpan(config.dispute_window_seconds)}; the marketplace’s admin decides. You risk a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))}, lost if rejected, to get back at most ${price}. ${depositWords(deposits?.dispute)}. `}
+                {`Dispute within ${formatSpan(config.dispute_window_seconds)}; the marketplace’s admin decides. You risk a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))}, lost if rejected, to get back at most ${price}; the bond can be worth more than that. ${depositWords(deposits?.dispute)}. `}
                 <Link to="/terms" className="text-accent underline underline-offset-2">
                   All rules
                 </Link>
@@ -243,8 +248,7 @@ function Record({ agent }: { agent: AgentFull }) {
           [
             'Your money',
             <span key="money">
-              Held by a program on Solana. It has not been audited, and the holder of its upgrade authority can replace
-              it and take what it holds.{' '}
+              Held by a program on Solana. It {PROGRAM_WORDS}{' '}
               <Link to="/terms" className="text-accent underline underline-offset-2">
                 Who can do what
               </Link>

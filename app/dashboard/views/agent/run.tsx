@@ -2,11 +2,13 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { TestMark } from '../../parts/badges.tsx';
+import { NewToThis } from '../../parts/explained.tsx';
 import type { SchemaFormHandle } from '../../parts/form/jsonField.tsx';
 import { missingIn } from '../../parts/form/schema.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { Button, Input, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatList, formatSpan } from '../../parts/values.tsx';
+import { isShared, useConnected } from '../../wallet/wallets.ts';
 import { LastInputs } from './lastInputs.tsx';
 import { type Draft, EMPTY, isExample, useDraft } from './run/draft.ts';
 import { keep, type Opened, readKept } from './run/kept.ts';
@@ -140,6 +142,8 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
   const missing = draft.isReading
     ? []
     : [...missingIn(agent.input_schema, parameters), ...(task.trim() === '' ? ['the task'] : [])];
+  const connected = useConnected();
+  const isSeen = draft.payer === 'wallet' && connected !== null && isShared(connected.wallet);
   const whyNot = missing.length > 0 ? `Fill in ${formatList(missing)}.` : null;
 
   function submit(event: FormEvent) {
@@ -186,6 +190,11 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
             .
           </p>
         )}
+        {isSeen && (
+          <p className="-mb-2 text-sm text-faint">
+            Others who use this test wallet see what you enter, and the result.
+          </p>
+        )}
         {!isTitled(agent) && taskField}
         <Parameters agent={agent} draft={draft} form={form} />
         {isTitled(agent) && taskField}
@@ -213,6 +222,9 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
           error={errorOf('apiKey')}
         />
         <Money agent={agent} payer={draft.payer} apiKey={draft.apiKey} />
+        <p className="-mt-2 text-sm">
+          <NewToThis />
+        </p>
         <div className="flex items-center gap-2">
           <Button
             type="submit"

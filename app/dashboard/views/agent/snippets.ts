@@ -107,8 +107,8 @@ console.log(answer.result);
 }
 
 /**
- * The settings of a host that signs in by itself and gets this agent as a tool; `url` alone is enough for most. `byKey`:
- * those of a host with an API key.
+ * The settings of an app that signs in by itself and gets this agent as a tool; `url` alone is enough for most, and
+ * `command` adds it to Claude Code. `byKey`: those of an app with an API key.
  */
 export function mcpSnippet(baseUrl: string, agentId: string) {
   const url = `${baseUrl}/mcp?pay_by=key&agents=${agentId}`;
@@ -120,6 +120,7 @@ export function mcpSnippet(baseUrl: string, agentId: string) {
     file: '.mcp.json',
     text: settings({ url }),
     url,
+    command: `claude mcp add --transport http agent-marketplace "${url}"`,
     byKey: settings({
       url: `${baseUrl}/mcp?agents=${agentId}`,
       headers: { Authorization: `Bearer \${${KEY_VARIABLE}}` },

@@ -7,8 +7,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { TestMark } from '../../parts/badges.tsx';
-import { Button, Note, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, Time } from '../../parts/values.tsx';
+import { Button, cx, Note, Skeleton } from '../../parts/ui.tsx';
+import { formatNumber, Time } from '../../parts/values.tsx';
 import { developmentWalletsPath, explain } from '../../service.ts';
 import { signIn, useSession } from '../../wallet/session.ts';
 import { isShared, useConnected, useWallets } from '../../wallet/wallets.ts';
@@ -36,6 +36,7 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
   const connected = useConnected();
   const navigate = useNavigate();
   const testWallet = wallets.find(isShared);
+  const isOwn = wallet !== null && !(connected && isShared(connected.wallet));
   const run = useMutation({
     mutationFn: async () => {
       if (!agent || !example || !testWallet) return;
@@ -79,12 +80,10 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
         {/* A phone has room for the first agent only if this has three lines. */}
         <span className="text-faint">
           <span className="max-sm:hidden">: “{agent.tagline.replace(/\.$/, '')}”, on the creator’s example</span>.{' '}
-          {!wallet
-            ? 'A shared test wallet, whose users all see this call, signs you in and'
-            : connected && isShared(connected.wallet)
-              ? 'The shared test wallet, whose users all see this call,'
-              : 'Your wallet'}{' '}
-          pays {formatAmount(agent.price_per_call_usdc)}, without value.
+          {isOwn ? 'Your wallet' : `${wallet ? 'The' : 'You pay nothing: a'} shared test wallet`}
+          {!wallet && <span className="max-sm:hidden"> signs you in and</span>} pays
+          <span className={cx(!wallet && 'max-sm:hidden')}> {formatNumber(agent.price_per_call_usdc)} test USDC</span>.
+          {!isOwn && ' Everybody who uses it sees this call.'}
         </span>
       </p>
       <span className="flex items-center gap-2">

@@ -1,8 +1,9 @@
 /** What is sold here, for a person who has never heard of it, and a first run. */
 import { useQuery } from '@tanstack/react-query';
+import { Link, useLocation } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
-import { Explained, WhatIsAWallet } from '../../parts/explained.tsx';
+import { Explained, NEW, OnTest, PROGRAM_WORDS, USDC_WORDS, WhatIsAWallet } from '../../parts/explained.tsx';
 import { formatLamports, formatSpan } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { FirstRun } from './firstRun.tsx';
@@ -10,6 +11,7 @@ import { FirstRun } from './firstRun.tsx';
 /** `agents`: the first of them that has an example can be tried at once; undefined until they are known. */
 export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
   const { data: config } = useQuery(configQuery);
+  const isNew = useLocation({ select: ({ hash }) => hash === NEW });
   const days = config ? ` within ${formatSpan(config.dispute_window_seconds)}` : '';
   const bond = config ? `a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))}` : 'a bond';
   return (
@@ -23,21 +25,23 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
           A program for one job. One request to it is a call, at a fixed price.
         </Step>
         <Step number={2} title="Pay for one call in USDC, from a wallet">
-          USDC is a digital dollar<OnTest>; here test USDC, without value</OnTest>. It is locked until the result is
-          there. Fees need a little SOL, Solana’s coin.
+          {USDC_WORDS} It is locked until the result is there. Fees need a little SOL, Solana’s coin.
         </Step>
         <Step number={3} title="Get a signed result, or a refund">
           The creator’s signature is your proof. Wrong? Dispute it{days}: you risk {bond} to get back at most the price.
         </Step>
       </ol>
-      <div className="mt-2 flex flex-wrap items-start gap-x-8 gap-y-1 text-sm sm:mt-5 sm:border-t sm:border-line sm:pt-3">
+      <div
+        id={NEW}
+        className="mt-2 flex flex-wrap items-start gap-x-8 gap-y-1 text-sm sm:mt-5 sm:border-t sm:border-line sm:pt-3"
+      >
         <div className="contents max-sm:hidden">
-          <Answers />
+          <Answers isNew={isNew} />
         </div>
         {/* A phone has room for the first agent only if the questions are one line. */}
-        <details className="open:basis-full sm:hidden">
+        <details open={isNew} className="open:basis-full sm:hidden">
           <summary className="py-1 font-medium text-accent">New to this?</summary>
-          <Answers />
+          <Answers isNew={isNew} />
         </details>
         <a href="/docs" className="py-1 font-medium text-accent underline underline-offset-2">
           Call from code<span className="max-sm:hidden">: curl, TypeScript, Python, MCP</span>
@@ -65,20 +69,26 @@ function Step({ number, title, children }: { number: number; title: string; chil
   );
 }
 
-const OnTest = ({ children }: { children: string }) => <span className="hidden test:inline">{children}</span>;
-
-function Answers() {
+/** `isNew`: asked for by a link, so the first two are open. */
+function Answers({ isNew }: { isNew: boolean }) {
   return (
     <>
-      <Explained term="What is USDC?">
+      <Explained term="What is USDC?" isOpen={isNew}>
         USDC is a digital dollar: one USDC can be exchanged for one US dollar. You buy it at a crypto exchange and send
         it to your wallet.<OnTest> The test USDC of this network has no value.</OnTest>
       </Explained>
-      <WhatIsAWallet />
+      <WhatIsAWallet isOpen={isNew} />
       <Explained term="What is Solana?">
         Solana is a public network of computers that records payments. “The chain” is that record: anybody can read it,
         and the marketplace cannot rewrite it. A program there holds the price of each call until there is a result, or
-        returns it.
+        returns it; that program can be replaced.
+      </Explained>
+      <Explained term="Can I trust it?">
+        The program that holds the price {PROGRAM_WORDS} The marketplace checks the creator’s signature of a result, not
+        whether the result is right. Its admin decides disputes.{' '}
+        <Link to="/terms" className="text-accent underline underline-offset-2">
+          Who can do what
+        </Link>
       </Explained>
     </>
   );

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
+import { NEW } from '../../parts/explained.tsx';
 import { TierTable } from '../../parts/tiers.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Card, Skeleton } from '../../parts/ui.tsx';
@@ -62,7 +63,7 @@ export function Introduction() {
             </ul>
             <p>
               New to this?{' '}
-              <Link to="/" className={LINK}>
+              <Link to="/" hash={NEW} className={LINK}>
                 What is USDC? What is a wallet?
               </Link>
             </p>

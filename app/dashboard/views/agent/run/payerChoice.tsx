@@ -26,7 +26,7 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
       <Choice name="payer" title="Wallet" isChosen={payer === 'wallet'} onChoose={() => onPayer('wallet')}>
         {payer === 'wallet' &&
           (connected
-            ? `${connected.wallet.name}, ${shorten(connected.account.address)}. ${isShared(connected.wallet) ? 'A shared test wallet, which signs without asking; others who use it see this call. Your own wallet would ask you' : 'Your wallet asks you'} to approve twice: the payment, and a message that starts the call. You pay once.`
+            ? `${connected.wallet.name}, ${shorten(connected.account.address)}. ${isShared(connected.wallet) ? 'A shared test wallet, which signs without asking. Your own wallet would ask you' : 'Your wallet asks you'} to approve twice: the payment, and a message that starts the call. You pay once.`
             : 'You are asked to connect one.')}
       </Choice>
       <Choice name="payer" title="API key" isChosen={payer === 'key'} onChoose={() => onPayer('key')}>
@@ -34,8 +34,8 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
           ? 'You paste a key. It pays within its limits, without asking again.'
           : config &&
             (config.is_sponsored
-              ? 'No approval per call. The marketplace pays network fees and lends deposits that the key’s gas balance does not cover.'
-              : 'No approval per call. The key’s gas balance pays the network fees and lends the deposit.')}
+              ? 'For programs: a call needs no approval and no SOL. You create the key once, with a little SOL, and limit what it may spend.'
+              : 'For programs: a call needs no approval. You create the key once, limit what it may spend, and set SOL aside for its network fees.')}
       </Choice>
       {payer === 'key' && (
         <div className="mt-2 grid gap-2">
