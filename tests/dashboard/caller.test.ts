@@ -40,14 +40,16 @@ describe('the caller', function () {
       await page.getByRole('button', { name: 'Create API key' }).click();
       await dialog(page).getByText('Enter a name first.').waitFor();
       await dialog(page).getByLabel('Name').fill(NAME);
-      await dialog(page).getByText('The chain enforces: 50.00 USDC per day, 100.00 USDC in all').waitFor();
+      await dialog(page)
+        .getByText('The key may spend 50.00 USDC per day, 10.00 per call, 100.00 in all, until ')
+        .waitFor();
       await dialog(page).getByLabel('May spend, USDC').fill('5');
       await dialog(page).getByLabel('Per call, USDC').fill('0');
       await dialog(page).getByText('It must be more than 0.').waitFor();
       expect(await dialog(page).getByRole('button', { name: 'Sign and create' }).isDisabled()).to.equal(true);
       await dialog(page).getByLabel('Per call, USDC').fill('2');
       await dialog(page)
-        .getByText('The chain enforces: 5.00 USDC per day, 100.00 USDC in all, 2.00 USDC per call, until ')
+        .getByText('The key may spend 5.00 USDC per day, 2.00 per call, 100.00 in all, until ')
         .waitFor();
       await dialog(page).getByText('Advanced').click();
       await dialog(page)
@@ -121,9 +123,7 @@ describe('the caller', function () {
       await cancel();
       await act('Replace …');
       await dialog(page)
-        .getByText(
-          /^You pay now about 0\.\d+ SOL, of which 0\.\d+ is a deposit: once the key has ended, you get it back/,
-        )
+        .getByText(/^You pay now about 0\.\d+ SOL; after the key’s end you can take back 0\.\d+ of it/)
         .waitFor();
       await cancel();
       await act('What it may do …');

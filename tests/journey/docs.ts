@@ -47,13 +47,13 @@ export function tellOfDocs(network: () => DemoFile): void {
       execFileSync('sh', ['-euc', blocks.join('\n')], { cwd: folder, encoding: 'utf8' });
 
     it('pay an agent that answers on the first call, although most of the twelve agents do not', () => {
-      const answer = JSON.parse(paste(blockOf('first-call').replace(/^AGENT=.*$/m, () => blockOf('choose-agent'))));
+      const answer = JSON.parse(paste(blockOf('first-call')));
       expect(answer, JSON.stringify(answer)).to.include({ status: 'completed', result: 'Say hello' });
       expect(answer.cost_usdc).to.be.greaterThan(0);
     });
 
     it('verify a result by its bytes and by the chain', () => {
-      const [start] = blockOf('first-call').split('\nAGENT=');
+      const [start] = blockOf('first-call').split('\nfor AGENT ');
       const output = paste(start!, blockOf('verify-bytes'), blockOf('verify-chain'));
       const [, ofBytes, claimed, onChain] =
         /^([0-9a-f]{64}) {2}-\nsha256:([0-9a-f]{64})\n([0-9a-f]{64})\n$/.exec(output) ?? [];

@@ -12,7 +12,7 @@ import { ConnectButton } from './connect.tsx';
 import { FormDialog } from './dialog.tsx';
 import { type Spend, useFunds } from './funds.tsx';
 import { useNotify } from './toasts.tsx';
-import { Button, type ButtonKind, Facts, Spinner } from './ui.tsx';
+import { Button, type ButtonKind, cx, Facts, Spinner } from './ui.tsx';
 
 export type Signing = OpenedChain & {
   /** The connected wallet. */
@@ -108,6 +108,8 @@ interface SignDialogProps<T> extends ActionProps<T> {
   doing: string;
   /** What it takes from the wallet. The button waits until the balance is known, and is enough. */
   spends?: Spend | undefined;
+  /** What it allows from now on, which stays beside the button, above what it takes. */
+  allows?: ReactNode;
   /** The whole of it, which stays with the balance beside the button, because the rows may be out of sight. */
   pays?: string;
   /** Facts about the signature: amounts, receivers, and when they come back. */
@@ -122,6 +124,7 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
   const {
     doing,
     spends,
+    allows,
     pays,
     rows = [],
     isAtOnce = false,
@@ -166,10 +169,11 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
       isBusy={signing.isRunning}
       error={signing.error}
       whyNot={
-        (reason || pays) && (
+        (reason || pays || allows) && (
           <>
+            {allows}
             {pays && (
-              <p className="min-h-10 tabular-nums text-ink">
+              <p className={cx('min-h-10 tabular-nums', !allows && 'text-ink')}>
                 You pay now {pays}
                 {funds.rows.map(([name, value]) => [`. ${name} `, value])}
               </p>

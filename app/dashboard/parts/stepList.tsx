@@ -30,9 +30,7 @@ export function StepList({ steps, isLive = false }: { steps: readonly Step[]; is
         <li key={name} className="grid grid-cols-[1.5rem_1fr] gap-x-3">
           <div className="flex flex-col items-center">
             <Mark state={state} tone={tone} />
-            {index < steps.length - 1 && (
-              <span className={cx('w-px flex-1', state === 'done' ? 'bg-good' : 'bg-line')} />
-            )}
+            {index < steps.length - 1 && <span className={cx('w-px flex-1', lineTo(steps[index + 1]!))} />}
           </div>
           <div className={cx('pb-4 text-sm', isLive && 'min-h-16', state === 'waiting' && 'text-faint')}>
             <p className="font-medium">
@@ -50,6 +48,12 @@ export function StepList({ steps, isLive = false }: { steps: readonly Step[]; is
       ))}
     </ol>
   );
+}
+
+/** The line to a step has the colour of its mark, once that has one. */
+function lineTo({ state, tone = 'good' }: Step): string {
+  if (state === 'failed') return 'bg-bad';
+  return state === 'done' ? TONES[tone] : 'bg-line';
 }
 
 const TONES = { good: 'bg-good', warn: 'bg-warn', plain: 'bg-strong' };

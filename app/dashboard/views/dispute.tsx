@@ -9,11 +9,11 @@ import type { DisputeSummary } from '../../sdk/wire/disputeProcedures.ts';
 import type { ProcedureOutput } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Back } from '../parts/heads.tsx';
-import { Parameters } from '../parts/parameters.tsx';
+import { Parameters, parameterLines } from '../parts/parameters.tsx';
 import Result from '../parts/result/result.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Badge, Button, Card, cx, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
-import { Code, Day, formatAmount, formatCount, Id, shorten, Time } from '../parts/values.tsx';
+import { Code, Day, formatAmount, Id, shorten, Time } from '../parts/values.tsx';
 import { caseQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Due } from './admin/due.tsx';
@@ -112,10 +112,10 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
   const isOpen = dispute.outcome === 'open';
   const { words, tone } = outcomeOfDispute(dispute.outcome, reader);
   const mayDecide = isOpen && reader === 'admin';
-  // Whoever must answer reads everything first; for everybody else it is folded.
+  // Whoever must answer reads everything first; for everybody else a long text is folded.
   const mustRead = isOpen && reader !== 'caller';
   const sent = parameters !== null && Object.keys(parameters).length > 0 ? parameters : null;
-  const asked = [task !== null && 'a task', sent !== null && 'parameters'].filter(Boolean).join(' and ');
+  const asked = [task ?? '', sent ? parameterLines(sent) : ''].filter((text) => text !== '').join('\n');
   const { result } = execution;
   const decision = useRef<HTMLElement>(null);
   const reply = useRef<HTMLElement>(null);
@@ -184,14 +184,22 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             <Evidence dispute={dispute} reader={reader} />
           </Fold>
           {reader === 'caller' && replies}
-          <Fold title="What was asked" gist={asked || 'not known'} open={mustRead}>
+          <Fold
+            title="What was asked"
+            gist={asked === '' ? 'not known' : <Beginning text={asked} />}
+            open={mustRead || isShort(asked)}
+          >
             {asked === '' && (
               <p className="text-sm text-faint">The marketplace never ran this call, so its request is not known.</p>
             )}
             {task !== null && <Code text={task} label="Task" />}
             {sent !== null && <Parameters parameters={sent} />}
           </Fold>
-          <Fold title="What was answered" gist={result === null ? 'no longer kept' : sizeOf(result)} open={mustRead}>
+          <Fold
+            title="What was answered"
+            gist={result === null ? 'no longer kept' : <Beginning text={result} />}
+            open={mustRead || isShort(result ?? '')}
+          >
             {result === null ? (
               <p className="text-sm text-faint">The marketplace no longer has the result.</p>
             ) : (
@@ -235,7 +243,13 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
   );
 }
 
-const sizeOf = ({ length }: string): string => `${formatCount(length)} ${length === 1 ? 'character' : 'characters'}`;
+/** A text that may stay open: empty ones have nothing to show. */
+const isShort = (text: string): boolean => text !== '' && text.length < 1_000 && text.split('\n').length <= 20;
+
+/** The gist of a text while it is folded. */
+const Beginning = ({ text }: { text: string }) => (
+  <span className="line-clamp-2 break-words group-open:hidden">{text.slice(0, 200)}</span>
+);
 
 function Parties({ dispute }: { dispute: DisputeSummary }) {
   const creator = useCreatorName(dispute);

@@ -29,7 +29,15 @@ export default function View() {
     <>
       <PageHead
         title="Disputes"
-        about={`A caller can dispute a bad result. The admin should decide within ${formatSpan(DECISION_SECONDS)}; if upheld, the creator’s collateral pays.`}
+        about={
+          <>
+            A caller can dispute a bad result. The admin should decide within {formatSpan(DECISION_SECONDS)}; if upheld,
+            the creator’s collateral pays.{' '}
+            <a href="/docs#disputes" className="text-accent underline underline-offset-2">
+              How it works
+            </a>
+          </>
+        }
       />
       <SignedIn why="Disputes are shown to the caller who opened them and to the creator of the agent.">
         <div className="mb-5 empty:hidden">{isCreator && <DisputeWebhook />}</div>

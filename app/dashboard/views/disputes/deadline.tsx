@@ -3,14 +3,23 @@ import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { Day, Time } from '../../parts/values.tsx';
 import { Due } from '../admin/due.tsx';
 
-export function Deadline({ dispute, as: Tag }: { dispute: DisputeSummary; as: 'h2' | 'p' }) {
+interface DeadlineProps {
+  dispute: DisputeSummary;
+  as: 'h2' | 'p';
+  /** For a creator without a reply, who must not take it for the time to reply. */
+  mustReply?: boolean;
+}
+
+export function Deadline({ dispute, as: Tag, mustReply = false }: DeadlineProps) {
   return (
     <div>
       <div className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1">
         <Tag className={Tag === 'h2' ? 'font-semibold' : 'text-sm font-medium'}>
-          The admin should decide by <Time at={dispute.answer_due_at} />
+          {mustReply ? 'Reply now. The admin can decide at any time, and should by ' : 'The admin should decide by '}
+          <Time at={dispute.answer_due_at} />
+          {mustReply && '.'}
         </Tag>
-        <Due dispute={dispute} />
+        {!mustReply && <Due dispute={dispute} />}
       </div>
       <p className="mt-1 text-sm text-faint">
         Later than that it stays open and can still be decided; from <Day at={dispute.lapses_at} /> you can end it here.

@@ -112,7 +112,7 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
       )}
       {isOpen ? (
         <div className="mb-4">
-          <Deadline dispute={dispute} as="p" />
+          <Deadline dispute={dispute} as="p" mustReply={mustReply} />
           {isCaller && !listed && (
             <p className="mt-3 text-sm tabular-nums">{callerGist(BigInt(dispute.bond_lamports), dispute.price_usdc)}</p>
           )}
@@ -137,9 +137,7 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
             ],
           isForCreator && [
             'Your reply',
-            dispute.reply === null
-              ? 'None yet. Reply now; the admin can decide at any time.'
-              : 'Sent. You can replace it until the admin decides.',
+            dispute.reply === null ? 'None yet' : 'Sent. You can replace it until the admin decides.',
           ],
           dispute.bond_lamports > 0 && [
             isCaller ? 'Bond held' : 'Caller’s bond',

@@ -4,6 +4,7 @@ import { type Step, StepList } from '../../parts/stepList.tsx';
 import { formatAmount } from '../../parts/values.tsx';
 import { type CallParts, type Execution, isBeingOpened, isBeingReturned } from './facts.tsx';
 import { outcomeOfDispute, REFUND_TEXTS } from './outcome.ts';
+import { isUnderWay } from './polling.ts';
 import { RefundTransaction, refundedText, type ShownRefund, useRefund } from './refunded.tsx';
 
 export function Timeline(props: CallParts) {
@@ -12,17 +13,21 @@ export function Timeline(props: CallParts) {
 }
 
 function stepsOf({ execution, dispute, record }: CallParts, refunded: ShownRefund | null | undefined): Step[] {
-  const { status, archive } = execution;
+  const { status, archive, refund } = execution;
   if (isBeingReturned(execution)) return [DEPOSITED, returning(execution)];
   if (refunded?.isOfDeposit) return [DEPOSITED, paid(execution, refunded)];
   if (isBeingOpened(execution, record)) {
     return [{ name: 'Being opened', about: 'Solana has not confirmed it yet.', state: 'active' }];
   }
+  const price = execution.cost_usdc || execution.refunded_usdc;
+  const isUndecided = refund === null && isUnderWay(execution);
   return [
     {
       name: 'Price put into escrow',
       at: execution.initiated_at,
-      about: 'A signed result releases it; otherwise it returns to you.',
+      about: isUndecided
+        ? 'A signed result releases it; otherwise it returns to you.'
+        : price !== null && price > 0 && `${formatAmount(price)} locked on Solana.`,
       state: 'done',
     },
     ...answered(execution),

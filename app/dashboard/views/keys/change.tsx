@@ -13,6 +13,7 @@ import {
   GasLimit,
   type LimitTexts,
   ListField,
+  MaySpend,
   readLimitTexts,
   ScopeFields,
   SpendFields,
@@ -94,12 +95,22 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
   const { value: days } = readings.days;
   const grantEnd = days ? (money.now + days * DAY_SECONDS) * 1_000 : Number(grant.expiresAt) * 1_000;
   const ownEnd = ownEndOf(apiKey, grant);
+  const reach =
+    days === undefined
+      ? null
+      : {
+          agents: apiKey.allowed_agents,
+          ips: apiKey.allowed_ips,
+          endsAt: ownEnd ? Date.parse(ownEnd) : null,
+          until: grantEnd,
+        };
   const isSame = JSON.stringify(texts) === JSON.stringify(before);
   return (
     <SignDialog
       title={`What "${apiKey.name}" may spend`}
       about="The amount already spent still counts. The allowance of all keys does not change."
       doing="Changing the limits"
+      allows={<MaySpend texts={texts} readings={readings} reach={reach} />}
       confirm="Sign the limits"
       disabled={hasErrors || isSame}
       whyNot={hasErrors ? CORRECT_FIRST : 'Change a limit first.'}
@@ -124,16 +135,7 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
         texts={texts}
         readings={readings}
         onChange={setTexts}
-        reach={
-          readings.days.value === undefined
-            ? null
-            : {
-                agents: apiKey.allowed_agents,
-                ips: apiKey.allowed_ips,
-                endsAt: ownEnd ? Date.parse(ownEnd) : null,
-                until: grantEnd,
-              }
-        }
+        reach={reach}
         end={{ label: 'Ends after, days from now', hint: 'Empty: unchanged' }}
       />
       <Advanced about="network fees" hasErrors={readings.maxGas.error !== null}>

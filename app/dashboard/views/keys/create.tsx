@@ -19,6 +19,7 @@ import {
   CORRECT_FIRST,
   GasLimit,
   ListField,
+  MaySpend,
   nameError,
   ReplaceDelegate,
   readLimitTexts,
@@ -66,6 +67,7 @@ export function CreateDialog(props: CreateDialogProps) {
     scopes.length === 0 ||
     Object.values(readings).some(({ error }) => error !== null) ||
     hasAdvancedErrors;
+  const reach = reachOf(money, readings.days.value, allowedAgents, allowedIps);
   const isBlocked = money.balance === null || (money.otherDelegate !== null && !mayReplace);
 
   const whyNot = whyNotYet({
@@ -86,6 +88,7 @@ export function CreateDialog(props: CreateDialogProps) {
           title={title}
           about="Your USDC stays in your wallet until a call is paid. The chain enforces what the key may spend."
           rows={lamports.error === null && isSponsored !== undefined ? cost.rows : []}
+          allows={<MaySpend texts={limits} readings={readings} reach={reach} />}
           pays={cost.total}
           doing="Setting what the key may spend"
           spends={cost}
@@ -127,7 +130,7 @@ export function CreateDialog(props: CreateDialogProps) {
             texts={limits}
             readings={readings}
             onChange={setLimits}
-            reach={reachOf(money, readings.days.value, allowedAgents, allowedIps)}
+            reach={reach}
             end={{ label: 'Ends after, days', hint: `At most ${money.limits.grantDays}` }}
           />
           <Advanced about="agents, IP addresses, network fees, allowance" hasErrors={hasAdvancedErrors}>

@@ -9,8 +9,7 @@ import { read } from '../../parts/reading.ts';
 import { Checkbox, Input, Select, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id } from '../../parts/values.tsx';
 import type { WalletMoney } from './money.ts';
-import { SpendWords } from './spendWords.tsx';
-import { HOUR, PERIODS, type Reach, SCOPES, WEEK } from './words.ts';
+import { HOUR, PERIODS, type Reach, SCOPES, spendWords, WEEK } from './words.ts';
 
 /** The limits as typed. */
 export interface LimitTexts {
@@ -88,9 +87,28 @@ interface SpendFieldsProps extends LimitFieldsProps {
   end: { label: string; hint: string };
 }
 
-/** What a key may spend and until when, and the sentence that it makes. */
+/** The sentences that the fields make; null while one of them is not valid. */
+function wordsOf({ texts, readings, reach }: Pick<SpendFieldsProps, 'texts' | 'readings' | 'reach'>) {
+  const { perPeriod, total, perExecution } = readings;
+  if (perPeriod.error !== null || total.error !== null || perExecution.error !== null || !reach) return null;
+  const [periodMax, totalMax, perExecutionMax] = [perPeriod.value, total.value, perExecution.value];
+  return spendWords({ periodMax, totalMax, perExecutionMax, periodSeconds: Number(texts.periodSeconds) }, reach);
+}
+
+/** What a signature lets the key spend. It stays beside the button, because the fields may be out of sight. */
+export function MaySpend(props: Parameters<typeof wordsOf>[0]) {
+  const words = wordsOf(props);
+  return (
+    <p aria-live="polite" className="min-h-10 font-medium text-ink tabular-nums">
+      {words && `The key may spend ${words.chain} `}
+      {words?.unlimited && <span className="text-warn">{words.unlimited}</span>}
+    </p>
+  );
+}
+
+/** What a key may spend and until when. */
 export function SpendFields(props: SpendFieldsProps) {
-  const { texts, readings, reach, end } = props;
+  const { texts, readings, end } = props;
   const field = fieldOf(props);
   const periods = [...new Set([...OFFERED, Number(texts.periodSeconds)])].sort((one, other) => one - other);
   const [perPeriod, total, perExecution] = [readings.perPeriod, readings.total, readings.perExecution];
@@ -109,20 +127,9 @@ export function SpendFields(props: SpendFieldsProps) {
         <Input label="Per call, USDC" inputMode="decimal" {...field('perExecution')} error={perExecution.error} />
         <Input label={end.label} hint={end.hint} inputMode="numeric" {...field('days')} error={readings.days.error} />
       </div>
-      <div className="grid gap-1 text-sm" aria-live="polite">
-        {perPeriod.error === null && total.error === null && perExecution.error === null && reach && (
-          <SpendWords
-            limits={{
-              periodMax: perPeriod.value,
-              periodSeconds: Number(texts.periodSeconds),
-              totalMax: total.value,
-              perExecutionMax: perExecution.value,
-            }}
-            reach={reach}
-            warns
-          />
-        )}
-      </div>
+      <p className="text-sm" aria-live="polite">
+        {wordsOf(props)?.service}
+      </p>
     </div>
   );
 }

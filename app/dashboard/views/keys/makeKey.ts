@@ -38,7 +38,7 @@ interface KeyWishes {
 /** Everything that leaves the wallet when a key is made, which is no USDC: `gas` is what the gas balance gets, lamports. */
 export function keyCost({ grantDeposit }: Pick<WalletMoney, 'grantDeposit'>, gas = 0n) {
   const lamports = grantDeposit + gas + SIGNATURE_FEE;
-  const total = `about ${formatLamports(lamports)}, of which ${formatSol(grantDeposit)} is a deposit: once the key has ended, you get it back with one signature`;
+  const total = `about ${formatLamports(lamports)}; after the key’s end you can take back ${formatSol(grantDeposit)} of it`;
   const rows: (readonly [string, string])[] =
     gas > 0n ? [['Gas balance', `${formatLamports(gas)} for network fees of calls, which you can withdraw`]] : [];
   return { lamports, total, rows };

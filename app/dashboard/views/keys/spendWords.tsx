@@ -1,20 +1,12 @@
 /** What a key may spend and do, with who enforces it. */
-import { cx } from '../../parts/ui.tsx';
-import { type Reach, spendWords } from './words.ts';
+import { type Reach, type SpendLimits, spendWords } from './words.ts';
 
-interface SpendWordsProps {
-  limits: Parameters<typeof spendWords>[0];
-  reach: Reach;
-  /** A missing limit stands out, because it is set now. */
-  warns?: boolean;
-}
-
-export function SpendWords({ limits, reach, warns = false }: SpendWordsProps) {
+export function SpendWords({ limits, reach }: { limits: SpendLimits; reach: Reach }) {
   const { chain, unlimited, service } = spendWords(limits, reach);
   return (
     <>
       <p className="font-medium tabular-nums">
-        {chain} {unlimited && <span className={cx(warns && 'text-warn')}>{unlimited}</span>}
+        The chain enforces: {chain} {unlimited}
       </p>
       <p>{service}</p>
     </>

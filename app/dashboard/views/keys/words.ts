@@ -4,7 +4,7 @@ import { least } from '../../../sdk/wire/amounts.ts';
 import type { KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { DAY_SECONDS } from '../../parts/days.ts';
-import { formatAmount, formatList, formatSpan } from '../../parts/values.tsx';
+import { formatList, formatNumber, formatSpan } from '../../parts/values.tsx';
 
 export const HOUR = 3_600;
 export const WEEK = 7 * DAY_SECONDS;
@@ -24,21 +24,23 @@ export interface Reach {
 
 const dayOf = (ms: number): string => new Date(ms).toLocaleDateString(undefined, { dateStyle: 'medium' });
 
+export type SpendLimits = Pick<GrantFields, 'periodMax' | 'periodSeconds' | 'totalMax' | 'perExecutionMax'>;
+
 /** What the chain lets a key spend, with the limits that it has not, and what the marketplace lets it do. */
 export function spendWords(
-  limits: Pick<GrantFields, 'periodMax' | 'periodSeconds' | 'totalMax' | 'perExecutionMax'>,
+  limits: SpendLimits,
   { agents, ips, endsAt, until }: Reach,
 ): { chain: string; unlimited: string; service: string } {
   const { periodMax, periodSeconds, totalMax, perExecutionMax } = limits;
-  const show = (amount: bigint) => formatAmount(toUsdc(amount));
+  const show = (amount: bigint) => formatNumber(toUsdc(amount));
   const period = PERIODS[periodSeconds] ?? formatSpan(periodSeconds);
   // A limit that another one makes idle is none.
   const hasPeriod = periodMax < totalMax;
   const hasCall = perExecutionMax < least(periodMax, totalMax);
   const amounts = [
     hasPeriod && `${show(periodMax)} per ${period}`,
-    `${show(totalMax)} in all`,
     hasCall && `${show(perExecutionMax)} per call`,
+    `${show(totalMax)} in all`,
   ].filter((text) => text !== false);
   const idle = [!hasPeriod && `per ${period}`, !hasCall && 'per call'].filter((text) => text !== false);
   const agentWords =
@@ -47,7 +49,7 @@ export function spendWords(
   const isEarlier = endsAt !== null && endsAt < until;
   const end = isEarlier ? `, until ${dayOf(endsAt)}` : '';
   return {
-    chain: `The chain enforces: ${amounts.join(', ')}, until ${dayOf(until)}.`,
+    chain: `${amounts.join(', ').replace(' ', ' USDC ')}, until ${dayOf(until)}.`,
     unlimited: idle.length > 0 ? `No separate limit ${idle.join(' or ')}.` : '',
     service: `This service enforces: ${agentWords}, ${ipWords}${end}.`,
   };

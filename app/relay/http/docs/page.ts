@@ -46,7 +46,7 @@ export const SECTIONS: [id: string, title: string][] = [
 ];
 
 /** Who the sections are for, by the first of each group. */
-const GROUPS: Record<string, string> = { keys: 'For callers', creators: 'For creators', examples: 'For both' };
+const GROUPS: Record<string, string> = { keys: 'For callers', creators: 'For creators', webhooks: 'For both' };
 
 interface Deployment {
   environment: 'live' | 'test';
