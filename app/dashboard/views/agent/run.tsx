@@ -1,11 +1,11 @@
 /** Calls the agent from here: the request, its cost, the payer, and then the result. */
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { TestMark } from '../../parts/badges.tsx';
+import { SpendButton } from '../../parts/badges.tsx';
 import type { SchemaFormHandle } from '../../parts/form/jsonField.tsx';
 import { missingIn } from '../../parts/form/schema.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
-import { Button, Input, TextArea } from '../../parts/ui.tsx';
+import { Input, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatList, formatSpan } from '../../parts/values.tsx';
 import { LastInputs } from './lastInputs.tsx';
 import { type Draft, EMPTY, isExample, useDraft } from './run/draft.ts';
@@ -213,18 +213,9 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
           error={errorOf('apiKey')}
         />
         <Money agent={agent} payer={draft.payer} apiKey={draft.apiKey} />
-        <div className="flex items-center gap-2">
-          <Button
-            type="submit"
-            kind="primary"
-            className="flex-1"
-            disabled={whyNot !== null || draft.isReading}
-            aria-describedby={WHY_NOT}
-          >
-            Pay {formatAmount(agent.price_per_call_usdc)} and run
-          </Button>
-          <TestMark />
-        </div>
+        <SpendButton type="submit" disabled={whyNot !== null || draft.isReading} aria-describedby={WHY_NOT}>
+          Pay {formatAmount(agent.price_per_call_usdc)} and run
+        </SpendButton>
         <p id={WHY_NOT} className="-mt-2 min-h-5 text-sm text-faint">
           {whyNot}
         </p>
