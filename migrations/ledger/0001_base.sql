@@ -298,7 +298,7 @@ CREATE TABLE admin_actions (
   -- `done`, or the code of the error.
   outcome TEXT
 ) STRICT;
-CREATE INDEX admin_actions_by_time ON admin_actions (begun_ms, action_id);
+CREATE INDEX admin_actions_by_time ON admin_actions ((coalesce(ended_ms, begun_ms)), action_id);
 CREATE INDEX admin_actions_of_subject ON admin_actions (subject, action, begun_ms);
 
 -- The creator's reply to a dispute; it can be changed until the dispute ends.

@@ -65,7 +65,7 @@ function addLog(group: Command): void {
         printTable(events, ['at', 'event', 'signature', 'data'], options.json);
       } else {
         const { actions } = await listAdminActions(service, admin, page);
-        printTable(actions, ['begun_at', 'wallet', 'action', 'subject', 'outcome'], options.json);
+        printTable(actions, ['begun_at', 'ended_at', 'wallet', 'action', 'subject', 'outcome'], options.json);
       }
     });
 }

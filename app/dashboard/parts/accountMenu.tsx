@@ -50,14 +50,10 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
               <Badge
                 tone={tone}
                 // A wide window's header has the admin's number, and what waits for a reply, beside its links.
-                className={cx(
-                  'max-xl:px-1.5 max-sm:size-2 max-sm:bg-current! max-sm:p-0!',
-                  own === unanswered && 'lg:hidden',
-                )}
+                className={cx('max-xl:px-1.5', own === unanswered && 'lg:hidden')}
                 title={own + queue === 1 ? 'Open dispute' : 'Open disputes'}
               >
-                <span className="max-sm:sr-only">{own + queue}</span>{' '}
-                <span className="max-xl:sr-only">{own + queue === 1 ? 'dispute' : 'disputes'}</span>
+                {own + queue} <span className="max-xl:sr-only">{own + queue === 1 ? 'dispute' : 'disputes'}</span>
                 <span className="sr-only"> open</span>
               </Badge>
             )}

@@ -1,6 +1,7 @@
 /** Badges with the same meaning everywhere. */
+import type { ComponentProps } from 'react';
 import type { AgentSummary } from '../../sdk/wire/wire.ts';
-import { Badge } from './ui.tsx';
+import { Badge, Button } from './ui.tsx';
 import { formatCount, formatRate } from './values.tsx';
 
 /** Below this share of completed calls an agent is failing. */
@@ -86,6 +87,18 @@ export function TestMark() {
     <Badge tone="warn" className="hidden test:inline-flex" title="Test network: USDC and SOL here have no value">
       TEST
     </Badge>
+  );
+}
+
+/** A button that spends, with the mark at its right end. */
+export function SpendButton(props: ComponentProps<typeof Button>) {
+  return (
+    <span className="relative flex">
+      <Button kind="primary" className="flex-1 test:pr-17" {...props} />
+      <span className="pointer-events-none absolute inset-y-0 right-3 flex items-center">
+        <TestMark />
+      </span>
+    </span>
   );
 }
 

@@ -6,11 +6,11 @@ import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
 import type { AgentFull } from '../../sdk/wire/wire.ts';
 import { Avatar } from '../parts/avatar.tsx';
-import { ForTests, Health, TestMark, Verified } from '../parts/badges.tsx';
+import { ForTests, Health, SpendButton, Verified } from '../parts/badges.tsx';
 import { TabLine } from '../parts/tabs.tsx';
 import { isForTests, isShownTag, TEST_TAG } from '../parts/testTag.ts';
 import { Trouble } from '../parts/trouble.tsx';
-import { Badge, Button, buttonStyle, PageHead, Skeleton, withUnit } from '../parts/ui.tsx';
+import { Badge, buttonStyle, PageHead, Skeleton, withUnit } from '../parts/ui.tsx';
 import { formatAmount, shorten } from '../parts/values.tsx';
 import { agentQuery, developmentWalletsPath, queryClient } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
@@ -80,19 +80,15 @@ function Loaded({ agent }: { agent: AgentFull }) {
               </Link>
             )}
             {isOffered && (
-              <span className="flex items-center gap-2">
-                <Button
-                  kind="primary"
-                  onClick={() => {
-                    open('run');
-                    // This button disappears while it has the focus.
-                    runTab.current?.focus();
-                  }}
-                >
-                  Run this agent
-                </Button>
-                <TestMark />
-              </span>
+              <SpendButton
+                onClick={() => {
+                  open('run');
+                  // This button disappears while it has the focus.
+                  runTab.current?.focus();
+                }}
+              >
+                Run this agent
+              </SpendButton>
             )}
           </div>
           {isOffered && isKnown && !wallet && developmentWalletsPath() !== '' && (

@@ -119,7 +119,13 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
   const { result } = execution;
   const decision = useRef<HTMLElement>(null);
   const reply = useRef<HTMLElement>(null);
-  const replies = (
+  const mayReply = isOpen && reader === 'creator';
+  const isSilent = dispute.reply === null && !mayReply;
+  const replies = isSilent ? (
+    <div className="px-4 sm:px-5">
+      <Reply dispute={dispute} reader={reader} />
+    </div>
+  ) : (
     <Card ref={reply} tabIndex={-1}>
       <h2 className="mb-4 font-semibold">{reader === 'creator' ? 'Your reply' : 'The creator’s reply'}</h2>
       <Reply dispute={dispute} reader={reader} />
@@ -142,7 +148,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
               {reader === 'caller' ? 'You opened it' : 'Opened'} <Time at={dispute.opened_at} />
             </span>
             <CallOf dispute={dispute} reader={reader} />
-            {isOpen && reader === 'creator' && (
+            {mayReply && (
               <strong className="w-full font-semibold text-ink">
                 <MostAtStake dispute={dispute} whose="your" /> The admin can decide at any time, and should by{' '}
                 <span className="whitespace-nowrap">
@@ -159,7 +165,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             Decide
           </Button>
         )}
-        {isOpen && reader === 'creator' && (
+        {mayReply && (
           <Button kind={dispute.reply === null ? 'primary' : 'plain'} onClick={() => reply.current?.focus()}>
             Reply
           </Button>
@@ -183,7 +189,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           >
             <Evidence dispute={dispute} reader={reader} />
           </Fold>
-          {reader === 'caller' && replies}
+          {!mayReply && replies}
           <Fold
             title="What was asked"
             gist={asked === '' ? 'not known' : <Beginning text={asked} />}
@@ -206,9 +212,9 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
               <Result text={result} name={execution.execution_id} />
             )}
           </Fold>
-          {reader !== 'caller' && replies}
+          {mayReply && replies}
           {reader === 'admin' && isOpen && <Promised dispute={dispute} />}
-          {isOpen && reader === 'creator' && <AtStake dispute={dispute} reader={reader} />}
+          {mayReply && <AtStake dispute={dispute} reader={reader} />}
           {found.others && <Others others={found.others} />}
         </div>
         {mayDecide && (

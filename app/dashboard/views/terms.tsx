@@ -39,35 +39,30 @@ export default function View() {
       <div className="grid gap-6">
         {!config &&
           (error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-72" />)}
+        {/* In pairs of about the same height. */}
         <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 lg:grid-cols-[repeat(2,minmax(0,1fr))]">
-          <div className={COLUMN}>
-            {config && (
-              <>
-                <Calls config={config} />
-                <Listings config={config} />
-              </>
-            )}
+          {config && (
+            <>
+              <Calls config={config} />
+              <Disputes config={config} />
+              <Listings config={config} />
+              <Roles config={config} pending={pending} />
+            </>
+          )}
+          <div className="grid grid-cols-[minmax(0,1fr)] gap-6">
             {wallet && wallet === pending?.guardian && (
               <Suspense fallback={<Skeleton className="h-48" />}>
                 <Guardian />
               </Suspense>
             )}
             <Changes />
-            <Effects />
           </div>
-          {config && (
-            <div className={COLUMN}>
-              <Disputes config={config} />
-              <Roles config={config} pending={pending} />
-            </div>
-          )}
+          <Effects />
         </div>
       </div>
     </>
   );
 }
-
-const COLUMN = 'grid grid-cols-[minmax(0,1fr)] gap-6';
 
 /** Settings whose changes have the same effect share a point. */
 function Effects() {

@@ -1,6 +1,6 @@
 /** The table of the admin's actions through the relays of this ledger. Rows are never deleted. */
 import { randomUUID } from 'node:crypto';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { countRows, readTogether } from '../../database/portable.ts';
 import type { LedgerDatabase, LedgerTables } from './tables.ts';
 
@@ -49,14 +49,15 @@ export async function prolongReading(
   return numUpdatedRows > 0n;
 }
 
-/** A page, newest first. The total counts up to `counted` beyond the offset. */
+/** A page, newest end first. The total counts up to `counted` beyond the offset. */
 export function readActions(
   views: Kysely<LedgerDatabase>,
   { limit, offset }: { limit: number; offset: number },
   counted: number,
 ): Promise<{ rows: LedgerTables['admin_actions'][]; total: number }> {
   return readTogether(views, async (moment) => {
-    const actions = moment.selectFrom('admin_actions').orderBy('begun_ms', 'desc').orderBy('action_id', 'desc');
+    const last = sql<bigint>`coalesce(ended_ms, begun_ms)`;
+    const actions = moment.selectFrom('admin_actions').orderBy(last, 'desc').orderBy('action_id', 'desc');
     const total = await countRows(moment, actions.select('action_id').limit(offset + counted));
     return { rows: await actions.selectAll().limit(limit).offset(offset).execute(), total };
   });

@@ -236,7 +236,7 @@ export const operationProcedures = {
   /** Read from the chain at most 4 seconds ago. */
   'config.changes': { kind: 'query', access: 'public', input: z.void(), output: PendingChanges },
   'operation.state': { kind: 'query', access: 'admin', input: z.void(), output: OperationState },
-  /** The admin's actions through this service, newest first. */
+  /** The admin's actions through this service, by their end, newest first. */
   'operation.actions': {
     kind: 'query',
     access: 'admin',

@@ -1,8 +1,8 @@
 /** A dispute's remaining time, out of the 72 hours in which the admin promises to decide. */
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
-import { Badge, Note, type Tone } from '../../parts/ui.tsx';
-import { formatSpan, Status } from '../../parts/values.tsx';
+import { Badge, type Tone } from '../../parts/ui.tsx';
+import { formatSpan, Status, Time } from '../../parts/values.tsx';
 
 /** Below this, the remaining time counts as short. */
 const SOON_SECONDS = 24 * 3_600;
@@ -29,22 +29,21 @@ export function unheardWords({ has_evidence, reply }: DisputeSummary): string | 
   return reply === null ? 'The creator has not replied yet' : null;
 }
 
-/** The same beside the decision. */
-export function UnheardNote({ dispute }: { dispute: DisputeSummary }) {
-  const left = useSecondsLeft(dispute);
-  const words = unheardWords(dispute);
-  if (words === null) return null;
-  return (
-    <Note tone="warn">
-      {words}. {left > 0 ? 'You can wait until it is due; a decision is final.' : 'A decision is final.'}
-    </Note>
-  );
-}
-
-/** The same with the time left, before the admin signs. */
+/** The same, and until when the decision can wait. */
 export function Unheard({ dispute }: { dispute: DisputeSummary }) {
   const left = useSecondsLeft(dispute);
-  return `${unheardWords(dispute)}; ${left < 0 ? `due ${formatSpan(-left)} ago` : `due in ${formatSpan(left)}`}.`;
+  return (
+    <>
+      {unheardWords(dispute)}.{' '}
+      {left > 0 ? (
+        <>
+          You can wait with the decision until <Time at={dispute.answer_due_at} />: it is final.
+        </>
+      ) : (
+        'A decision is final.'
+      )}
+    </>
+  );
 }
 
 /** The remaining time as text beside the due time, for an open dispute on a coloured surface. */

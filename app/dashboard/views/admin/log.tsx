@@ -13,7 +13,7 @@ import { PAGE_SIZE } from './search.ts';
 import { By, SignedBy } from './signedBy.tsx';
 
 const REFRESH_MS = 15_000;
-/** From here on, the end of an action is shown, too. */
+/** From here on, the beginning of an action is shown, too. */
 const LONG_MS = 1_000;
 
 const ACTION_WORDS: Record<AdminActionName, string> = {
@@ -67,7 +67,7 @@ function Actions() {
   return (
     <Section
       title="Sign-ins, reads and saved reasons"
-      about="What the admin did through this service, with every read of private data. Repeated reads within ten minutes share one row, from the first to the last."
+      about="What the admin did through this service, with every read of private data. Repeated reads within ten minutes share one row, with the last time and the first."
       what="The log"
       empty="Nothing is logged yet"
       head={['When', 'What', 'By', 'About']}
@@ -92,11 +92,10 @@ function ActionRow({ action }: { action: AdminAction }) {
   return (
     <tr className={cx(ROW, READS.has(action.action) && 'text-faint')}>
       <td>
-        <Time at={begun_at} hasSeconds />
+        <Time at={ended_at ?? begun_at} hasSeconds />
         {isLong && (
           <>
-            {' '}
-            to <Clock at={ended_at} />
+            , since <Clock at={begun_at} />
           </>
         )}
       </td>

@@ -8,13 +8,13 @@ import { Choice } from '../../parts/choice.tsx';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { type Reading, read } from '../../parts/reading.ts';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
-import { Button, Facts, Input, TextArea } from '../../parts/ui.tsx';
+import { Button, Facts, Input, Note, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports } from '../../parts/values.tsx';
 import { useCreatorName } from '../disputes/creatorName.ts';
 import { awardPayment, depositReturn } from '../disputes/payouts.ts';
 import { isPausedBy, mostTaken, type Stakes, slashedOf, stakesQuery } from '../disputes/stakes.ts';
 import { idBytes } from '../executions/record.ts';
-import { Unheard, UnheardNote, unheardWords } from './due.tsx';
+import { Unheard, unheardWords } from './due.tsx';
 
 const MAX_REASON = 8_000;
 
@@ -70,7 +70,11 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
           </Choice>
         </div>
         {/* The review repeats it. */}
-        {side === null && <UnheardNote dispute={dispute} />}
+        {side === null && unheardWords(dispute) && (
+          <Note tone="warn">
+            <Unheard dispute={dispute} />
+          </Note>
+        )}
         {side === 'caller' && (
           <Input
             label="Taken from the collateral, USDC"

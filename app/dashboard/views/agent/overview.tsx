@@ -84,11 +84,11 @@ export function Overview({ agent }: { agent: AgentFull }) {
             <Markdown text={agent.description} />
           </Purpose>
         </Suspense>
-        {/* In one column the terms come before the long parts. */}
-        <Terms agent={agent} className="border-t-0! pt-0! lg:hidden" />
         {agent.status === 'paused' && <Others agent={agent} />}
         <Example agentId={agent.agent_id} />
         <Record agent={agent} />
+        {/* In one column the terms come before the long parts. */}
+        <Terms agent={agent} className="border-t-0! pt-0! lg:hidden" />
         <SchemaFields
           title="Input"
           schema={agent.input_schema}

@@ -1,12 +1,12 @@
 /** Calls the agent from here: the request, its cost, the payer, and then the result. */
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { TestMark } from '../../parts/badges.tsx';
+import { SpendButton } from '../../parts/badges.tsx';
 import { NewToThis } from '../../parts/explained.tsx';
 import type { SchemaFormHandle } from '../../parts/form/jsonField.tsx';
 import { missingIn } from '../../parts/form/schema.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
-import { Button, Input, TextArea } from '../../parts/ui.tsx';
+import { Input, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatList, formatSpan } from '../../parts/values.tsx';
 import { isShared, useConnected } from '../../wallet/wallets.ts';
 import { LastInputs } from './lastInputs.tsx';
@@ -225,18 +225,9 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
         <p className="-mt-2 text-sm">
           <NewToThis />
         </p>
-        <div className="flex items-center gap-2">
-          <Button
-            type="submit"
-            kind="primary"
-            className="flex-1"
-            disabled={whyNot !== null || draft.isReading}
-            aria-describedby={WHY_NOT}
-          >
-            Pay {formatAmount(agent.price_per_call_usdc)} and run
-          </Button>
-          <TestMark />
-        </div>
+        <SpendButton type="submit" disabled={whyNot !== null || draft.isReading} aria-describedby={WHY_NOT}>
+          Pay {formatAmount(agent.price_per_call_usdc)} and run
+        </SpendButton>
         <p id={WHY_NOT} className="-mt-2 min-h-5 text-sm text-faint">
           {whyNot}
         </p>

@@ -6,8 +6,8 @@ import { useMutation, useQueries } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
-import { TestMark } from '../../parts/badges.tsx';
-import { Button, cx, Note, Skeleton } from '../../parts/ui.tsx';
+import { SpendButton } from '../../parts/badges.tsx';
+import { cx, Note, Skeleton } from '../../parts/ui.tsx';
 import { formatNumber, Time } from '../../parts/values.tsx';
 import { developmentWalletsPath, explain } from '../../service.ts';
 import { signIn, useSession } from '../../wallet/session.ts';
@@ -86,12 +86,9 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
           {!isOwn && ' Everybody who uses it sees this call.'}
         </span>
       </p>
-      <span className="flex items-center gap-2">
-        <Button kind="primary" busy={run.isPending} disabled={!isKnown || !testWallet} onClick={() => run.mutate()}>
-          Run it
-        </Button>
-        <TestMark />
-      </span>
+      <SpendButton busy={run.isPending} disabled={!isKnown || !testWallet} onClick={() => run.mutate()}>
+        Run it
+      </SpendButton>
       {run.error && (
         <div className="w-full">
           <Note tone="bad" title="It did not start">

@@ -6,18 +6,26 @@ import { Unread } from '../../parts/trouble.tsx';
 import { agentQuery } from '../../service.ts';
 import { SchemaFields } from '../agent/schema/schemaFields.tsx';
 import { Fold } from './fold.tsx';
+import { stakesQuery } from './stakes.ts';
 
 const Markdown = lazy(() => import('../../parts/markdown.tsx'));
 
 export function Promised({ dispute }: { dispute: DisputeSummary }) {
   const query = useQuery(agentQuery(dispute.agent_id));
   const { data: agent } = query;
+  const { data: stakes } = useQuery(stakesQuery(dispute.agent_id, dispute.execution_id));
   return (
-    <Fold title="What the agent promises" gist="as listed now" open>
+    <Fold
+      title="What the agent promises"
+      gist={stakes?.isSameListing ? 'the same as at the call' : 'as listed now'}
+      open
+    >
       <Unread query={query} what="The description" className="h-24" />
       {agent && (
         <>
-          <p className="text-sm text-faint">The description may have changed since the call.</p>
+          {stakes?.isSameListing === false && (
+            <p className="text-sm text-faint">The description may have changed since the call.</p>
+          )}
           <p className="text-sm font-medium">{agent.tagline}</p>
           <Suspense fallback={<p className="text-sm whitespace-pre-line">{agent.description}</p>}>
             <Markdown text={agent.description} />

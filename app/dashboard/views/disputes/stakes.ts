@@ -23,6 +23,8 @@ export interface Stakes {
   /** The most that a decision can take, in prices of the call. */
   multiple: bigint;
   status: 'active' | 'paused' | 'delisted';
+  /** True if the listing has not changed since the call; false also if the chain no longer has the call's record. */
+  isSameListing: boolean;
 }
 
 /** `executionId`: of an existing dispute; null before it is opened. */
@@ -38,13 +40,15 @@ async function readStakes(agentId: string, executionId: string | null): Promise<
   const { marketplace, program, readListing, readCollateral, PublicKey } = await openChain();
   const { connection, config } = marketplace;
   const listing = new PublicKey(agentId);
-  const [{ price, status }, { deposited, slashed, forfeited }, held] = await Promise.all([
-    readListing(connection, listing),
-    readCollateral(connection, listing),
-    executionId === null
-      ? null
-      : connection.getAccountInfo(program.findDispute(program.findExecution(idBytes(executionId)))),
-  ]);
+  const recordAddress = executionId === null ? null : program.findExecution(idBytes(executionId));
+  const [{ price, status, listingVersion }, { deposited, slashed, forfeited }, [held = null, record = null]] =
+    await Promise.all([
+      readListing(connection, listing),
+      readCollateral(connection, listing),
+      recordAddress === null
+        ? []
+        : connection.getMultipleAccountsInfo([program.findDispute(recordAddress), recordAddress]),
+    ]);
   const dispute = program.decodeOwn('Dispute', held);
   const tier = config.tiers.slice(0, config.tierCount).find(({ maxPrice }) => price <= maxPrice);
   const { disputeLapseSeconds, endedDisputeSeconds, slashMultiple } = program.constants;
@@ -61,6 +65,7 @@ async function readStakes(agentId: string, executionId: string | null): Promise<
     required: tier ? tier.deposit : null,
     multiple: slashMultiple,
     status,
+    isSameListing: program.decodeOwn('ExecutionRecord', record)?.listingVersion === listingVersion,
   };
 }
 
