@@ -191,6 +191,7 @@ class Execution(ExecutionSummary):
     result_hash: str | None
     creator_amount_usdc: Usdc
     platform_amount_usdc: Usdc
+    service_fee_usdc: Usdc | None = None
     tokens_used: int | None
     ipfs_url: str | None
     signature: str | None = None
@@ -249,6 +250,7 @@ class StatementFigures(Model):
     refunded_usdc: Usdc
     returned_usdc: Usdc
     slashed_usdc: Usdc
+    service_fee_usdc: Usdc | None = None
 
 
 class StatementDay(StatementFigures):
@@ -276,6 +278,7 @@ class SpendRow(Model):
     paid_usdc: Usdc
     refunded_usdc: Usdc
     returned_usdc: Usdc
+    service_fee_usdc: Usdc | None = None
 
 
 class SpendStatement(Model):
