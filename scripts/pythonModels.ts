@@ -92,6 +92,7 @@ const SECRET = 'WebhookSecret.secret';
 const WORDS = ['from', 'in'];
 /** Of a line, with the indentation. */
 const MOST_CHARACTERS = 120;
+const INDENT = 4;
 
 /** More lines of a class. */
 const MORE: Record<string, string> = {
@@ -104,6 +105,19 @@ const MORE: Record<string, string> = {
 };
 
 const NULL = { type: 'null' };
+/** A field's docstring, in lines that fit. */
+function docOf(about: string): string {
+  const whole = `"""${about}"""`;
+  if (whole.length + INDENT <= MOST_CHARACTERS) return whole;
+  const lines = [''];
+  for (const word of `"""${about}`.split(' ')) {
+    const line = `${lines.at(-1)} ${word}`.trimStart();
+    if (line.length + INDENT <= MOST_CHARACTERS) lines[lines.length - 1] = line;
+    else lines.push(word);
+  }
+  return [...lines, '"""'].join(`\n${' '.repeat(INDENT)}`);
+}
+
 const isNull = ({ type }: Shape) => type === 'null';
 
 /** The content of models.py. */
@@ -135,9 +149,8 @@ export function generatePythonModels(): string {
     const option = isWord ? `alias="${field}"` : place === SECRET ? 'repr=False' : null;
     const value = option ? ` = Field(${option})` : isRequired ? '' : ' = None';
     const about = shape.description?.replace(/\bnull\b/g, 'None').replaceAll('’', "'");
-    const doc = `"""${about}"""`;
-    const isShort = about !== undefined && doc.length + 4 <= MOST_CHARACTERS && !/["\\\n]/.test(about);
-    return [`${field}${isWord ? '_' : ''}: ${type}${value}`, ...(isShort ? [doc] : [])];
+    const doc = about && !/["\\\n]/.test(about) ? [docOf(about)] : [];
+    return [`${field}${isWord ? '_' : ''}: ${type}${value}`, ...doc];
   }
 
   function typeOf(place: string, shape: Shape): string {

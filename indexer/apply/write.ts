@@ -212,7 +212,7 @@ export function endDeposit(
   unit: Unit,
   deposit: string,
   { signature, slot }: { signature: string; slot: bigint },
-  state: Pick<DepositRow, 'status' | 'ended_at' | 'closed'>,
+  state: Pick<DepositRow, 'status' | 'ended_at' | 'closed'> & Partial<Pick<DepositRow, 'service_fee'>>,
 ): void {
   changeRow(unit, 'deposits', deposit, { ...state, end_signature: signature, slot });
 }

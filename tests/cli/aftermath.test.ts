@@ -68,6 +68,7 @@ describe('the command line: after a call', function () {
       refunded_usdc: toUsdc(BigInt(REFUNDED) * PRICE),
       returned_usdc: 0,
       slashed_usdc: 0,
+      service_fee_usdc: 0,
     };
     const statement = await untilFound('the index has all', async () => {
       const found = await read(caller, 'caller');

@@ -272,7 +272,7 @@ describe('the caller', function () {
     });
   });
 
-  it('reads into which deposit a call by x402 was paid', async () => {
+  it('reads into which deposit a call by x402 was paid, and its service fee, which counts as paid', async () => {
     const { demo, agent, sendUntil } = site.visitor;
     const payer = readKeypair(demo.callers[0]!.keypair_path, "the caller's keypair");
     const url = `${site.baseUrl}/v1/x402/agents/${agent('sandbox-echo').agent_id}/execute`;
@@ -289,9 +289,14 @@ describe('the caller', function () {
     const answer = await bought.text();
     expect(bought.status, answer).to.equal(200);
     const id: string = JSON.parse(answer).execution_id;
-    await sendUntil(`/v1/executions/${id}`, 0, ({ body }) => body.status === 'completed');
+    await sendUntil(`/v1/executions/${id}`, 0, ({ body }) => body.status === 'completed' && body.service_fee_usdc);
+    const hasFee = (row: { service_fee_usdc: number }) => row.service_fee_usdc > 0;
+    await sendUntil('/v1/statements/spend', 0, ({ body }) => body.rows.some(hasFee));
     await site.visit({ as: 'Demo caller 1' }, async (page) => {
+      await page.goto('/spend');
+      await page.getByText('Of which x402 service fees 0.005 USDC', { exact: true }).waitFor();
       await page.goto(`/executions/${id}`);
+      await page.getByText('0.005 USDC, not refundable', { exact: true }).waitFor();
       const facts = page.locator('details').filter({ has: page.getByRole('heading', { name: 'On the chain' }) });
       await facts.getByText('On the chain').click();
       const row = facts.locator('dl > div').filter({ has: page.locator('dt', { hasText: 'Paid by x402 into' }) });

@@ -132,7 +132,8 @@ describe('the statements of a wallet', function () {
   it('show the payments by agent and by key, with a chart, a table and the CSV of the service', () =>
     site.visit(CALLER, async (page) => {
       const { rows } = JSON.parse(await textOf('/v1/statements/spend')) as SpendStatement;
-      const paidIn = (some: SpendRow[]) => usdcOf(some.reduce((sum, row) => sum + parseUsdc(row.paid_usdc), 0n));
+      const paidIn = (some: SpendRow[]) =>
+        usdcOf(some.reduce((sum, row) => sum + parseUsdc(row.paid_usdc) + parseUsdc(row.service_fee_usdc), 0n));
       const { agent_id } = site.visitor.agent('sandbox-echo');
       const ofAgent = rows.filter((row) => row.agent_id === agent_id);
       await page.goto('/executions');

@@ -116,6 +116,8 @@ describe('indexer, pages', () => {
       await apply(pages, history, randomOf(seed));
       const expected = await single.dump();
       expect(expected.executions!.length, `seed ${seed}`).to.be.greaterThan(20);
+      const asked = "SELECT * FROM deposits WHERE status = 'opened' AND service_fee <> 5";
+      expect(await single.rows(asked), 'the fee that was taken, not the one asked').to.deep.equal([]);
       expect(await whole.dump(), `seed ${seed}, one page`).to.deep.equal(expected);
       expect(await pages.dump(), `seed ${seed}, pages`).to.deep.equal(expected);
       await expectFigures(single);

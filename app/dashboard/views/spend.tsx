@@ -237,6 +237,7 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
   const { data: config } = useQuery(configQuery);
   const groups = groupsOf(spend, by);
   const days = daysOf(spend);
+  const fees = total(groups, 'fees');
   const range = { from: spend.from, to: spend.to };
   const refunded = spend.rows.reduce((sum, row) => sum + row.refunded, 0);
   if (groups.length === 0) {
@@ -249,7 +250,11 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
   return (
     <>
       <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
-        <Figure label="Paid" value={formatAmount(total(groups, 'paid'))} about="Including disputed calls" />
+        <Figure
+          label="Paid"
+          value={formatAmount(total(groups, 'paid'))}
+          about={fees > 0 ? `Of which x402 service fees ${formatAmount(fees)}` : 'Including disputed calls'}
+        />
         <Figure
           label="Calls"
           value={<Calls search={range}>{callsOf(groups)}</Calls>}
@@ -282,7 +287,7 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
         Not in these sums: what was spent and is held in SOL
         {config &&
           config.x402_service_fee_usdc !== null &&
-          `, and the service fee of x402 calls, now ${formatAmount(config.x402_service_fee_usdc)} each, also of refunded ones`}
+          ', and the service fees of x402 payments that came back before a call was opened'}
         .
       </p>
     </>

@@ -51,6 +51,8 @@ export interface ExecutionView {
   content_deleted_ms: bigint | null;
   /** The deposit that an x402 client paid into. */
   deposit: string | null;
+  /** What the open took from it besides the price; null if the chain shows no open from a deposit. */
+  service_fee: bigint | null;
 }
 
 /**
@@ -114,7 +116,8 @@ const COLUMNS = sql.raw(`
   j.error_code AS error_code,
   j.error_message AS error_message,
   j.content_deleted_ms AS content_deleted_ms,
-  coalesce(c.deposit, j.deposit) AS deposit`);
+  coalesce(c.deposit, j.deposit) AS deposit,
+  (SELECT service_fee FROM chain.deposits WHERE deposit = c.deposit) AS service_fee`);
 
 /** The known executions among these ids, in their order. */
 export async function readViews(views: Kysely<LedgerDatabase>, ids: readonly string[]): Promise<ExecutionView[]> {

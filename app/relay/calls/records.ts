@@ -138,6 +138,7 @@ async function toFull(
     result_hash: settled ? (chainHash ?? result?.result_hash ?? null) : null,
     creator_amount_usdc: toUsdc(settled ? row.creator_amount : 0n),
     platform_amount_usdc: toUsdc(settled ? row.platform_amount : 0n),
+    service_fee_usdc: row.service_fee === null ? null : toUsdc(row.service_fee),
     tokens_used: result?.tokens_used == null ? null : Number(result.tokens_used),
     execution_time_ms: settled && time !== null ? Number(time) : null,
     ipfs_url: text && result ? resultUrl(deps, row.execution_id, result.token) : null,

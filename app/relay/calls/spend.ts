@@ -16,6 +16,7 @@ interface Spend {
   paid: bigint;
   refundedAmount: bigint;
   returned: bigint;
+  serviceFee: bigint;
 }
 
 /** GET /v1/statements/spend. Throws ApiError 400 for a range that is empty or too long. */
@@ -31,7 +32,7 @@ export async function readSpend(
     const name = `${day} ${keyId ?? ''} ${listing}`;
     const sum = sums.get(name) ?? {
       ...{ day, keyId, listing, completed: 0, refunded: 0 },
-      ...{ paid: 0n, refundedAmount: 0n, returned: 0n },
+      ...{ paid: 0n, refundedAmount: 0n, returned: 0n, serviceFee: 0n },
     };
     sums.set(name, sum);
     return sum;
@@ -39,6 +40,7 @@ export async function readSpend(
   const own = sql`caller = ${wallet}`;
   await readEnds(deps.views, own, span, (row) => {
     const sum = at(row.settled_at, row);
+    sum.serviceFee += row.service_fee;
     if (row.status === 'refunded') {
       sum.refunded += 1;
       sum.refundedAmount += row.price;
@@ -90,5 +92,6 @@ function toRow(sum: Spend, names: Record<'agents' | 'keys', Map<string, string>>
     paid_usdc: toUsdc(sum.paid),
     refunded_usdc: toUsdc(sum.refundedAmount),
     returned_usdc: toUsdc(sum.returned),
+    service_fee_usdc: toUsdc(sum.serviceFee),
   };
 }

@@ -43,6 +43,7 @@ interface Sums {
   refundedAmount: bigint;
   returned: bigint;
   slashed: bigint;
+  serviceFee: bigint;
 }
 
 const newSums = (): Sums => ({
@@ -56,6 +57,7 @@ const newSums = (): Sums => ({
   refundedAmount: 0n,
   returned: 0n,
   slashed: 0n,
+  serviceFee: 0n,
 });
 
 /** GET /v1/statements/daily. Throws ApiError 400 for a range that is empty or too long. */
@@ -128,6 +130,8 @@ interface EndRow {
   creator_amount: bigint;
   platform_amount: bigint;
   dispute_count: bigint;
+  /** That an x402 client paid besides the price; 0 for others. */
+  service_fee: bigint;
 }
 
 /** Reads in batches, so that other requests do not wait. */
@@ -142,8 +146,9 @@ export async function readEnds(
       ? sql`AND settled_at <= ${last.settled_at} AND (settled_at < ${last.settled_at} OR execution_id > ${last.execution_id})`
       : sql`AND settled_at < ${to}`;
     const { rows } = await sql<EndRow>`
-      SELECT execution_id, key_id, listing, settled_at, status, price, creator_amount, platform_amount, dispute_count
-      FROM chain.executions
+      SELECT execution_id, key_id, listing, settled_at, status, price, creator_amount, platform_amount, dispute_count,
+        coalesce((SELECT service_fee FROM chain.deposits AS d WHERE d.deposit = e.deposit), 0) AS service_fee
+      FROM chain.executions AS e
       WHERE ${whose} AND status <> 'open' AND settled_at >= ${from} ${before}
       ORDER BY settled_at DESC, execution_id LIMIT ${SLICE}`.execute(views);
     for (const row of rows) take(row);
@@ -155,6 +160,7 @@ export async function readEnds(
 
 function addEnd(sums: Sums, row: EndRow): void {
   sums.executions += 1;
+  sums.serviceFee += row.service_fee;
   if (row.dispute_count > 0n) sums.disputed += 1;
   if (row.status === 'refunded') {
     sums.refunded += 1;
@@ -206,4 +212,5 @@ const shown = (sums: Sums): StatementTotal => ({
   refunded_usdc: toUsdc(sums.refundedAmount),
   returned_usdc: toUsdc(sums.returned),
   slashed_usdc: toUsdc(sums.slashed),
+  service_fee_usdc: toUsdc(sums.serviceFee),
 });

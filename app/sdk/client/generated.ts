@@ -495,6 +495,8 @@ export interface components {
             creator_amount_usdc: number;
             /** @description The marketplace’s share of the cost, USDC; 0 until settled. */
             platform_amount_usdc: number;
+            /** @description The service fee that an x402 client paid besides the price. It is not refunded. Null for other executions, and until the index has seen the open. USDC. */
+            service_fee_usdc: number | null;
             /** @description LLM tokens as the creator reports them; null if it does not. */
             tokens_used: number | null;
             /** @description A URL with the exact bytes of the result, readable by anyone who has it; null if there is no result. */
@@ -749,6 +751,8 @@ export interface components {
             refunded_usdc: number;
             /** @description Paid to callers for disputes that were upheld on that day, USDC. */
             returned_usdc: number;
+            /** @description The service fees of the executions that callers paid by x402, also of refunded ones. Not part of `paid_usdc`. USDC. */
+            service_fee_usdc: number;
         };
         SpendStatement: {
             /** @description The wallet of the key or session. */
@@ -792,6 +796,8 @@ export interface components {
             returned_usdc: number;
             /** @description Taken from the creators’ collateral for these disputes, USDC. */
             slashed_usdc: number;
+            /** @description The service fees of the executions that callers paid by x402, also of refunded ones. Not part of `paid_usdc`. USDC. */
+            service_fee_usdc: number;
         };
         StatementTotal: {
             /** @description Executions that ended on these days. */
@@ -814,6 +820,8 @@ export interface components {
             returned_usdc: number;
             /** @description Taken from the creators’ collateral for these disputes, USDC. */
             slashed_usdc: number;
+            /** @description The service fees of the executions that callers paid by x402, also of refunded ones. Not part of `paid_usdc`. USDC. */
+            service_fee_usdc: number;
         };
         UnclaimedProof: {
             /** @description The record or the deposit that the refund was for, base58. */

@@ -118,6 +118,8 @@ export const ExecutionFull = z.strictObject({
   result_hash: z.string().nullable(),
   creator_amount_usdc: Usdc,
   platform_amount_usdc: Usdc,
+  /** What an x402 client paid besides the price; null for others, and while the chain does not show its open. */
+  service_fee_usdc: Usdc.nullable(),
   tokens_used: Count.nullable(),
   ipfs_url: z.url().nullable(),
   /**

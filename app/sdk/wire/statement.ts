@@ -16,6 +16,7 @@ const figures = {
   refunded_usdc: Usdc,
   returned_usdc: Usdc,
   slashed_usdc: Usdc,
+  service_fee_usdc: Usdc,
 };
 
 export const StatementTotal = z.strictObject(figures);
@@ -49,6 +50,7 @@ export const SpendRow = z.strictObject({
   paid_usdc: Usdc,
   refunded_usdc: Usdc,
   returned_usdc: Usdc,
+  service_fee_usdc: Usdc,
 });
 export type SpendRow = z.infer<typeof SpendRow>;
 

@@ -50,7 +50,8 @@ export const executions = {
         unit,
         base58(data.deposit),
         { signature, slot },
-        { status: 'opened', ended_at: data.openedAt, closed: 1n },
+        // The fee that was taken: none if the treasury was frozen.
+        { status: 'opened', ended_at: data.openedAt, closed: 1n, service_fee: data.serviceFee },
       );
     }
     if (keyId === null) return;

@@ -25,7 +25,8 @@ const refunded = { status: 'refunded', result_hash: null, creator_amount: 0n, pl
 const open = { ...refunded, status: 'open', settled_at: null, execution_time_ms: null } as const;
 
 const EMPTY = `task key_id key_name result result_hash tokens_used execution_time_ms ipfs_url signature
-  execution_signature steps error refund dispute archive unclaimed deposit content_deleted_at`.split(/\s+/);
+  execution_signature steps error refund dispute archive unclaimed deposit service_fee_usdc
+  content_deleted_at`.split(/\s+/);
 /** The fields of a record without any outcome. */
 const NOTHING = {
   ...Object.fromEntries(EMPTY.map((name) => [name, null])),
@@ -247,6 +248,18 @@ describe('GET /v1/executions/{execution_id}', () => {
       expect(done).to.include({ refund: 'done', refunded_usdc: shown === id ? 0.25 : null });
       expect(done.unclaimed).to.deep.equal({ ...refund, claimed_at: at(5) });
     }
+  });
+
+  it('shows the service fee that an x402 client paid besides the price', async () => {
+    const deposit = newAddress();
+    const paid = { deposit, caller: key.wallet, rent_sponsor: newAddress(), price: '250000', service_fee: 5_000n };
+    const times = { prepared_at: BigInt(EPOCH), expires_at: BigInt(EPOCH + 600), ended_at: BigInt(EPOCH), slot: 20n };
+    await world.index
+      .insertInto('deposits')
+      .values({ ...paid, ...times, status: 'opened', closed: 1n })
+      .execute();
+    const id = await world.addRecord({ caller: key.wallet, listing, deposit });
+    expect(await read(id)).to.include({ deposit, cost_usdc: 0.25, service_fee_usdc: 0.005 });
   });
 
   it('shows hash and amounts without a result when only the chain has the execution', async () => {

@@ -15,6 +15,8 @@ const dayOf = (seconds: number) => new Date(seconds * 1_000).toISOString().slice
 /** More than a batch, spread over three days, with one more before and one after. */
 const ENDS = 2_500;
 const SPREAD = 3 * DAY;
+/** The service fee of every 7th execution, which an x402 client paid. Base units. */
+const feeOf = (number: number) => (number % 7 === 0 ? BigInt(5_000 + number) : 0n);
 
 describe('GET /v1/statements/daily', () => {
   let caller: TestKey;
@@ -48,6 +50,7 @@ describe('GET /v1/statements/daily', () => {
         platform_amount: fee,
         creator_amount: fee === 0n ? 0n : price - fee,
         dispute_count: status === 'disputed' ? 1n : 0n,
+        deposit: feeOf(number) > 0n ? `deposit ${number}` : null,
         // Many end in the same second, and some exactly at midnight.
         settled_at: status === 'open' ? null : BigInt(FIRST + Math.floor((number * SPREAD) / (ENDS - 5) / 600) * 600),
       });
@@ -58,6 +61,18 @@ describe('GET /v1/statements/daily', () => {
     }
     await world.index.transaction().execute(async (index) => {
       for (const part of chunks(rows, 100)) await index.insertInto('executions').values(part).execute();
+      const deposits = rows.flatMap(({ deposit, price }, number) =>
+        deposit === null
+          ? []
+          : [
+              {
+                ...{ deposit, caller: caller.wallet, rent_sponsor: 'relay', price: `${price}`, slot: 20n },
+                ...{ service_fee: feeOf(number), prepared_at: BigInt(FIRST), expires_at: BigInt(FIRST + 600) },
+                ...{ status: 'opened' as const, ended_at: BigInt(FIRST), end_signature: 'open', closed: 1n as const },
+              },
+            ],
+      );
+      for (const part of chunks(deposits, 100)) await index.insertInto('deposits').values(part).execute();
     });
     const amounts = { amount_to_caller: 300_001n, amount_slashed: 50_000n };
     const dispute = { caller: caller.wallet, listing: listings[1]!, outcome: 'upheld' as const, ...amounts };
@@ -78,6 +93,7 @@ describe('GET /v1/statements/daily', () => {
     const refunded = within.filter(({ status }) => status === 'refunded');
     const sum = (some: ExecutionRow[], name: 'price' | 'creator_amount' | 'platform_amount') =>
       toUsdc(some.reduce((total, row) => total + row[name], 0n));
+    const fees = within.reduce((total, row) => total + (row.deposit === null ? 0n : feeOf(rows.indexOf(row))), 0n);
     const isDecided = first <= FIRST + DAY && first + days * DAY > FIRST + DAY;
     return {
       executions: within.length,
@@ -90,6 +106,7 @@ describe('GET /v1/statements/daily', () => {
       refunded_usdc: sum(refunded, 'price'),
       returned_usdc: isDecided ? 0.300001 : 0,
       slashed_usdc: isDecided ? 0.05 : 0,
+      service_fee_usdc: toUsdc(fees),
     };
   }
 
@@ -108,7 +125,7 @@ describe('GET /v1/statements/daily', () => {
         total: expected(FIRST, 3),
       });
       const { days: shown, total } = json as DailyStatement;
-      for (const name of ['paid_usdc', 'earned_usdc', 'fee_usdc', 'refunded_usdc'] as const)
+      for (const name of ['paid_usdc', 'earned_usdc', 'fee_usdc', 'refunded_usdc', 'service_fee_usdc'] as const)
         expect(shown.reduce((sum, day) => sum + parseUsdc(day[name]), 0n)).to.equal(parseUsdc(total[name]));
       expect(parseUsdc(total.earned_usdc) + parseUsdc(total.fee_usdc)).to.equal(parseUsdc(total.paid_usdc));
       const client = createClient({ baseUrl: world.url, apiKey: key.apiKey });
@@ -134,13 +151,14 @@ describe('GET /v1/statements/daily', () => {
   });
 
   it('has the sums that each key paid to each agent, equal to those of the days', async () => {
-    const sums = new Map<string, { executions: number; paid: bigint; refunded: bigint }>();
-    for (const { status, settled_at, key_id, listing, price } of rows) {
+    const sums = new Map<string, { executions: number; paid: bigint; refunded: bigint; fees: bigint }>();
+    for (const [number, { status, settled_at, key_id, listing, price, deposit }] of rows.entries()) {
       const at = Number(settled_at ?? 0n);
       if (status === 'open' || at < FIRST || at >= FIRST + SPREAD) continue;
       const name = [dayOf(at), key_id, listing].join();
-      const sum = sums.get(name) ?? { executions: 0, paid: 0n, refunded: 0n };
+      const sum = sums.get(name) ?? { executions: 0, paid: 0n, refunded: 0n, fees: 0n };
       sum.executions += 1;
+      if (deposit !== null) sum.fees += feeOf(number);
       if (status === 'refunded') sum.refunded += price;
       else sum.paid += price;
       sums.set(name, sum);
@@ -149,9 +167,14 @@ describe('GET /v1/statements/daily', () => {
     const { status, json } = await world.get(`/v1/statements/spend?${range}`, caller.apiKey);
     expect(status, JSON.stringify(json)).to.equal(200);
     const { rows: shown } = json as SpendStatement;
-    const found = shown.map(({ day, key_id, agent_id, executions, paid_usdc, refunded_usdc }) => [
+    const found = shown.map(({ day, key_id, agent_id, executions, paid_usdc, refunded_usdc, service_fee_usdc }) => [
       [day, key_id, agent_id].join(),
-      { executions, paid: parseUsdc(paid_usdc), refunded: parseUsdc(refunded_usdc) },
+      {
+        executions,
+        paid: parseUsdc(paid_usdc),
+        refunded: parseUsdc(refunded_usdc),
+        fees: parseUsdc(service_fee_usdc),
+      },
     ]);
     expect(Object.fromEntries(found)).to.deep.equal(Object.fromEntries(sums));
     expect(shown.map(({ day }) => day)).to.deep.equal(shown.map(({ day }) => day).sort());

@@ -83,6 +83,9 @@ export function Amounts({ execution, dispute, record }: CallParts) {
       <dl className="mt-4 grid gap-2 border-t border-line pt-4 text-sm tabular-nums">
         <Line name="Called with" value={<Payer execution={execution} />} />
         <NetworkFees execution={execution} record={record} />
+        {execution.service_fee_usdc ? (
+          <Line name="x402 service fee" value={`${formatAmount(execution.service_fee_usdc)}, not refundable`} />
+        ) : null}
         {execution_time_ms !== null && <Line name="Agent answered in" value={formatDuration(execution_time_ms)} />}
         {tokens_used !== null && <Line name="Tokens, reported by the agent" value={formatCount(tokens_used)} />}
       </dl>

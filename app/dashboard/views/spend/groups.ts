@@ -22,7 +22,9 @@ export interface Group {
   executions: number;
   /** How many of `executions` were refunded. */
   refundedExecutions: number;
+  /** Including `fees`, the service fees of x402 calls. */
   paid: bigint;
+  fees: bigint;
   refunded: bigint;
   returned: bigint;
   paidByDay: Map<string, bigint>;
@@ -44,15 +46,26 @@ export function groupsOf({ rows }: SpendStatement, by: Grouping): Group[] {
   for (const row of rows) {
     const id = idOf(row, by);
     const group = groups.get(id) ?? {
-      ...{ id, name: nameOf(row, by), executions: 0, refundedExecutions: 0, paid: 0n, refunded: 0n, returned: 0n },
+      ...{
+        id,
+        name: nameOf(row, by),
+        executions: 0,
+        refundedExecutions: 0,
+        paid: 0n,
+        fees: 0n,
+        refunded: 0n,
+        returned: 0n,
+      },
       paidByDay: new Map<string, bigint>(),
       executionsByDay: new Map<string, number>(),
     };
     groups.set(id, group);
-    const paid = parseUsdc(row.paid_usdc);
+    const fees = parseUsdc(row.service_fee_usdc);
+    const paid = parseUsdc(row.paid_usdc) + fees;
     group.executions += row.executions;
     group.refundedExecutions += row.refunded;
     group.paid += paid;
+    group.fees += fees;
     group.refunded += parseUsdc(row.refunded_usdc);
     group.returned += parseUsdc(row.returned_usdc);
     group.executionsByDay.set(row.day, (group.executionsByDay.get(row.day) ?? 0) + row.executions);
@@ -61,7 +74,7 @@ export function groupsOf({ rows }: SpendStatement, by: Grouping): Group[] {
   return [...groups.values()].sort((one, other) => (one.paid < other.paid ? 1 : one.paid > other.paid ? -1 : 0));
 }
 
-export const total = (groups: readonly Group[], name: 'paid' | 'refunded' | 'returned'): number =>
+export const total = (groups: readonly Group[], name: 'paid' | 'fees' | 'refunded' | 'returned'): number =>
   toUsdc(groups.reduce((sum, group) => sum + group[name], 0n));
 
 const TONES = ['accent', 'sky', 'good'] as const;

@@ -47,6 +47,7 @@ export const COMPLETED = {
   result_hash: hashResult(RESULT),
   creator_amount_usdc: 0.2475,
   platform_amount_usdc: 0.0025,
+  service_fee_usdc: null,
   tokens_used: null,
   ipfs_url: RESULT_URL,
   signature: SIGNATURE,

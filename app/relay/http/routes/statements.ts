@@ -24,6 +24,7 @@ const FIGURES = {
   refunded_usdc: 0.25,
   returned_usdc: 0,
   slashed_usdc: 0,
+  service_fee_usdc: 0,
 };
 const [from, to] = ['2026-11-21', '2026-11-21'];
 const SPEND = {
@@ -38,6 +39,7 @@ const SPEND = {
   paid_usdc: 2.75,
   refunded_usdc: 0.25,
   returned_usdc: 0,
+  service_fee_usdc: 0,
 };
 
 export const statementRoutes = {

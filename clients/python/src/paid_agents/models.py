@@ -13,6 +13,9 @@ from ._model import Count, JsonList, JsonObject, Model, Usdc
 
 class AgentHealth(Model):
     status: Literal["ok", "degraded"]
+    """`degraded`: there are at least 5 executions, `success_rate_recent` is below 0.8, and at least 3 wallets had
+    failures.
+    """
     success_rate_recent: float | None
     """The share of successful executions, 0 to 1, with equal weight for each wallet; None if there are none."""
     p50_ms: Count | None
@@ -27,6 +30,9 @@ class Creator(Model):
     verified: bool
     """True if the marketplace has checked the creator's identity."""
     display_name: str
+    """The creator's display name. Its creator chooses it, and nobody checks it, also if `verified` is true, which is
+    about the wallet: show it with `pubkey`.
+    """
 
 
 class AgentSummary(Model):
@@ -41,6 +47,9 @@ class AgentSummary(Model):
     price_per_call_usdc: Usdc
     """The price of one execution, USDC."""
     total_executions: Count
+    """Finished executions: settled ones, and those that failed through the creator's fault. A timeout is its fault only
+    if the caller gave the listing's full time.
+    """
     success_rate: float
     """`successful_executions` / `total_executions`, 0 to 1; 0 if there are none."""
     avg_execution_time_ms: Count
@@ -50,6 +59,9 @@ class AgentSummary(Model):
     creator: Creator
     """The creator of the agent."""
     picture_path: str | None
+    """Path of the picture that the creator has set, on this server; None if there is none. It changes with the
+    description.
+    """
     status: Literal["active", "paused"]
     """Lists contain only active agents."""
     health: AgentHealth
@@ -76,7 +88,13 @@ class Agent(AgentSummary):
     upheld_disputes: Count
     """How many disputes were decided for the caller."""
     rejected_disputes: Count
+    """How many disputes were decided for the creator. Those that are not open, upheld or rejected ended without a
+    decision.
+    """
     collateral_usdc: Usdc
+    """What is left of the collateral that the creator deposited for this agent, USDC. Callers whose dispute is upheld
+    are paid from it.
+    """
     slashed_usdc: Usdc
     """What upheld disputes have taken from this collateral, USDC."""
     on_chain_listing: str
@@ -184,7 +202,12 @@ class Archive(Model):
     record: str
     """The address that the record had, base58."""
     fields: Annotated[str, Field(pattern=r"^[A-Za-z0-9+/]+={0,2}$")]
+    """The record's fields as its account had them after the 8 bytes of its discriminator: Borsh as in the IDL, base64.
+    """
     leaf: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    """Keccak-256 of `agent-marketplace:archive:v1`, the 32 bytes of the record's address, the first 102 bytes of
+    `fields` and the Keccak-256 of the others; lower-case hex.
+    """
     proof: Annotated[list[Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]], Field(min_length=20, max_length=20)]
     """The 20 sibling nodes on the path from the leaf to the root, from the bottom up; lower-case hex."""
     root: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -213,6 +236,9 @@ class ExecutionError(Model):
 
 class ExecutionDispute(Model):
     outcome: Literal["open", "rejected", "upheld", "lapsed"]
+    """`open` while undecided, `upheld` if decided for the caller; the execution is `disputed`. `rejected` if decided
+    for the creator, `lapsed` if it ended without a decision; the execution is `completed`.
+    """
 
 
 class ExecutionSummary(Model):
@@ -223,6 +249,9 @@ class ExecutionSummary(Model):
     agent_name: str | None
     """The agent's present name; None if this service does not have its description."""
     task: str | None
+    """The beginning of the task, up to 200 characters; None if its caller deleted it, or if this service does not have
+    it.
+    """
     key_id: str | None
     """The API key that paid, on the chain; None if the wallet itself or an x402 client paid."""
     key_name: str | None
@@ -234,12 +263,23 @@ class ExecutionSummary(Model):
     error: ExecutionError | None
     """Why it failed; None unless `failed`."""
     refund: str | None
+    """The refund of an execution. `pending`: the price, or an x402 payment, is being returned; the execution is
+    `running`. `done`: paid back, or claimed. `waiting`: your USDC account is missing or frozen; the money is sent once
+    it can receive. `unclaimed`: it could not for an hour, so the program keeps the money until you claim it (`npm run
+    cli -- refund claim`, GET /v1/unclaimed/{source}). Otherwise None.
+    """
     dispute: ExecutionDispute | None
     """Its dispute; None if there was none."""
     cost_usdc: Usdc
     """The amount that the caller pays, USDC: the price once the escrow is open, 0 after a refund."""
     refunded_usdc: Usdc | None
+    """The price that came back after a failure, USDC; 0 if none did. Null if a deposit came back: the chain has its
+    amount.
+    """
     returned_usdc: Usdc | None
+    """The award of an upheld dispute that the caller has received, USDC; 0 if there is none, None if the chain no
+    longer shows it.
+    """
     initiated_at: datetime
     """When the escrow was funded, by the chain's clock."""
     completed_at: datetime | None
@@ -247,6 +287,8 @@ class ExecutionSummary(Model):
     execution_time_ms: Count | None
     """From dispatch to result, milliseconds; None until settled."""
     on_chain_record: str
+    """The `ExecutionRecord` account in a block explorer; for an archived execution, the transaction that archived it.
+    """
 
     @property
     def is_ended(self) -> bool:
@@ -263,12 +305,22 @@ class Execution(ExecutionSummary):
     """The creator's share of the cost, USDC; 0 until settled."""
     platform_amount_usdc: Usdc
     """The marketplace's share of the cost, USDC; 0 until settled."""
+    service_fee_usdc: Usdc | None
+    """The service fee that an x402 client paid besides the price. It is not refunded. Null for other executions, and
+    until the index has seen the open. USDC.
+    """
     tokens_used: Count | None
     """LLM tokens as the creator reports them; None if it does not."""
     ipfs_url: str | None
     """A URL with the exact bytes of the result, readable by anyone who has it; None if there is no result."""
     signature: str | None
+    """The creator's signature over `result_hash`, as the program verified it: `ed25519:` and base58; None without a
+    result.
+    """
     execution_signature: str | None
+    """The creator's optional signature that binds the result to the execution: `ed25519:` and base58; None if it gave
+    none or a wrong one.
+    """
     steps: JsonList | None
     """The creator's reasoning trace, unchanged; None if it gave none."""
     unclaimed: UnclaimedRefund | None
@@ -318,6 +370,10 @@ class StatementFigures(Model):
     """Paid to callers for disputes that were upheld on that day, USDC."""
     slashed_usdc: Usdc
     """Taken from the creators' collateral for these disputes, USDC."""
+    service_fee_usdc: Usdc
+    """The service fees of the executions that callers paid by x402, also of refunded ones. Not part of `paid_usdc`.
+    USDC.
+    """
 
 
 class StatementDay(StatementFigures):
@@ -363,6 +419,10 @@ class SpendRow(Model):
     """The prices that were refunded, USDC."""
     returned_usdc: Usdc
     """Paid to callers for disputes that were upheld on that day, USDC."""
+    service_fee_usdc: Usdc
+    """The service fees of the executions that callers paid by x402, also of refunded ones. Not part of `paid_usdc`.
+    USDC.
+    """
 
 
 class SpendStatement(Model):
@@ -474,6 +534,9 @@ class InvalidRequestDetails(Model):
 
 class PriceLimitDetails(Model):
     limit: Literal["balance", "allowance", "per_execution", "period", "total"]
+    """The limit that is too small: the wallet's balance, its allowance, the key's limit per execution, per period or in
+    total, or the gas balance.
+    """
     wallet: str
     """The wallet that pays."""
     have_usdc: Usdc | None
@@ -486,6 +549,9 @@ class PriceLimitDetails(Model):
 
 class GasLimitDetails(Model):
     limit: Literal["gas"]
+    """The limit that is too small: the wallet's balance, its allowance, the key's limit per execution, per period or in
+    total, or the gas balance.
+    """
     wallet: str
     """The wallet that pays."""
     gas_balance_address: str
@@ -498,6 +564,9 @@ class GasLimitDetails(Model):
 
 class PaymentDetails(Model):
     reason: str
+    """Why it cannot be started. `ended`: it has ended. `not_by_wallet`: the wallet did not open it itself. `too_late`:
+    too little time is left. `gas`: its record holds too little gas.
+    """
 
 
 class ScopeDetails(Model):
@@ -521,6 +590,9 @@ class PriceChangedDetails(Model):
     price_usdc: Usdc | None
     """The present price, USDC; None if the listing changed during the call."""
     max_cost_usdc: Usdc
+    """The maximum that you pay, USDC with up to 6 decimals. A higher price is answered with 409 `price_changed`.
+    Default: the listed price.
+    """
 
 
 class NotSettledDetails(Model):
@@ -530,6 +602,9 @@ class NotSettledDetails(Model):
 
 class ContentNeededDetails(Model):
     reason: str
+    """Why it cannot be started. `ended`: it has ended. `not_by_wallet`: the wallet did not open it itself. `too_late`:
+    too little time is left. `gas`: its record holds too little gas.
+    """
     until: datetime | None
     """When the content can be deleted; None unless `reason` is `dispute_window`."""
 

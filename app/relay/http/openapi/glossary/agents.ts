@@ -57,6 +57,8 @@ export const AGENTS_FIELDS: Record<string, string> = {
   refunded_usdc: 'The prices that were refunded, USDC.',
   returned_usdc: 'Paid to callers for disputes that were upheld on that day, USDC.',
   slashed_usdc: 'Taken from the creators’ collateral for these disputes, USDC.',
+  service_fee_usdc:
+    'The service fees of the executions that callers paid by x402, also of refunded ones. Not part of `paid_usdc`. USDC.',
   'StatementDay.executions': 'Executions that ended on that day.',
   'StatementTotal.executions': 'Executions that ended on these days.',
   'DailyStatement.from': 'The first day.',

@@ -50,6 +50,8 @@ export const EXECUTIONS_FIELDS: Record<string, string> = {
   'ExecutionFull.refunded_usdc': REFUNDED,
   'ExecutionSummary.refunded_usdc': REFUNDED,
   'ExecutionFull.returned_usdc': RETURNED,
+  'ExecutionFull.service_fee_usdc':
+    'The service fee that an x402 client paid besides the price. It is not refunded. Null for other executions, and until the index has seen the open. USDC.',
   'ExecutionSummary.returned_usdc': RETURNED,
   execution_id: 'The execution, a UUID; in an error null where there is none.',
   execution_signature:
