@@ -27,6 +27,8 @@ export interface Group {
   returned: bigint;
   paidByDay: Map<string, bigint>;
   executionsByDay: Map<string, number>;
+  /** How many of `executionsByDay` were refunded. */
+  refundedByDay: Map<string, number>;
 }
 
 type Row = SpendStatement['rows'][number];
@@ -47,6 +49,7 @@ export function groupsOf({ rows }: SpendStatement, by: Grouping): Group[] {
       ...{ id, name: nameOf(row, by), executions: 0, refundedExecutions: 0, paid: 0n, refunded: 0n, returned: 0n },
       paidByDay: new Map<string, bigint>(),
       executionsByDay: new Map<string, number>(),
+      refundedByDay: new Map<string, number>(),
     };
     groups.set(id, group);
     const paid = parseUsdc(row.paid_usdc);
@@ -56,6 +59,7 @@ export function groupsOf({ rows }: SpendStatement, by: Grouping): Group[] {
     group.refunded += parseUsdc(row.refunded_usdc);
     group.returned += parseUsdc(row.returned_usdc);
     group.executionsByDay.set(row.day, (group.executionsByDay.get(row.day) ?? 0) + row.executions);
+    group.refundedByDay.set(row.day, (group.refundedByDay.get(row.day) ?? 0) + row.refunded);
     group.paidByDay.set(row.day, (group.paidByDay.get(row.day) ?? 0n) + paid);
   }
   return [...groups.values()].sort((one, other) => (one.paid < other.paid ? 1 : one.paid > other.paid ? -1 : 0));
