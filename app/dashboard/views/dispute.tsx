@@ -8,7 +8,7 @@ import { type ReactNode, useRef } from 'react';
 import type { DisputeSummary } from '../../sdk/wire/disputeProcedures.ts';
 import type { ProcedureOutput } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
-import { Back } from '../parts/heads.tsx';
+import { Back, HeadFacts } from '../parts/heads.tsx';
 import { Parameters } from '../parts/parameters.tsx';
 import Result from '../parts/result/result.tsx';
 import { Trouble } from '../parts/trouble.tsx';
@@ -136,27 +136,29 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
       <PageHead
         title={<DisputeTitle dispute={dispute} />}
         about={
-          <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1 text-sm">
-            {task !== null && (
-              <span className="w-full">
-                <TaskLine task={task} />
-              </span>
-            )}
-            <Badge tone={tone}>{words}</Badge>
-            {reader === 'admin' && <Parties dispute={dispute} />}
-            <span>
-              {reader === 'caller' ? 'You opened it' : 'Opened'} <Time at={dispute.opened_at} />
-            </span>
-            <CallOf dispute={dispute} reader={reader} />
+          <>
+            {task !== null && <TaskLine task={task} />}
+            <HeadFacts
+              facts={[
+                <Badge key="outcome" tone={tone}>
+                  {words}
+                </Badge>,
+                <span key="opened">
+                  {reader === 'caller' ? 'You opened it' : 'Opened'} <Time at={dispute.opened_at} />
+                </span>,
+                <CallOf key="call" dispute={dispute} reader={reader} />,
+                reader === 'admin' && <Parties key="parties" dispute={dispute} />,
+              ]}
+            />
             {mayReply && (
-              <strong className="w-full font-semibold text-ink">
+              <strong className="mt-1 block text-sm font-semibold text-ink">
                 <MostAtStake dispute={dispute} whose="your" /> The admin can decide at any time, and should by{' '}
                 <span className="whitespace-nowrap">
                   <Time at={dispute.answer_due_at} />.
                 </span>
               </strong>
             )}
-          </span>
+          </>
         }
       >
         <DisputeActions dispute={dispute} />
