@@ -20,7 +20,7 @@ export const CHARTED_DAYS = 3;
 
 /** In place of charts: a sentence for each day with values. */
 export const DaySentences = ({ texts }: { texts: readonly string[] }) => (
-  <Card className="grid gap-1.5 tabular-nums empty:hidden">
+  <Card className="grid gap-1.5 empty:hidden">
     {texts.map((text) => (
       <p key={text}>{text}</p>
     ))}

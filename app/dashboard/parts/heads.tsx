@@ -15,7 +15,12 @@ export const HeadFacts = ({ facts }: { facts: readonly ReactNode[] }) => (
   <span className="flex flex-wrap items-baseline gap-x-2 gap-y-1 text-sm">
     {facts.filter(Boolean).map((fact, index) => (
       <Fragment key={index}>
-        {index > 0 && <span aria-hidden="true">·</span>}
+        {/* On a phone it would end a line. */}
+        {index > 0 && (
+          <span aria-hidden="true" className="max-sm:hidden">
+            ·
+          </span>
+        )}
         {fact}
       </Fragment>
     ))}

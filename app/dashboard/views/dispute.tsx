@@ -33,7 +33,6 @@ import { Reply } from './disputes/reply.tsx';
 import { Verified } from './disputes/verified.tsx';
 import { CallOf, DisputeActions, DisputeTitle } from './executions/dispute.tsx';
 import { outcomeOfDispute } from './executions/outcome.ts';
-import { TaskLine } from './executions/rows.tsx';
 
 type Case = ProcedureOutput<'disputes.case'>;
 
@@ -137,7 +136,11 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
         title={<DisputeTitle dispute={dispute} />}
         about={
           <>
-            {task !== null && <TaskLine task={task} />}
+            {task !== null && (
+              <span className="mb-1.5 line-clamp-1 break-words" title={task}>
+                {task}
+              </span>
+            )}
             <HeadFacts
               facts={[
                 <Badge key="outcome" tone={tone}>
@@ -147,9 +150,9 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
                   {reader === 'caller' ? 'You opened it' : 'Opened'} <Time at={dispute.opened_at} />
                 </span>,
                 <CallOf key="call" dispute={dispute} reader={reader} />,
-                reader === 'admin' && <Parties key="parties" dispute={dispute} />,
               ]}
             />
+            {reader === 'admin' && <Parties dispute={dispute} />}
             {mayReply && (
               <strong className="mt-1 block text-sm font-semibold text-ink">
                 <MostAtStake dispute={dispute} whose="your" /> The admin can decide at any time, and should by{' '}
@@ -248,7 +251,7 @@ const sizeOf = ({ length }: string): string => `${formatCount(length)} ${length 
 function Parties({ dispute }: { dispute: DisputeSummary }) {
   const creator = useCreatorName(dispute);
   return (
-    <span>
+    <span className="mt-1 block text-sm">
       Caller <code className="font-mono text-[0.8125rem]">{shorten(dispute.caller)}</code> against{' '}
       <AgentLink dispute={dispute} /> by {creator}
     </span>

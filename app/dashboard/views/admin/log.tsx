@@ -45,7 +45,7 @@ interface SectionProps extends Omit<ComponentProps<typeof PagedTable>, 'label' |
 
 /** Both tables have the same columns, but while details are open they need the width. */
 const COLUMNS =
-  'lg:not-has-[[open]]:[&_th:nth-child(1)]:w-[30%] lg:not-has-[[open]]:[&_th:nth-child(2)]:w-[34%] lg:not-has-[[open]]:[&_th:nth-child(3)]:w-[9%]';
+  'lg:not-has-[[open]]:[&_th:nth-child(1)]:w-[30%] lg:not-has-[[open]]:[&_th:nth-child(2)]:w-[36%] lg:not-has-[[open]]:[&_th:nth-child(3)]:w-[7%]';
 
 function Section({ title, about, empty, ...table }: SectionProps) {
   return (
@@ -99,7 +99,10 @@ function ActionRow({ action }: { action: AdminAction }) {
         <Time at={ended_at ?? begun_at} hasSeconds />
         {isLong && (
           <>
-            , since <Clock at={begun_at} />
+            ,{' '}
+            <span className="whitespace-nowrap">
+              since <Clock at={begun_at} />
+            </span>
           </>
         )}
       </td>
