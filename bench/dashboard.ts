@@ -2,7 +2,7 @@
  * Measures how heavy the page is, on its own marketplace: bytes of JavaScript in the first view, and Lighthouse's
  * scores of four views. One view belongs to a signed-in wallet.
  */
-import type { Browser } from 'playwright-core';
+import type { Browser, Request } from 'playwright-core';
 import { launchBrowser, openPage, untilLoaded } from '../tests/dashboard/browser.ts';
 import { cleanUp, newDirectory, startNetwork, untilGone } from '../tests/local/start.ts';
 import { CATEGORIES, type Device, installLighthouse, runLighthouse, type Scores } from './dashboard/lighthouse.ts';
@@ -76,12 +76,15 @@ async function benchDashboard(rounds: number, report: (line: string) => void): P
 async function measureScripts(browser: Browser, baseUrl: string) {
   const { page, close } = await openPage(browser, baseUrl);
   const sizes: Promise<number>[] = [];
-  page.on('requestfinished', (request) => {
+  const note = (request: Request) => {
     if (request.resourceType() !== 'script') return;
     sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
-  });
+  };
+  page.on('requestfinished', note);
   await page.goto('/', { waitUntil: 'networkidle' });
   await untilLoaded(page);
+  // A later size could not be read, because the page closes.
+  page.off('requestfinished', note);
   const bytes = await Promise.all(sizes);
   await close();
   return { script_bytes: bytes.reduce((sum, size) => sum + size, 0), script_files: bytes.length };

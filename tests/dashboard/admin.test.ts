@@ -105,7 +105,7 @@ describe('the admin', function () {
       await page.getByRole('button', { name: 'Discard' }).click();
       await page.getByText('There can be at most 4 tiers.').waitFor();
       expect(await page.getByRole('button', { name: /^Remove [^t]/ }).isDisabled()).to.equal(true);
-      await page.getByText('To remove it nevertheless, pause calls first.').waitFor();
+      await page.getByText('To remove it, first pause calls.').waitFor();
 
       await page.getByLabel('Refund time', { exact: true }).fill('15');
       await page.getByLabel('Dispute bond, SOL').fill('0.02');

@@ -485,7 +485,7 @@ describe('the creator', function () {
         .waitFor();
       // It belongs to the agent: the header, the way back and the call lead there.
       expect(await own.getAttribute('aria-current')).to.equal('true');
-      await page.getByRole('link', { name: 'Call', exact: true }).click();
+      await page.getByRole('link', { name: /^Call / }).click();
       const call = page.getByRole('region', { name: 'Calls', exact: true });
       await call.getByText(executionId, { exact: true }).waitFor();
       await call.getByRole('region', { name: 'What was sent' }).waitFor();

@@ -111,7 +111,7 @@ export function scenesOf({ disputed, answered, plain, receipt, agentId, pausedId
       ...caller,
       async act(page) {
         await page.getByText('Use in the last').first().click();
-        await page.getByRole('img', { name: /^Spent with the key / }).waitFor();
+        await page.getByText(/ USDC spent\.$/).waitFor();
       },
     },
     {

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import Papa from 'papaparse';
 import type { Page } from 'playwright-core';
 import type { SpendRow, SpendStatement } from '../../app/sdk/wire/statement.ts';
+import { DAY_MS, toDay } from '../../app/sdk/wire/time.ts';
 import { parseUsdc } from '../../app/sdk/wire/usdc.ts';
 import { until } from '../harness/edge/until.ts';
 import { untilLoaded } from './browser.ts';
@@ -141,9 +142,22 @@ describe('the statements of a wallet', function () {
       const agents = page.getByRole('region', { name: 'By agent' });
       await page.getByRole('banner').locator('a[aria-current="true"]').filter({ hasText: 'Activity' }).waitFor();
       await agents.getByRole('row').filter({ hasText: 'sandbox-echo' }).getByText(paidIn(ofAgent)).first().waitFor();
+      await page.getByText(/^[\d.]+ USDC on \d+ \w+: .*sandbox-echo [\d.]+/).waitFor();
+      await untilLoaded(page);
+      await assertAccessibleInEveryLook(page);
+      // With payments on three days it is a chart.
+      await page.route('**/v1/statements/spend?*', async (route) => {
+        const spend: SpendStatement = await (await route.fetch()).json();
+        const earlier = (row: SpendRow) =>
+          [1, 2].map((days) => ({ ...row, day: toDay(Date.parse(row.day) / DAY_MS - days) }));
+        await route.fulfill({ json: { ...spend, rows: [...spend.rows, ...spend.rows.flatMap(earlier)] } });
+      });
+      await page.reload();
       await page.getByRole('img', { name: 'Paid, by agent' }).waitFor();
       await untilLoaded(page);
       await assertAccessibleInEveryLook(page);
+      await page.unrouteAll();
+      await page.reload();
       const one = agents.getByRole('row').filter({ hasText: 'sandbox-echo' }).getByRole('link');
       expect(new URL((await one.getAttribute('href'))!, site.baseUrl).searchParams.get('agent')).to.equal(agent_id);
       await page.getByRole('button', { name: 'By API key' }).click();

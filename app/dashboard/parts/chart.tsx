@@ -15,6 +15,18 @@ interface ChartProps extends DailyFigures {
   unit?: string;
 }
 
+/** With values on fewer days, charts say less than a sentence. */
+export const CHARTED_DAYS = 3;
+
+/** In place of charts: a sentence for each day with values. */
+export const DaySentences = ({ texts }: { texts: readonly string[] }) => (
+  <Card className="grid gap-1.5 empty:hidden">
+    {texts.map((text) => (
+      <p key={text}>{text}</p>
+    ))}
+  </Card>
+);
+
 const TONES = { accent: 'bg-accent', sky: 'bg-sky', good: 'bg-good', bad: 'bg-bad', strong: 'bg-strong' };
 
 export function Chart(props: ChartProps) {

@@ -1,6 +1,6 @@
-/** The way back from a page to its list, and the head of a card. */
+/** The way back from a page to its list, the facts under its title, and the head of a card. */
 import { createLink } from '@tanstack/react-router';
-import type { ComponentProps, ReactNode } from 'react';
+import { type ComponentProps, Fragment, type ReactNode } from 'react';
 import { cx } from './ui.tsx';
 
 export const Back = createLink(({ children, className, ...rest }: ComponentProps<'a'>) => (
@@ -9,6 +9,23 @@ export const Back = createLink(({ children, className, ...rest }: ComponentProps
     {children}
   </a>
 ));
+
+/** One line under a title: its badges, times and ids. */
+export const HeadFacts = ({ facts }: { facts: readonly ReactNode[] }) => (
+  <span className="flex flex-wrap items-baseline gap-x-2 gap-y-1 text-sm">
+    {facts.filter(Boolean).map((fact, index) => (
+      <Fragment key={index}>
+        {/* On a phone it would end a line. */}
+        {index > 0 && (
+          <span aria-hidden="true" className="max-sm:hidden">
+            ·
+          </span>
+        )}
+        {fact}
+      </Fragment>
+    ))}
+  </span>
+);
 
 interface CardHeadProps {
   title: string;

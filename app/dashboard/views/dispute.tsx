@@ -8,7 +8,7 @@ import { type ReactNode, useRef } from 'react';
 import type { DisputeSummary } from '../../sdk/wire/disputeProcedures.ts';
 import type { ProcedureOutput } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
-import { Back } from '../parts/heads.tsx';
+import { Back, HeadFacts } from '../parts/heads.tsx';
 import { Parameters, parameterLines } from '../parts/parameters.tsx';
 import Result from '../parts/result/result.tsx';
 import { Trouble } from '../parts/trouble.tsx';
@@ -33,7 +33,6 @@ import { Reply } from './disputes/reply.tsx';
 import { Verified } from './disputes/verified.tsx';
 import { CallOf, DisputeActions, DisputeTitle } from './executions/dispute.tsx';
 import { outcomeOfDispute } from './executions/outcome.ts';
-import { TaskLine } from './executions/rows.tsx';
 
 type Case = ProcedureOutput<'disputes.case'>;
 
@@ -136,27 +135,33 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
       <PageHead
         title={<DisputeTitle dispute={dispute} />}
         about={
-          <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1 text-sm">
+          <>
             {task !== null && (
-              <span className="w-full">
-                <TaskLine task={task} />
+              <span className="mb-1.5 line-clamp-1 break-words" title={task}>
+                {task}
               </span>
             )}
-            <Badge tone={tone}>{words}</Badge>
+            <HeadFacts
+              facts={[
+                <Badge key="outcome" tone={tone}>
+                  {words}
+                </Badge>,
+                <span key="opened">
+                  {reader === 'caller' ? 'You opened it' : 'Opened'} <Time at={dispute.opened_at} />
+                </span>,
+                <CallOf key="call" dispute={dispute} reader={reader} />,
+              ]}
+            />
             {reader === 'admin' && <Parties dispute={dispute} />}
-            <span>
-              {reader === 'caller' ? 'You opened it' : 'Opened'} <Time at={dispute.opened_at} />
-            </span>
-            <CallOf dispute={dispute} reader={reader} />
             {mayReply && (
-              <strong className="w-full font-semibold text-ink">
+              <strong className="mt-1 block text-sm font-semibold text-ink">
                 <MostAtStake dispute={dispute} whose="your" /> The admin can decide at any time, and should by{' '}
                 <span className="whitespace-nowrap">
                   <Time at={dispute.answer_due_at} />.
                 </span>
               </strong>
             )}
-          </span>
+          </>
         }
       >
         <DisputeActions dispute={dispute} />
@@ -260,7 +265,7 @@ const Beginning = ({ text }: { text: string }) => (
 function Parties({ dispute }: { dispute: DisputeSummary }) {
   const creator = useCreatorName(dispute);
   return (
-    <span>
+    <span className="mt-1 block text-sm">
       Caller <code className="font-mono text-[0.8125rem]">{shorten(dispute.caller)}</code> against{' '}
       <AgentLink dispute={dispute} /> by {creator}
     </span>

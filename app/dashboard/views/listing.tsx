@@ -6,7 +6,7 @@ import { type ReactNode, useMemo, useState } from 'react';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
 import { Health } from '../parts/badges.tsx';
 import { SignedIn } from '../parts/connect.tsx';
-import { Back } from '../parts/heads.tsx';
+import { Back, HeadFacts } from '../parts/heads.tsx';
 import { AskBeforeLeaving } from '../parts/leave.tsx';
 import { OpenIn, TabLine } from '../parts/tabs.tsx';
 import { Trouble } from '../parts/trouble.tsx';
@@ -114,12 +114,18 @@ function Manage({ listing }: { listing: OwnListing }) {
       <PageHead
         title={listing.name ?? 'Agent without a description'}
         about={
-          <span className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
-            <Status value={listing.status} />
-            <Health agent={agent} />
-            <span className="tabular-nums">{formatAmount(listing.price_usdc)} a call</span>
-            <Id value={listing.agent_id} kind="address" />
-          </span>
+          <HeadFacts
+            facts={[
+              <span key="status" className="inline-flex gap-x-2">
+                <Status value={listing.status} />
+                <Health agent={agent} />
+              </span>,
+              <span key="price" className="tabular-nums">
+                {formatAmount(listing.price_usdc)} a call
+              </span>,
+              <Id key="id" value={listing.agent_id} kind="address" />,
+            ]}
+          />
         }
       >
         {!isDelisted && (

@@ -5,7 +5,6 @@ import { type ReactNode, useState } from 'react';
 import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { SpendStatement } from '../../sdk/wire/wire.ts';
-import { Chart } from '../parts/chart.tsx';
 import { SignedIn } from '../parts/connect.tsx';
 import { type DayRange, download, faultOf, lastDays, RangeFields } from '../parts/range.tsx';
 import { SaveButton } from '../parts/saveButton.tsx';
@@ -13,7 +12,7 @@ import { StatementButton } from '../parts/statement.tsx';
 import { AtRight, Cell, Table } from '../parts/table.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, cx, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
-import { formatAmount, formatCount, formatShort } from '../parts/values.tsx';
+import { formatAmount, formatCount } from '../parts/values.tsx';
 import { firstDisputesQuery } from '../parts/waiting.tsx';
 import { configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
@@ -21,8 +20,9 @@ import type { ExecutionsSearch } from './executions/search.ts';
 import { isLive, leftOf } from './keys/money.ts';
 import { useWalletKeys } from './keys/walletKeys.ts';
 import { sumUsdc } from './listing/own.ts';
-import { daysOf, GROUPINGS, type Group, type Grouping, groupsOf, seriesOf, spendQuery, total } from './spend/groups.ts';
+import { GROUPINGS, type Group, type Grouping, groupsOf, spendQuery, total } from './spend/groups.ts';
 import { HeldSol } from './spend/held.tsx';
+import { PaidByDay } from './spend/paidByDay.tsx';
 import { SpentSol } from './spend/spent.tsx';
 
 const route = getRouteApi('/spend');
@@ -236,7 +236,6 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
   const open = disputes.filter((one) => one.outcome === 'open' && one.caller === wallet);
   const { data: config } = useQuery(configQuery);
   const groups = groupsOf(spend, by);
-  const days = daysOf(spend);
   const fees = total(groups, 'fees');
   const range = { from: spend.from, to: spend.to };
   const refunded = spend.rows.reduce((sum, row) => sum + row.refunded, 0);
@@ -271,17 +270,7 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
           about={open.length > 0 ? openWords(open) : 'By upheld disputes'}
         />
       </div>
-      <Chart
-        level={2}
-        title={`Paid, ${BY[by].toLowerCase().replace('api', 'API')}`}
-        summary={formatAmount(total(groups, 'paid'))}
-        days={days}
-        kind="bars"
-        format={formatAmount}
-        formatShort={formatShort}
-        unit="USDC"
-        series={seriesOf(groups, days)}
-      />
+      <PaidByDay title={`Paid, ${BY[by].toLowerCase().replace('api', 'API')}`} spend={spend} groups={groups} />
       <ByGroup by={by} groups={groups} days={range} />
       <p className="text-sm text-faint">
         Not in these sums: what was spent and is held in SOL

@@ -43,9 +43,13 @@ interface SectionProps extends Omit<ComponentProps<typeof PagedTable>, 'label' |
   empty: string;
 }
 
+/** Both tables have the same columns, but while details are open they need the width. */
+const COLUMNS =
+  'lg:not-has-[[open]]:[&_th:nth-child(1)]:w-[30%] lg:not-has-[[open]]:[&_th:nth-child(2)]:w-[36%] lg:not-has-[[open]]:[&_th:nth-child(3)]:w-[7%]';
+
 function Section({ title, about, empty, ...table }: SectionProps) {
   return (
-    <section className="grid gap-3">
+    <section className={cx('grid gap-3', COLUMNS)}>
       <div>
         <h2 className="text-lg font-semibold">{title}</h2>
         <p className="mt-1 text-sm text-faint">{about}</p>
@@ -95,7 +99,10 @@ function ActionRow({ action }: { action: AdminAction }) {
         <Time at={ended_at ?? begun_at} hasSeconds />
         {isLong && (
           <>
-            , since <Clock at={begun_at} />
+            ,{' '}
+            <span className="whitespace-nowrap">
+              since <Clock at={begun_at} />
+            </span>
           </>
         )}
       </td>

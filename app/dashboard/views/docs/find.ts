@@ -33,11 +33,14 @@ export function readParts(guide: Element): Part[] {
   return parts;
 }
 
+/** As people type it: of the same length, with straight apostrophes. */
+const plain = (text: string): string => text.toLowerCase().replaceAll('’', "'");
+
 /** The parts that have all the words: titles before texts, and the fields of schemas last. */
 export function find(parts: readonly Part[], sought: string): Found[] {
-  const words = sought.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = plain(sought).split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
-  const hasAll = (text: string) => words.every((word) => text.toLowerCase().includes(word));
+  const hasAll = (text: string) => words.every((word) => plain(text).includes(word));
   const rankOf = ({ id, title }: Part) => (id.startsWith('schema-') ? 2 : hasAll(title) ? 0 : 1);
   return parts
     .filter(({ title, text }) => hasAll(`${title} ${text}`))
@@ -47,7 +50,7 @@ export function find(parts: readonly Part[], sought: string): Found[] {
 }
 
 function excerptOf(text: string, words: string[]): string {
-  const places = words.map((word) => text.toLowerCase().indexOf(word)).filter((place) => place >= 0);
+  const places = words.map((word) => plain(text).indexOf(word)).filter((place) => place >= 0);
   const place = Math.min(text.length, ...places);
   // Whole words only.
   const from = place > BEFORE && places.length > 0 ? text.indexOf(' ', place - BEFORE) + 1 : 0;

@@ -7,7 +7,7 @@ import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { SignButton } from '../../parts/sign.tsx';
 import { Badge, buttonStyle, Card, Facts } from '../../parts/ui.tsx';
-import { formatAmount, formatLamports, formatSpan, Id, shorten, Time } from '../../parts/values.tsx';
+import { Copy, formatAmount, formatLamports, formatSpan, shorten, Time } from '../../parts/values.tsx';
 import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
 import { Deadline } from '../disputes/deadline.tsx';
 import { depositQuery } from '../disputes/deposit.ts';
@@ -162,11 +162,19 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
 export function CallOf({ dispute, reader }: { dispute: DisputeSummary; reader: Reader }) {
   const { execution_id: executionId, agent_id: agentId } = dispute;
   const style = 'text-accent underline';
+  const name = (
+    <>
+      Call{' '}
+      <code title={executionId} className="font-mono text-[0.8125rem]">
+        {shorten(executionId)}
+      </code>
+    </>
+  );
   return (
-    <span className="inline-flex flex-wrap items-center gap-x-2">
+    <span>
       {reader === 'caller' && (
         <Link to="/executions/$executionId" params={{ executionId }} className={style}>
-          Call
+          {name}
         </Link>
       )}
       {reader === 'creator' && (
@@ -176,15 +184,15 @@ export function CallOf({ dispute, reader }: { dispute: DisputeSummary; reader: R
           search={{ tab: 'received', call: executionId }}
           className={style}
         >
-          Call
+          {name}
         </Link>
       )}
       {reader === 'admin' && (
         <Link to="/verify" search={{ id: executionId }} className={style}>
-          Call
+          {name}
         </Link>
-      )}
-      <Id value={dispute.execution_id} />
+      )}{' '}
+      <Copy text={executionId} what={executionId} bare />
     </span>
   );
 }

@@ -1,10 +1,10 @@
 /** The head of one call. */
 import { Link } from '@tanstack/react-router';
 import { toError } from '../../../sdk/client/http.ts';
-import { Back } from '../../parts/heads.tsx';
+import { Back, HeadFacts } from '../../parts/heads.tsx';
 import { SaveButton } from '../../parts/saveButton.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
-import { buttonStyle, cx, PageHead } from '../../parts/ui.tsx';
+import { buttonStyle, PageHead } from '../../parts/ui.tsx';
 import { Id, saveFile, shorten, Time } from '../../parts/values.tsx';
 import { RunAgain } from './asked.tsx';
 import type { Execution } from './facts.tsx';
@@ -33,37 +33,24 @@ export function Head({ execution }: { execution: Execution }) {
       <PageHead
         title={
           <>
-            <Link
-              to="/agents/$agentId"
-              params={{ agentId: agent_id }}
-              className={cx('underline-offset-4 hover:underline', execution.task !== null && 'max-sm:block')}
-            >
+            <Link to="/agents/$agentId" params={{ agentId: agent_id }} className="underline-offset-4 hover:underline">
               {agent_name ?? shorten(agent_id)}
             </Link>{' '}
             {execution.task !== null && (
-              <span className="ml-3 text-lg font-normal text-faint max-sm:ml-0">{shortTask(execution.task)}</span>
+              <span className="mt-1.5 block text-base font-normal text-faint">{shortTask(execution.task)}</span>
             )}
           </>
         }
         about={
-          <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1 text-sm lg:grid">
-            <span className="inline-flex flex-wrap items-center gap-x-2.5">
-              <OutcomeBadge call={execution} outcome={outcomeOf(execution)} />
-              <Time at={execution.initiated_at} hasSeconds />
-            </span>
-            <span aria-hidden="true" className="max-sm:hidden lg:hidden">
-              ·
-            </span>
-            <span className="inline-flex items-center gap-1">
-              Call ID{' '}
-              <span className="lg:hidden">
-                <Id value={id} />
-              </span>
-              <span className="max-lg:hidden">
-                <Id value={id} full />
-              </span>
-            </span>
-          </span>
+          <HeadFacts
+            facts={[
+              <OutcomeBadge key="outcome" call={execution} outcome={outcomeOf(execution)} />,
+              <Time key="time" at={execution.initiated_at} hasSeconds />,
+              <span key="id">
+                Call ID <Id value={id} />
+              </span>,
+            ]}
+          />
         }
       >
         {!isUnderWay(execution) && <RunAgain execution={execution} />}

@@ -4,10 +4,11 @@ import { useState } from 'react';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { SpendStatement } from '../../../sdk/wire/wire.ts';
-import { Chart } from '../../parts/chart.tsx';
+import { CHARTED_DAYS, Chart, DaySentences } from '../../parts/chart.tsx';
+import { nameOfDay } from '../../parts/days.ts';
 import { lastDays } from '../../parts/range.tsx';
 import { formatAmount, formatCount, formatShort } from '../../parts/values.tsx';
-import { daysOf, groupsOf, spendQuery } from '../spend/groups.ts';
+import { daysOf, type Group, groupsOf, spendQuery } from '../spend/groups.ts';
 
 /** Poll interval of the use of the last days. */
 const REFRESH_MS = 30_000;
@@ -38,6 +39,7 @@ export function KeyUse({ apiKey, spend }: KeyUseProps) {
   const group = groupsOf(spend, 'key').find(({ id }) => id === apiKey.key_id);
   if (!group) return null;
   const days = daysOf(spend);
+  const busy = days.filter((day) => group.executionsByDay.get(day));
   const { executions: allCalls, refundedExecutions: refunded } = group;
   const allPaid = formatAmount(toUsdc(group.paid));
   return (
@@ -45,11 +47,16 @@ export function KeyUse({ apiKey, spend }: KeyUseProps) {
       <summary className="text-sm">
         <span className="font-medium">Use in the last {days.length} days</span>{' '}
         <span className="text-faint tabular-nums">
-          {allCalls === 1 ? '1 call' : `${formatCount(allCalls)} calls`}
+          {callsWords(allCalls)}
           {refunded > 0 && `, ${formatCount(refunded)} refunded`}, {allPaid}
         </span>
       </summary>
-      {isOpen && (
+      {isOpen && busy.length < CHARTED_DAYS && (
+        <div className="mt-4">
+          <DaySentences texts={busy.map((day) => sentenceOf(day, group))} />
+        </div>
+      )}
+      {isOpen && busy.length >= CHARTED_DAYS && (
         <div className="mt-4 grid gap-4 lg:grid-cols-2">
           <Chart
             title={`Calls with the key “${apiKey.name}”`}
@@ -80,3 +87,16 @@ export function KeyUse({ apiKey, spend }: KeyUseProps) {
     </details>
   );
 }
+
+/** Such as `8 calls on 29 Nov: 1 refunded, 1.06 USDC spent.` */
+function sentenceOf(day: string, { executionsByDay, refundedByDay, paidByDay }: Group): string {
+  const calls = executionsByDay.get(day) ?? 0;
+  const refunded = refundedByDay.get(day) ?? 0;
+  const facts = [
+    ...(refunded > 0 ? [`${formatCount(refunded)} refunded`] : []),
+    `${formatAmount(toUsdc(paidByDay.get(day) ?? 0n))} spent`,
+  ];
+  return `${callsWords(calls)} on ${nameOfDay(day)}: ${facts.join(', ')}.`;
+}
+
+const callsWords = (count: number): string => (count === 1 ? '1 call' : `${formatCount(count)} calls`);

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
 import { CallsChart, LatencyChart } from '../../parts/agentCharts.tsx';
 import { successOf } from '../../parts/badges.tsx';
-import { Chart } from '../../parts/chart.tsx';
+import { CHARTED_DAYS, Chart, DaySentences } from '../../parts/chart.tsx';
 import { nameOfDay } from '../../parts/days.ts';
 import { Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
@@ -60,9 +60,6 @@ export function Statistics({ agentId }: { agentId: string }) {
   );
 }
 
-/** With calls on fewer days, charts say less than a sentence. */
-const CHARTED_DAYS = 3;
-
 function Charts({ data: { days, failures } }: { data: Statistics }) {
   const names = days.map(({ day }) => day);
   const busy = days.filter(({ completed, failed }) => completed + failed > 0);
@@ -72,11 +69,7 @@ function Charts({ data: { days, failures } }: { data: Statistics }) {
   if (busy.length < CHARTED_DAYS) {
     return (
       <div className="grid gap-4">
-        <Card className="grid gap-1.5">
-          {busy.map((day) => (
-            <p key={day.day}>{sentenceOf(day)}</p>
-          ))}
-        </Card>
+        <DaySentences texts={busy.map(sentenceOf)} />
         {failed > 0 && <Failures failures={failures} count={failed} />}
       </div>
     );

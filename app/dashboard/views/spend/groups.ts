@@ -29,6 +29,8 @@ export interface Group {
   returned: bigint;
   paidByDay: Map<string, bigint>;
   executionsByDay: Map<string, number>;
+  /** How many of `executionsByDay` were refunded. */
+  refundedByDay: Map<string, number>;
 }
 
 type Row = SpendStatement['rows'][number];
@@ -46,18 +48,17 @@ export function groupsOf({ rows }: SpendStatement, by: Grouping): Group[] {
   for (const row of rows) {
     const id = idOf(row, by);
     const group = groups.get(id) ?? {
-      ...{
-        id,
-        name: nameOf(row, by),
-        executions: 0,
-        refundedExecutions: 0,
-        paid: 0n,
-        fees: 0n,
-        refunded: 0n,
-        returned: 0n,
-      },
+      id,
+      name: nameOf(row, by),
+      executions: 0,
+      refundedExecutions: 0,
+      paid: 0n,
+      fees: 0n,
+      refunded: 0n,
+      returned: 0n,
       paidByDay: new Map<string, bigint>(),
       executionsByDay: new Map<string, number>(),
+      refundedByDay: new Map<string, number>(),
     };
     groups.set(id, group);
     const fees = parseUsdc(row.service_fee_usdc);
@@ -69,6 +70,7 @@ export function groupsOf({ rows }: SpendStatement, by: Grouping): Group[] {
     group.refunded += parseUsdc(row.refunded_usdc);
     group.returned += parseUsdc(row.returned_usdc);
     group.executionsByDay.set(row.day, (group.executionsByDay.get(row.day) ?? 0) + row.executions);
+    group.refundedByDay.set(row.day, (group.refundedByDay.get(row.day) ?? 0) + row.refunded);
     group.paidByDay.set(row.day, (group.paidByDay.get(row.day) ?? 0n) + paid);
   }
   return [...groups.values()].sort((one, other) => (one.paid < other.paid ? 1 : one.paid > other.paid ? -1 : 0));

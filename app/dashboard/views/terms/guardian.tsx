@@ -67,7 +67,7 @@ export function RelayAuthorities({ config, ours, children }: RelayAuthoritiesPro
               />
               {mustPause && (
                 <p className="w-full text-sm text-faint">
-                  Calls need this only relay authority. To remove it nevertheless, pause calls first.
+                  The only relay authority: without it no call can start or settle. To remove it, first pause calls.
                 </p>
               )}
             </li>

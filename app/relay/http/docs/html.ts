@@ -15,6 +15,11 @@ export function inline(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }
 
+/** HTML with typographic apostrophes, but not in its code. */
+export function withApostrophes(html: string): string {
+  return html.replace(/(<pre[\s\S]*?<\/pre>|<code>[\s\S]*?<\/code>|<[^>]*>)|'/g, (_, kept?: string) => kept ?? '’');
+}
+
 /**
  * Blocks of code with a choice of their language. Radio buttons choose the visible block, so no script is needed. `name`
  * is unique on the page. Blocks scroll sideways, so the keyboard must reach them.

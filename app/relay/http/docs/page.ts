@@ -14,7 +14,7 @@ import { ERRORS, MAX_BODY_BYTES } from '../../../sdk/wire/wire.ts';
 import type { OpenApi } from '../openapi/document.ts';
 import { sizeOf } from '../size.ts';
 import { ABOUT, programOf } from './examples.ts';
-import { codeChoice, escapeHtml, inline, unescapeHtml } from './html.ts';
+import { codeChoice, escapeHtml, inline, unescapeHtml, withApostrophes } from './html.ts';
 import { reference } from './reference.ts';
 import { KEY_VARIABLE } from './snippets.ts';
 
@@ -82,7 +82,7 @@ export function createGuide(document: OpenApi, deployment: Deployment): string {
       if (value === undefined) throw new Error(`the guide contains {{${name}}}, which is not defined`);
       return escapeHtml(value);
     });
-  return `<div class="guide">
+  return withApostrophes(`<div class="guide">
 <h1>Docs</h1>
 <nav aria-label="Contents"><div class="find"></div><details><summary>Contents</summary><ul>
 ${SECTIONS.map(([id, title]) => `${GROUPS[id] ? `<li class="group">${GROUPS[id]}</li>` : ''}<li><a href="#${id}">${title}</a></li>`).join('\n')}
@@ -97,7 +97,7 @@ ${reference(document)}
 </section>
 </div>
 </div>
-`;
+`);
 }
 
 /** The guide as a separate document, for clients that do not ask for HTML and for a relay without the web page. */
