@@ -57,7 +57,7 @@ export function Dialog({ title, about, children, mayClose = true, onClose }: Dia
           onPointerDownOutside={keep}
           aria-describedby={about ? undefined : ''}
           className={cx(
-            'fixed z-50 inset-x-0 bottom-0 max-h-[92dvh] scroll-pb-28 overflow-y-auto rounded-t-2xl border border-line bg-raised p-6',
+            'fixed z-50 inset-x-0 bottom-0 max-h-[92dvh] scroll-pb-56 overflow-y-auto rounded-t-2xl border border-line bg-raised p-6',
             'sm:inset-auto sm:top-1/2 sm:left-1/2 sm:w-[min(34rem,calc(100vw-2rem))] sm:-translate-x-1/2 sm:-translate-y-1/2 sm:rounded-2xl',
           )}
         >
