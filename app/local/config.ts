@@ -9,6 +9,8 @@ export interface LocalConfig {
   port: number;
   /** SOLANA_RPC_URL and SOLANA_WS_URL: the node to use instead of an embedded one; null if not set. */
   node: { rpcUrl: string; wsUrl: string } | null;
+  /** --postgres: ledger and index in a local PostgreSQL instead of SQLite files. */
+  postgres: boolean;
   /** True if npm is our parent, the process that the user sees and stops. */
   startedByNpm: boolean;
 }
@@ -24,12 +26,13 @@ export function readDataDir(env: NodeJS.ProcessEnv): string {
 }
 
 /** Parses the environment. Throws Refusal naming the wrong variable. */
-export function readConfig(env: NodeJS.ProcessEnv): LocalConfig {
+export function readConfig(env: NodeJS.ProcessEnv, options: { postgres?: true }): LocalConfig {
   // Shells and CI files often leave a variable empty, so an empty one counts as unset.
   return {
     dataDir: readDataDir(env),
     port: env.PORT ? parsePort(env.PORT) : DEFAULT_PORT,
     node: env.SOLANA_RPC_URL ? parseNode(env.SOLANA_RPC_URL, env.SOLANA_WS_URL) : null,
+    postgres: options.postgres ?? false,
     startedByNpm: env.npm_lifecycle_event === 'start',
   };
 }

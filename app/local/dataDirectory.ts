@@ -24,23 +24,45 @@ export function lockDirectory(dataDir: string): Lock {
   }
 }
 
+interface KnownChain {
+  genesis_hash: string;
+  /** Name of the PostgreSQL database; null or missing if the records are files. */
+  database?: string | null;
+}
+
 /**
- * Assigns the directory to this chain. Returns the folder that the records of another chain were moved to; null if there
- * were none.
+ * Assigns the directory to this chain. `database` is this chain's PostgreSQL database, null without one. `old` says
+ * where another chain's records are now, null if there were none. Throws Refusal if this chain's records are of the
+ * other kind: the relay would otherwise start without its past calls.
  */
-export function claimForChain(dataDir: string, chain: { genesisHash: string; hasMarketplace: boolean }): string | null {
+export function claimForChain(
+  dataDir: string,
+  chain: { genesisHash: string; hasMarketplace: boolean; onPostgres: boolean },
+): { old: string | null; database: string | null } {
   const path = join(dataDir, CHAIN_FILE);
-  const known: { genesis_hash: string } | null = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null;
-  if (known?.genesis_hash === chain.genesisHash && chain.hasMarketplace) return null;
+  const known: KnownChain | null = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : null;
+  const kept = known?.database ?? null;
+  if (known?.genesis_hash === chain.genesisHash && chain.hasMarketplace) {
+    if ((kept !== null) === chain.onPostgres) return { old: null, database: kept };
+    throw new Refusal(
+      `${dataDir} has the records of this chain ${kept === null ? 'in SQLite files' : `in its PostgreSQL, database ${kept}`}. ` +
+        `Start ${kept === null ? 'without' : 'with'} --postgres, or choose another directory: DATA_DIR=OTHER`,
+    );
+  }
+  const time = new Date().toISOString().replace(/[:.]/g, '-');
   const records = readdirSync(dataDir).filter((name) => RECORDS.test(name));
   let old: string | null = null;
-  if (records.some((name) => name.endsWith('.db'))) {
-    old = join(dataDir, `old-${new Date().toISOString().replace(/[:.]/g, '-')}`);
-    mkdirSync(old, { mode: 0o700 });
+  if (kept !== null || records.some((name) => name.endsWith('.db'))) {
+    const folder = join(dataDir, `old-${time}`);
+    mkdirSync(folder, { mode: 0o700 });
     // The chain file is moved last, so that the next start completes an interrupted move.
     records.sort((a, b) => Number(a === CHAIN_FILE) - Number(b === CHAIN_FILE));
-    for (const name of records) renameSync(join(dataDir, name), join(old, name));
+    for (const name of records) renameSync(join(dataDir, name), join(folder, name));
+    old = kept === null ? `have been moved to ${folder}` : `stay in its PostgreSQL, database ${kept}`;
   }
-  writeFileSync(path, `${JSON.stringify({ genesis_hash: chain.genesisHash }, null, 2)}\n`);
-  return old;
+  // The server has one database per chain, and never drops one.
+  const database = chain.onPostgres ? `chain_${time.toLowerCase().replaceAll('-', '_')}` : null;
+  const claimed: KnownChain = { genesis_hash: chain.genesisHash, database };
+  writeFileSync(path, `${JSON.stringify(claimed, null, 2)}\n`);
+  return { old, database };
 }

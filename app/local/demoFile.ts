@@ -10,6 +10,8 @@ export interface LocalNetwork {
   /** Without a trailing slash. */
   baseUrl: string;
   chain: LocalChain;
+  /** Null for SQLite files. */
+  databaseUrl: string | null;
   config: Config;
   agents: {
     name: string;
@@ -32,6 +34,8 @@ export interface DemoFile {
   /** The token account that collects fees. */
   treasury: string;
   relay_authorities: string[];
+  /** URL of the PostgreSQL of `--postgres`; null if ledger and index are files. */
+  database_url: string | null;
   agents: { name: string; agent_id: string; creator: string; signing_key: string }[];
   callers: { wallet: string; keypair_path: string; api_key: string }[];
 }
@@ -40,7 +44,7 @@ const pathIn = (dataDir: string): string => join(dataDir, 'demo.json');
 
 /** Writes it atomically, readable by its owner only because it holds keys. */
 export function writeDemoFile(dataDir: string, network: LocalNetwork): string {
-  const { baseUrl, chain, config, agents, callers } = network;
+  const { baseUrl, chain, databaseUrl, config, agents, callers } = network;
   const content: DemoFile = {
     base_url: baseUrl,
     rpc_url: chain.rpcUrl,
@@ -49,6 +53,7 @@ export function writeDemoFile(dataDir: string, network: LocalNetwork): string {
     usdc_mint: config.usdcMint.toBase58(),
     treasury: findTreasury().toBase58(),
     relay_authorities: relayAuthoritiesOf(config).map(String),
+    database_url: databaseUrl,
     agents: agents.map(({ name, agentId, creator, signingKey }) => ({
       name,
       agent_id: agentId,

@@ -22,6 +22,8 @@ import { type LocalNetwork, removeDemoFile, writeDemoFile } from './demoFile.ts'
 import { type DemoServers, forkDemoServers, type Ports, readPorts, signingKeyPath } from './demoServers.ts';
 import { greet, writeExampleRequest } from './greeting.ts';
 import { type DemoCaller, type Identities, loadIdentities } from './identities.ts';
+import { type LocalPostgres, openLocalPostgres } from './localPostgres.ts';
+import { postgresFolder } from './postgres.ts';
 import { waitUntilReady } from './ready.ts';
 import { requireFreePort, startService } from './service.ts';
 import { setUpChain } from './setup.ts';
@@ -35,15 +37,21 @@ Settings come from the environment:
   SOLANA_RPC_URL  Solana node to use instead of starting one (optional)
   SOLANA_WS_URL   WebSocket of that node, if not on the next port (optional)
 
-Every start without SOLANA_RPC_URL is on a fresh chain. The records of older chains are kept.`;
+The records of one chain stay in one database. If you started with --postgres, continue with it; if not, continue
+without. On a fresh chain you can choose again. Every start without SOLANA_RPC_URL is on a fresh chain. The records of
+older chains are kept.`;
 
 const command = new Command('npm start')
   .description(
     'Runs the whole marketplace on this computer, with demo agents and two demo callers. Stop it with Ctrl-C.',
   )
+  .option(
+    '--postgres',
+    'keep ledger and index in PostgreSQL, which is started in DATA_DIR/postgres (PostgreSQL must be installed)',
+  )
   .option('--json', 'print the content of demo.json as one JSON object to stdout, and everything else to stderr')
   .addHelpText('after', HELP);
-const options = () => command.opts<{ json?: true }>();
+const options = () => command.opts<{ postgres?: true; json?: true }>();
 
 const report = (line: string): void => (options().json ? console.error(line) : console.log(line));
 
@@ -54,24 +62,28 @@ interface Start {
   demoDir: string;
   identities: Identities;
   servers: DemoServers;
+  /** Null for SQLite files. */
+  postgres: LocalPostgres | null;
 }
 
 /** Starts everything. Resolves when the API answers and demo.json is written. */
 async function start(config: LocalConfig, shutdown: Shutdown): Promise<void> {
+  if (config.postgres) postgresFolder();
   await claimDirectory(config, shutdown);
   const demoDir = join(config.dataDir, 'demo');
   const identities = loadIdentities(demoDir);
   const servers = startDemoServers(demoDir, shutdown);
-  const run: Start = { config, shutdown, demoDir, identities, servers };
+  const postgres = config.postgres ? openLocalPostgres(config.dataDir, shutdown) : null;
+  const run: Start = { config, shutdown, demoDir, identities, servers, postgres };
 
   const built = buildDashboard(shutdown);
   // Awaited later; until then a failure must not count as unhandled.
   built.catch(() => undefined);
   report(config.node ? `Using the Solana node at ${originOf(config.node.rpcUrl)} ...` : 'Starting a Solana node ...');
   const chain = await openLocalChain(config, shutdown);
-  const { onChain, agents, ports } = await prepareChain(run, chain);
+  const { onChain, agents, ports, databaseUrl } = await prepareChain(run, chain);
   await built;
-  const baseUrl = await startService(config, chain, identities, shutdown);
+  const baseUrl = await startService({ ...config, databaseUrl }, chain, identities, shutdown);
   await servers.setTrusted(baseUrl);
 
   report('Listing the demo agents, creating the API keys ...');
@@ -79,6 +91,7 @@ async function start(config: LocalConfig, shutdown: Shutdown): Promise<void> {
   const network = {
     baseUrl,
     chain,
+    databaseUrl,
     config: onChain,
     callers,
     agents: agents.map((agent) => shownAgent(agent, demoDir)),
@@ -112,13 +125,21 @@ async function prepareChain(run: Start, chain: LocalChain) {
     chain.connection.getGenesisHash(),
     readMarketplaceConfig(chain.connection),
   ]);
-  const old = claimForChain(config.dataDir, { genesisHash, hasMarketplace: existing !== null });
-  if (old) report(`This is a fresh chain. The records of the previous one have been moved to ${old}`);
+  const { old, database } = claimForChain(config.dataDir, {
+    genesisHash,
+    hasMarketplace: existing !== null,
+    onPostgres: config.postgres,
+  });
+  if (old) report(`This is a fresh chain. The records of the previous one ${old}`);
   report(
     existing ? 'The marketplace exists on this chain; continuing ...' : 'Creating the marketplace on the chain ...',
   );
-  const [onChain, listening] = await Promise.all([setUpChain(chain, identities, config.dataDir), listen(run, chain)]);
-  return { onChain, ...listening };
+  const [onChain, listening, databaseUrl] = await Promise.all([
+    setUpChain(chain, identities, config.dataDir),
+    listen(run, chain),
+    run.postgres && database ? run.postgres.provide(database) : null,
+  ]);
+  return { onChain, ...listening, databaseUrl };
 }
 
 /** Listens on the ports of the last run. An agent already listed at its port behaves as documented at once. */
@@ -176,7 +197,7 @@ await runCommandLine(command);
 process.stdout.on('error', () => {});
 const shutdown = createShutdown(report);
 try {
-  const config = readConfig(process.env);
+  const config = readConfig(process.env, options());
   if (config.startedByNpm) stopWithParent(shutdown);
   await start(config, shutdown);
 } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * A private PostgreSQL from the system's binaries, for `npm run drill` and tests. It ends with this process in every
- * case, and its folder stays.
+ * A private PostgreSQL from the system's binaries, for `npm start -- --postgres` and tests. It ends with this process
+ * in every case, and its folder stays.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -50,6 +50,8 @@ export interface PostgresPlace {
   /** Further arguments of initdb, and lines of postgresql.conf. */
   initdb?: readonly string[];
   settings?: readonly string[];
+  /** Called when the server has ended for any reason. */
+  onEnd?(end: string): void;
 }
 
 export interface PostgresServer {
@@ -144,8 +146,9 @@ export async function startPostgres(place: PostgresPlace): Promise<PostgresServe
     const started = spawnTied(command, reached, [log, log]);
     closeSync(log);
     child = started;
-    started.once('exit', () => {
+    started.once('exit', (code, signal) => {
       child = null;
+      place.onEnd?.(signal ? `signal ${signal}` : `exit code ${code}`);
     });
     const end = Date.now() + START_MS;
     while (!(await answers(url('postgres')))) {

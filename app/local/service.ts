@@ -25,11 +25,12 @@ const SHUTDOWN_SECONDS = 1;
 
 /** Starts indexer and relay in this process; returns the API's base URL. */
 export async function startService(
-  { dataDir, port }: LocalConfig,
+  config: LocalConfig & { databaseUrl: string | null },
   chain: LocalChain,
   { relayAuthorityPath, x402FeePayerPath, admin, creators, callers }: Identities,
   shutdown: Shutdown,
 ): Promise<string> {
+  const { dataDir, port, databaseUrl } = config;
   const people = [
     ...callers.map(({ wallet }, index) => ({ name: `Demo caller ${index + 1}`, keypair: wallet })),
     { name: 'Demo creator A', keypair: creators.a },
@@ -39,7 +40,7 @@ export async function startService(
   const { rpcUrl, wsUrl } = chain;
   const log = createLog('info', logToFile(join(dataDir, 'marketplace.log')));
   const onFailure = (error: Error) => void shutdown.stop(`The indexer has stopped: ${error.message}; stopping ...`, 1);
-  const indexer = createIndexer({ rpcUrl, wsUrl, path: indexPath(dataDir), log, onFailure });
+  const indexer = createIndexer({ rpcUrl, wsUrl, path: databaseUrl ?? indexPath(dataDir), log, onFailure });
   shutdown.onStop(() => indexer.stop());
   await indexer.start();
   const settings = readConfig({
@@ -64,6 +65,7 @@ export async function startService(
     ALLOW_PRIVATE_ENDPOINTS: 'true',
     EGRESS_IPS: HOST,
     DATA_DIR: dataDir,
+    DATABASE_URL: databaseUrl ?? '',
     MIN_FREE_BYTES: '0',
   });
   const relay = await startRelay({

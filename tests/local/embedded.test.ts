@@ -33,7 +33,7 @@ describe('npm start on the embedded node', () => {
 
   it('writes demo.json with every field, readable by its owner only', () => {
     expect(statSync(join(dataDir, 'demo.json')).mode & 0o777).to.equal(0o600);
-    const places = 'base_url rpc_url ws_url program_id usdc_mint treasury relay_authorities';
+    const places = 'base_url rpc_url ws_url program_id usdc_mint treasury relay_authorities database_url';
     expect(Object.keys(demo)).to.have.ordered.members([...places.split(' '), 'agents', 'callers']);
     expect(demo.base_url).to.match(/^http:\/\/127\.0\.0\.1:[0-9]+$/);
     expect(demo.program_id).to.equal(PROGRAM_ID.toBase58());

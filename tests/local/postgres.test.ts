@@ -1,12 +1,112 @@
-/** The PostgreSQL of `npm run drill` and of tests names what it lacks. */
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+/**
+ * `npm start -- --postgres` keeps the promises of `npm start` on its own PostgreSQL. The database's folder survives
+ * Ctrl-C and `kill -9`, and is never mixed with SQLite's files of the same chain.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { postgresFolder, startPostgres } from '../../app/local/postgres.ts';
+import type { DemoFile } from '../../app/local/demoFile.ts';
+import { administer, postgresFolder, startPostgres } from '../../app/local/postgres.ts';
+import { createClient } from '../../app/sdk/client/client.ts';
 import { Refusal } from '../../app/sdk/wallet/refusal.ts';
-import { newDirectory } from './start.ts';
+import { startNode, type TestNode } from '../harness/node/node.ts';
+import { cleanUp, newDirectory, type Start, startNetwork, untilGone } from './start.ts';
 
-describe('a PostgreSQL of our own', () => {
+describe('npm start -- --postgres', () => {
+  const dataDir = newDirectory();
+  let node: TestNode;
+  let start: Start;
+  let demo: DemoFile;
+
+  const startOn = (where: TestNode, ...args: string[]): Start =>
+    startNetwork(dataDir, { args, env: { SOLANA_RPC_URL: where.rpcUrl, SOLANA_WS_URL: where.wsUrl } });
+  const agentId = (name: string): string => demo.agents.find((agent) => agent.name === name)?.agent_id ?? '';
+  const api = () => createClient({ baseUrl: demo.base_url, apiKey: demo.callers[0]?.api_key ?? '' });
+  const count = (table: string) =>
+    administer({ url: () => demo.database_url! }, `SELECT count(*)::int AS n FROM ${table}`);
+
+  before(async () => {
+    node = await startNode({ deploy: false });
+    start = startOn(node, '--postgres');
+    demo = await start.ready;
+  });
+  after(async () => {
+    cleanUp();
+    await node.stop();
+  });
+
+  it('answers the pasted curl from a database in its folder, without SQLite files', async () => {
+    const [execute = ''] = start.output().match(/(?<=^ {2})curl .*$/m) ?? [];
+    const answer = JSON.parse(execFileSync('sh', ['-c', execute], { cwd: '/', encoding: 'utf8' }));
+    expect(answer.status, JSON.stringify(answer)).to.equal('completed');
+    expect(new URL(demo.database_url!).searchParams.get('host')).to.equal(join(dataDir, 'postgres'));
+    expect(await count('ledger.executions')).to.deep.equal([{ n: 1 }]);
+    expect(await count('chain.listings')).to.deep.equal([{ n: demo.agents.length }]);
+    for (const name of ['ledger.db', 'index.db']) expect(existsSync(join(dataDir, name)), name).to.equal(false);
+  });
+
+  it('leaves nothing that blocks the next start after a kill, and refuses the chain without --postgres', async () => {
+    const slow = { task: 'finish later', parameters: { seconds: 3 }, async: true };
+    const { execution_id } = await api().request('executeAgent', { agent_id: agentId('sandbox-slow'), body: slow });
+    process.kill(Number(readFileSync(join(dataDir, 'lock.pid'), 'utf8')), 'SIGKILL');
+    await start.exited;
+    const without = startOn(node);
+    expect(await without.exited).to.equal(1);
+    const database = new URL(demo.database_url!).pathname.slice(1);
+    expect(without.output()).to.include(
+      `${dataDir} has the records of this chain in its PostgreSQL, database ${database}`,
+    );
+    expect(without.output()).to.include('Start with --postgres');
+    await untilGone(start);
+
+    const before = { ...demo, base_url: '' };
+    start = startOn(node, '--postgres', '--json');
+    demo = await start.ready;
+    expect({ ...demo, base_url: '' }).to.deep.equal(before);
+    while (!start.stdout().endsWith('\n')) await delay(10);
+    expect(JSON.parse(start.stdout())).to.deep.equal(demo);
+    let record = await api().request('getExecution', { execution_id });
+    while (record.status === 'pending' || record.status === 'running') {
+      await delay(50);
+      record = await api().request('getExecution', { execution_id });
+    }
+    expect(record).to.include({ status: 'completed', result: 'finish later', cost_usdc: 0.02 });
+    expect(await count('ledger.executions')).to.deep.equal([{ n: 2 }]);
+  });
+
+  it('stops completely on Ctrl-C, and keeps the records of a removed chain beside the SQLite files of a new one', async () => {
+    start.signalGroup('SIGINT');
+    await untilGone(start);
+    expect(await start.exited).to.equal(0);
+    const database = new URL(demo.database_url!).pathname.slice(1);
+    const fresh = await startNode({ deploy: false });
+    try {
+      start = startOn(fresh);
+      demo = await start.ready;
+      expect(start.output()).to.include(`stay in its PostgreSQL, database ${database}`);
+      expect(demo.database_url).to.equal(null);
+      start.signalGroup('SIGINT');
+      await untilGone(start);
+      const other = startOn(fresh, '--postgres');
+      expect(await other.exited).to.equal(1);
+      expect(other.output()).to.include(
+        `${dataDir} has the records of this chain in SQLite files. Start without --postgres`,
+      );
+      await untilGone(other);
+    } finally {
+      await fresh.stop();
+    }
+    const server = await startPostgres({ folder: join(dataDir, 'postgres') });
+    const kept = await administer(
+      { url: () => server.url(database) },
+      'SELECT count(*)::int AS n FROM ledger.executions',
+    );
+    await server.stop();
+    expect(kept).to.deep.equal([{ n: 2 }]);
+  });
+
   it('names what to install when PostgreSQL is missing or differs from the version of the data', async () => {
     expect(() => postgresFolder(undefined, [])).to.throw(Refusal, 'apt-get install postgresql;');
     const folder = join(newDirectory(), 'postgres');
