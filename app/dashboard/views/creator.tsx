@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
 import type { AgentSummary, DailyStatement, StatementDay, StatementTotal } from '../../sdk/wire/wire.ts';
-import { Health, markOf, successesOf, successOf } from '../parts/badges.tsx';
+import { Health, markOf, successOf } from '../parts/badges.tsx';
 import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { lastDays } from '../parts/range.tsx';
@@ -100,7 +100,7 @@ function Figures({ listings }: { listings: readonly OwnListing[] }) {
   const count = listings.reduce((sum, one) => sum + one.total_executions, 0);
   const earned = sumUsdc(listings.map(({ earned_usdc }) => earned_usdc));
   return (
-    <div className="grid grid-cols-2 gap-3 *:first:max-lg:col-span-2 lg:grid-cols-3">
+    <div className="grid gap-3 lg:grid-cols-3">
       <Figure
         label="Earned in the last 30 days, after the fee"
         value={latest(({ earned_usdc }) => formatAmount(earned_usdc))}
@@ -128,8 +128,8 @@ const callsOf = ({ executions, refunded }: StatementDay): string =>
   `${formatCount(executions)}${refunded > 0 ? ` with ${formatCount(refunded)} refunded` : ''}`;
 
 /** What needs its creator comes first: a dispute, then failures, then a pause. */
-const urgency = ({ open_disputes, status }: OwnListing, agent: AgentSummary | undefined): number =>
-  open_disputes > 0 ? 3 : agent && markOf(agent) ? 2 : status === 'paused' ? 1 : 0;
+const urgency = ({ latest, open_disputes, status }: OwnListing, agent: AgentSummary | undefined): number =>
+  open_disputes > 0 ? 3 : latest.failed > 0 || (agent && markOf(agent)) ? 2 : status === 'paused' ? 1 : 0;
 
 function Resume() {
   return (
@@ -148,7 +148,15 @@ interface ListProps {
   label: string;
 }
 
-const AMOUNTS = ['Price', 'Calls', 'Delivered', 'Open disputes', 'Earned in all', 'Collateral'] as const;
+const AMOUNTS = [
+  'Price',
+  'Calls',
+  'Delivered',
+  'Failed since yesterday',
+  'Open disputes',
+  'Earned since yesterday',
+  'Earned in all',
+] as const;
 /** Left out of the cards of a phone. */
 const NOTHING: readonly ReactNode[] = ['0', '–', formatAmount(0)];
 
@@ -168,24 +176,26 @@ function List({ listings, agents, label }: ListProps) {
 
 /** The whole row is a link to its agent; above it are those to its calls and disputes. */
 function Row({ listing, agent }: { listing: OwnListing; agent: AgentSummary | undefined }) {
-  const { agent_id, name, status, price_usdc, total_executions, earned_usdc, open_disputes } = listing;
+  const { agent_id, name, status, price_usdc, total_executions, earned_usdc, latest, open_disputes } = listing;
   const to = { to: '/creator/$agentId', params: { agentId: agent_id } } as const;
-  const inner = (tab: 'received' | 'disputes', text: string, failed?: true) => (
-    <Link {...to} search={{ tab, failed }} className="relative z-1 underline underline-offset-2 hover:text-accent">
-      {text}
-    </Link>
-  );
-  const hasFailed = successesOf(listing) < total_executions;
+  const inner = (tab: 'received' | 'disputes', count: number) =>
+    count === 0 ? (
+      '0'
+    ) : (
+      <Link {...to} search={{ tab }} className="relative z-1 underline underline-offset-2 hover:text-accent">
+        {formatCount(count)}
+      </Link>
+    );
+  const warned = (tab: 'received' | 'disputes', count: number) =>
+    count === 0 ? '0' : <Badge tone="warn">{inner(tab, count)}</Badge>;
   const values: [column: (typeof AMOUNTS)[number], value: ReactNode][] = [
     ['Price', formatAmount(price_usdc)],
-    ['Calls', total_executions > 0 ? inner('received', formatCount(total_executions)) : '0'],
-    ['Delivered', hasFailed ? inner('received', successOf(listing), true) : successOf(listing)],
-    [
-      'Open disputes',
-      open_disputes > 0 ? <Badge tone="warn">{inner('disputes', formatCount(open_disputes))}</Badge> : '0',
-    ],
+    ['Calls', inner('received', total_executions)],
+    ['Delivered', successOf(listing)],
+    ['Failed since yesterday', warned('received', latest.failed)],
+    ['Open disputes', warned('disputes', open_disputes)],
+    ['Earned since yesterday', formatAmount(latest.earned_usdc)],
     ['Earned in all', formatAmount(earned_usdc)],
-    ['Collateral', formatAmount(heldCollateral(listing))],
   ];
   return (
     <tr className="relative hover:bg-sunken max-sm:grid-cols-[minmax(0,1fr)_auto] max-sm:gap-y-1!">

@@ -4,7 +4,7 @@ import type { AgentStatisticsRow } from '../../../indexer/queries/tables.ts';
 import type { AgentMetadata } from '../../sdk/wire/metadata.ts';
 import { tagsOfMask } from '../../sdk/wire/metadata.ts';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
-import { toTime } from '../../sdk/wire/time.ts';
+import { DAY_MS, toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { ApiError } from '../errors.ts';
 import { readDocument } from '../ledger/metadata.ts';
@@ -13,6 +13,8 @@ import type { LedgerDatabase } from '../ledger/tables.ts';
 interface OwnListingsDeps {
   /** ledger.db for reading, with index.db attached as `chain`. */
   views: Kysely<LedgerDatabase>;
+  /** Unix milliseconds. */
+  now(): number;
 }
 
 /** Throws ApiError 404 for everybody but the listing's creator. */
@@ -27,7 +29,7 @@ export async function requireOwn(views: OwnListingsDeps['views'], wallet: string
 }
 
 /** True if the wallet has ever listed an agent. */
-export async function hasListings({ views }: OwnListingsDeps, wallet: string): Promise<boolean> {
+export async function hasListings({ views }: Pick<OwnListingsDeps, 'views'>, wallet: string): Promise<boolean> {
   const own = await views
     .selectFrom('chain.listings')
     .select('listing')
@@ -37,8 +39,9 @@ export async function hasListings({ views }: OwnListingsDeps, wallet: string): P
 }
 
 /** Newest first. */
-export async function listOwn({ views }: OwnListingsDeps, wallet: string): Promise<{ listings: OwnListing[] }> {
-  const rows = await readRows(views, wallet);
+export async function listOwn({ views, now }: OwnListingsDeps, wallet: string): Promise<{ listings: OwnListing[] }> {
+  const yesterday = BigInt(Math.floor(now() / DAY_MS) - 1);
+  const rows = await readRows(views, wallet, yesterday);
   const statistics = await statisticsOf(
     views,
     rows.map((row) => row.listing),
@@ -64,7 +67,9 @@ export async function statisticsOf(
  * `is_copy`: another creator's listing carried the same document before. Its endpoint is that creator's secret, but
  * anybody can copy its hash from the chain.
  */
-function readRows(views: OwnListingsDeps['views'], wallet: string) {
+function readRows(views: OwnListingsDeps['views'], wallet: string, yesterday: bigint) {
+  const since = (figure: string) => sql<bigint>`(SELECT CAST(coalesce(sum(${sql.raw(figure)}), 0) AS BIGINT)
+    FROM chain.agent_days AS a WHERE a.listing = listings.listing AND a.day >= ${yesterday})`;
   return views
     .selectFrom('chain.listings as listings')
     .selectAll()
@@ -74,6 +79,8 @@ function readRows(views: OwnListingsDeps['views'], wallet: string) {
       sql<bigint>`(SELECT count(*) FROM chain.disputes AS d WHERE d.listing = listings.listing AND d.outcome = 'open')`.as(
         'open_disputes',
       ),
+      since("CASE WHEN a.outcome IN ('failed', 'dispute_upheld') THEN a.executions ELSE 0 END").as('latest_failed'),
+      since('a.earned').as('latest_earned'),
     ])
     .where('listings.creator', '=', wallet)
     .orderBy('listings.listed_at', 'desc')
@@ -108,6 +115,7 @@ function toOwn(row: Row, metadata: string | null, statistics: AgentStatisticsRow
     total_executions: Number(statistics?.total_executions ?? 0n),
     success_rate: statistics?.success_rate ?? 0,
     earned_usdc: toUsdc(statistics?.earned ?? 0n),
+    latest: { failed: Number(row.latest_failed), earned_usdc: toUsdc(row.latest_earned) },
     open_disputes: Number(row.open_disputes),
   };
 }

@@ -81,6 +81,8 @@ export const OwnListing = z.strictObject({
   success_rate: z.number().min(0).max(1),
   /** The creator's share of all settled executions. `collateral` shows the amounts that disputes took. */
   earned_usdc: Usdc,
+  /** Of executions that ended yesterday or today, in UTC. */
+  latest: z.strictObject({ failed: Count, earned_usdc: Usdc }),
   open_disputes: Count,
 });
 export type OwnListing = z.infer<typeof OwnListing>;

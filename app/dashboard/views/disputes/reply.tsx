@@ -37,7 +37,10 @@ function ReplyForm({ dispute: { execution_id, reply } }: { dispute: DisputeSumma
     mutationFn: () => call('disputes.putReply', { execution_id, reply: text.trim() }),
     onSuccess: async () => {
       setText('');
-      await queries.invalidateQueries({ queryKey: ['disputes.case', execution_id] });
+      await Promise.all([
+        queries.invalidateQueries({ queryKey: ['disputes.case', execution_id] }),
+        queries.invalidateQueries({ queryKey: ['disputes.mine'] }),
+      ]);
       notify('Your reply is saved', 'The caller and the admin can read it.');
     },
   });

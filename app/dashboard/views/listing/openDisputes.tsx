@@ -23,13 +23,17 @@ interface OpenDisputesProps {
 export function OpenDisputes({ agentId, isShort = false }: OpenDisputesProps) {
   const { wallet } = useSession();
   const { data } = useQuery(firstDisputesQuery(wallet));
-  const open = (data?.disputes ?? []).filter(
-    ({ outcome, creator, agent_id }) =>
-      outcome === 'open' && creator === wallet && (agentId === undefined || agent_id === agentId),
-  );
+  const open = (data?.disputes ?? [])
+    .filter(
+      ({ outcome, creator, agent_id }) =>
+        outcome === 'open' && creator === wallet && (agentId === undefined || agent_id === agentId),
+    )
+    .sort(bySilence);
   const [first] = open;
   if (!first) return null;
-  const title = `${open.length} open ${open.length === 1 ? 'dispute' : 'disputes'}`;
+  const silent = open.filter(({ reply }) => reply === null).length;
+  const title =
+    open.length === 1 ? '1 open dispute' : `${open.length} open disputes, ${silent} of them without your reply`;
   if (isShort) {
     return (
       <p className="flex flex-wrap justify-between gap-x-4 rounded-lg bg-warn-soft px-4 py-2 text-sm">
@@ -39,7 +43,7 @@ export function OpenDisputes({ agentId, isShort = false }: OpenDisputesProps) {
           params={{ executionId: first.execution_id }}
           className="text-accent underline"
         >
-          {open.some(({ reply }) => reply === null) ? 'Read and reply' : 'Read'}
+          {first.reply === null ? 'Read and reply' : 'Read'}
         </Link>
       </p>
     );
@@ -66,12 +70,16 @@ export function OpenDisputes({ agentId, isShort = false }: OpenDisputesProps) {
             : { to: '/creator/$agentId', params: { agentId }, search: { tab: 'disputes' } })}
           className="mt-3 inline-block underline"
         >
-          All disputes
+          All {open.length} disputes
         </Link>
       )}
     </DisputesNote>
   );
 }
+
+/** Those without a reply first, the one that is decided soonest before the others. */
+const bySilence = (one: DisputeSummary, other: DisputeSummary): number =>
+  Number(one.reply !== null) - Number(other.reply !== null) || one.answer_due_at.localeCompare(other.answer_due_at);
 
 function Words({ dispute, isNamed }: { dispute: DisputeSummary; isNamed: boolean }) {
   const { agent_id, agent_name, price_usdc, answer_due_at, reply } = dispute;
