@@ -495,7 +495,7 @@ describe('the creator', function () {
       await page.getByRole('link', { name: 'Read and reply' }).click();
       await page.getByRole('region', { name: 'Task' }).getByText('Shout').first().waitFor();
       await page.getByRole('region', { name: 'Parameters' }).getByText('text: hello').waitFor();
-      await page.getByRole('main').getByText(`HELLO ${IMAGE}`).first().waitFor();
+      await page.getByRole('main').getByText(`HELLO ${IMAGE}`).filter({ visible: true }).first().waitFor();
       await page.getByLabel('Your reply').fill('As loud as letters are.');
       await page.getByRole('button', { name: 'Send reply' }).click();
       await page.getByRole('button', { name: 'Replace reply' }).waitFor();
