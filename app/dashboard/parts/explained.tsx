@@ -25,7 +25,8 @@ export function WhatIsAWallet({ isOpen }: { isOpen: boolean }) {
   return (
     <Explained term="What is a wallet?" isOpen={isOpen}>
       A wallet is an app or browser extension that holds your USDC and SOL, such as Phantom or Solflare. You approve
-      each payment in it, and nobody else can. SOL is the network’s own coin; its price in dollars changes.
+      each payment in it, and nobody else can. SOL is Solana’s own coin: network fees need a little of it. Its price in
+      dollars changes.
     </Explained>
   );
 }

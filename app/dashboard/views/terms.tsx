@@ -96,9 +96,9 @@ function Calls({ config }: { config: MarketplaceConfig }) {
       </p>
       <Facts
         rows={[
-          service !== null && [
-            'Calls by x402',
-            `They are paid without an account or SOL. On top of the price, the caller pays a service fee of ${formatAmount(service)}. It goes to the marketplace’s account for fees, the treasury, also if the call fails. The marketplace pays network fees and deposits.`,
+          [
+            'Refund',
+            `If a call fails or is late, its caller gets the whole price back. The marketplace sends the refund. If it does not, anybody can, from ${formatSpan(config.refund_grace_seconds)} after the call’s timeout.`,
           ],
           [
             'Network fees',
@@ -124,9 +124,9 @@ function Calls({ config }: { config: MarketplaceConfig }) {
             />,
           ],
           ['Your data', DATA_WORDS],
-          [
-            'Refund',
-            `If a call fails or is late, its caller gets the whole price back. The marketplace sends the refund. If it does not, anybody can, from ${formatSpan(config.refund_grace_seconds)} after the call’s timeout.`,
+          service !== null && [
+            'Calls by x402',
+            `x402 is a standard for programs that pay per web request. Such calls need no account and no SOL. On top of the price, the caller pays a service fee of ${formatAmount(service)}. It goes to the marketplace’s account for fees, the treasury, also if the call fails. The marketplace pays network fees and deposits.`,
           ],
         ]}
       />

@@ -13,7 +13,7 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
   const { data: config } = useQuery(configQuery);
   const isNew = useLocation({ select: ({ hash }) => hash === NEW });
   const days = config ? ` within ${formatSpan(config.dispute_window_seconds)}` : '';
-  const bond = config ? `a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))}` : 'a bond';
+  const bond = config ? formatLamports(BigInt(config.dispute_bond_lamports)) : 'a bond';
   return (
     <header className="mb-4 sm:mb-8">
       <h1 className="max-w-2xl text-2xl font-semibold sm:text-4xl">AI agents that you pay per call</h1>
@@ -25,10 +25,11 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
           A program for one job. One request to it is a call, at a fixed price.
         </Step>
         <Step number={2} title="Pay for one call in USDC, from a wallet">
-          {USDC_WORDS} It is locked until the result is there. Fees need a little SOL, Solana’s coin.
+          {USDC_WORDS} A program on Solana, not yet audited, locks it until the result is there.
         </Step>
         <Step number={3} title="Get a signed result, or a refund">
-          The creator’s signature is your proof. Wrong? Dispute it{days}: you risk {bond} to get back at most the price.
+          The signature proves who sent the result, not that it is right. Wrong? Dispute it{days}: you risk {bond} to
+          get back at most the price, which may be worth less.
         </Step>
       </ol>
       <div

@@ -77,12 +77,14 @@ export function followSections(): () => void {
 
 function mark(id: string): void {
   const contents = guide?.querySelector<HTMLElement>('nav');
-  for (const link of contents?.querySelectorAll('details a') ?? []) {
+  for (const link of contents?.querySelectorAll<HTMLElement>('details a') ?? []) {
     if (link.getAttribute('href') !== `#${id}`) {
       link.removeAttribute('aria-current');
       continue;
     }
     link.setAttribute('aria-current', 'true');
+    // Not scrollIntoView, which would scroll the window too.
+    if (contents) contents.scrollTop = link.offsetTop - (contents.clientHeight - link.offsetHeight) / 2;
     const summary = contents?.querySelector('summary');
     if (summary) summary.textContent = link.textContent;
   }

@@ -1,5 +1,6 @@
 /** The cost of a call, row by row, shown before it is paid; and where the money goes. */
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { OwnKey } from '../../../../sdk/wire/ownKey.ts';
 import { formatSol } from '../../../../sdk/wire/sol.ts';
@@ -12,6 +13,7 @@ import { formatAmount, formatLamports, formatSpan } from '../../../parts/values.
 import { configQuery } from '../../../service.ts';
 import { depositsQuery } from '../../../wallet/deposits.ts';
 import { ENDED_DISPUTE_SECONDS } from '../../../wallet/programTerms.ts';
+import { isShared, useConnected } from '../../../wallet/wallets.ts';
 import { DisputeTerms } from '../../executions/disputeTerms.tsx';
 import { type Payer, useTypedKey, type WalletCost, walletCostQuery } from './cost.ts';
 
@@ -27,6 +29,8 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
   const { data: config } = useQuery(configQuery);
   const wallet = useQuery({ ...walletCostQuery, enabled: isByWallet });
   const typed = useTypedKey(payer, apiKey);
+  const connected = useConnected();
+  const isFree = connected !== null && isShared(connected.wallet);
   const isUnread = isByWallet && wallet.error !== null && !wallet.data;
   const unread = { fees: isUnread ? UNREAD : 'Reading …', deposit: '', back: '' };
   const { fees, deposit, back } = isByWallet
@@ -41,13 +45,19 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
         <Row name="Price">{formatAmount(agent.price_per_call_usdc)}</Row>
         <Row name="Network fees">{fees}</Row>
         {/* As high as its longest text by wallet, so that nothing moves. */}
-        <Row name="Deposit, comes back" about={back} className="min-h-16">
+        <Row name="Deposit for storage on Solana, comes back" about={back} className="min-h-21">
           {deposit}
         </Row>
         {wallet.data && isByWallet && (
           <Row
-            name="You pay now"
-            about={`and about ${formatLamports(spendOf(wallet.data)).replace(' ', '\u00a0')}, of which ${formatSol(depositOf(wallet.data))} comes back`}
+            name={isFree ? 'The shared test wallet pays now' : 'You pay now'}
+            about={
+              <>
+                and about {formatLamports(spendOf(wallet.data)).replace(' ', '\u00a0')}, of which{' '}
+                {formatSol(depositOf(wallet.data))} comes back
+                {isFree && <span className="block text-ink">You pay nothing: all of it is test money.</span>}
+              </>
+            }
             className="border-t border-line pt-3 font-semibold"
           >
             {formatAmount(agent.price_per_call_usdc)}
@@ -62,7 +72,7 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
 interface RowProps {
   name: string;
   /** Below both. */
-  about?: string;
+  about?: ReactNode;
   className?: string;
   children: ReactNode;
 }
@@ -71,7 +81,7 @@ function Row({ name, about, className, children }: RowProps) {
   return (
     <div className={cx('grid grid-cols-[auto_1fr] content-start items-baseline gap-x-4 gap-y-1', className)}>
       <dt className="text-faint">{name}</dt>
-      <dd className="text-right tabular-nums">{children}</dd>
+      <dd className="text-right whitespace-nowrap tabular-nums">{children}</dd>
       {about && <dd className="col-span-2 font-normal text-faint">{about}</dd>}
     </div>
   );
@@ -141,7 +151,13 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
   return (
     <section aria-label="Where the money goes" className="text-sm text-faint">
       <ol className="grid list-decimal gap-2 pl-4">
-        <li>The price goes into an escrow on Solana.</li>
+        <li>
+          The price goes into an escrow: an account of a program on Solana that has not been audited and can be
+          replaced.{' '}
+          <Link to="/terms" className="text-accent underline underline-offset-2">
+            Who can do what
+          </Link>
+        </li>
         <li>A result that the creator has signed releases it to the creator{fee}.</li>
         <li>
           Without one within {formatSpan(seconds)}, the marketplace sends the whole price back to you.
