@@ -34,6 +34,9 @@ const UNSPONSORED = {
   key_call_sol: 'about 0.00001 a call, from the gas balance',
 };
 
+/** The agent for first calls of a network that `npm start` makes; on other test networks there may be none. */
+const SANDBOX = ' On a local network (npm start), sandbox-echo returns the task of every call, for 0.01 USDC.';
+
 const PROGRAM = /\{\{program (\S+) (\S+)\}\}/g;
 const GUIDE = withAnchors(withPrograms(readFileSync(join(import.meta.dirname, 'guide.html'), 'utf8')));
 /** The sections of the page: id and title. */
@@ -65,6 +68,7 @@ export function createGuide(document: OpenApi, deployment: Deployment): string {
     base_url: document.servers[0]!.url,
     environment,
     key_prefix: keyPrefix(environment),
+    sandbox: environment === 'test' ? SANDBOX : '',
     program_id: PROGRAM_ID.toBase58(),
     rpc_url: rpcUrl,
     max_body: sizeOf(MAX_BODY_BYTES),
