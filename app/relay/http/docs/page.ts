@@ -12,6 +12,7 @@ import { describeSchemaRules } from '../../../sdk/wire/schemaKeywords.ts';
 import { formatUsdc } from '../../../sdk/wire/usdc.ts';
 import { ERRORS, MAX_BODY_BYTES } from '../../../sdk/wire/wire.ts';
 import type { OpenApi } from '../openapi/document.ts';
+import { SETTLED } from '../routes/executionSamples.ts';
 import { sizeOf } from '../size.ts';
 import { ABOUT, programOf } from './examples.ts';
 import { codeChoice, escapeHtml, inline, unescapeHtml, withApostrophes } from './html.ts';
@@ -68,6 +69,7 @@ export function createGuide(document: OpenApi, deployment: Deployment): string {
     base_url: document.servers[0]!.url,
     environment,
     key_prefix: keyPrefix(environment),
+    answer: JSON.stringify(SETTLED, null, 2),
     sandbox: environment === 'test' ? SANDBOX : '',
     program_id: PROGRAM_ID.toBase58(),
     rpc_url: rpcUrl,
