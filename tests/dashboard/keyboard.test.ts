@@ -76,6 +76,14 @@ describe('with the keyboard alone', function () {
       await page.keyboard.press('Enter');
       await page.waitForURL(`**/executions/${body.execution_id}`);
 
+      await open();
+      await page.keyboard.type('retries');
+      await select('Search the docs for “retries”');
+      await page.keyboard.press('Enter');
+      await page.waitForURL('**/docs?q=retries');
+      const field = page.getByRole('searchbox', { name: 'Search the docs' });
+      await until('the words are in the field', async () => (await field.inputValue()) === 'retries');
+
       await page.goto('/');
       await open();
       await page.keyboard.type(body.execution_id.slice(-5));

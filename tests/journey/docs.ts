@@ -30,6 +30,10 @@ export function tellOfDocs(network: () => DemoFile): void {
     }
     /** A block with the reader's key instead of the dots. */
     const blockOf = (id: string) => textOf(`<pre[^>]*id="${id}"`).replace('crtx_test_...', demo.callers[0]!.api_key);
+    /** The first call before and after the line in which the reader names an agent. */
+    const partsOfCall = () => blockOf('first-call').split(/^AGENT=AGENT_ID .*\n/m);
+    const start = () => partsOfCall()[0]!;
+    const call = () => partsOfCall()[1]!;
     /** The code of a route for an agent of this network. */
     function codeOf(route: string, language: Language): string {
       const analyst = demo.agents.find(({ name }) => name === 'csv-analyst')!;
@@ -47,14 +51,13 @@ export function tellOfDocs(network: () => DemoFile): void {
       execFileSync('sh', ['-euc', blocks.join('\n')], { cwd: folder, encoding: 'utf8' });
 
     it('pay an agent that answers on the first call, although most of the twelve agents do not', () => {
-      const answer = JSON.parse(paste(blockOf('first-call')));
+      const answer = JSON.parse(paste(start(), blockOf('cheapest'), call()));
       expect(answer, JSON.stringify(answer)).to.include({ status: 'completed', result: 'Say hello' });
       expect(answer.cost_usdc).to.be.greaterThan(0);
     });
 
     it('verify a result by its bytes and by the chain', () => {
-      const [start] = blockOf('first-call').split('\nfor AGENT ');
-      const output = paste(start!, blockOf('verify-bytes'), blockOf('verify-chain'));
+      const output = paste(start(), blockOf('verify-bytes'), blockOf('verify-chain'));
       const [, ofBytes, claimed, onChain] =
         /^([0-9a-f]{64}) {2}-\nsha256:([0-9a-f]{64})\n([0-9a-f]{64})\n$/.exec(output) ?? [];
       expect(ofBytes, output).to.match(/^[0-9a-f]{64}$/);

@@ -15,7 +15,7 @@ import { keepPasted, readPasted } from './pasted.ts';
 import { ADMIN, isReloaded, OWN_PLACES, PLACES, type Place, TERMS } from './places.ts';
 import { isForTests } from './testTag.ts';
 import { buttonStyle, cx, SearchIcon } from './ui.tsx';
-import { formatAmount, shorten } from './values.tsx';
+import { formatAmount, shorten, zoneAt } from './values.tsx';
 
 const NOTHING = { agents: [], calls: [], keyed: [] };
 
@@ -101,6 +101,7 @@ function Found({ sought, receipt, onClose }: FoundProps) {
   const places = [...PLACES, ...(wallet ? OWN_PLACES : []), TERMS, ...(isAdmin ? [ADMIN] : [])].filter(
     ({ title, words }) => !isId && `${title} ${words}`.toLowerCase().includes(id),
   );
+  const isFound = [places, agents, calls, keyed].some(({ length }) => length > 0) || ADDRESS.test(sought);
   // Closes the search; the navigation goes on.
   const go = (_leaving: Promise<void>) => onClose();
   const open = (executionId: string) => go(navigate({ to: '/executions/$executionId', params: { executionId } }));
@@ -182,9 +183,18 @@ function Found({ sought, receipt, onClose }: FoundProps) {
           ))}
         </Command.Group>
       )}
-      <Command.Empty className="px-3 py-8 text-center text-sm text-faint">
-        {isFetching ? 'Searching …' : `Nothing was found for “${sought}”.`}
-      </Command.Empty>
+      {/* Last, and after the others are known, so that Enter opens one of those. */}
+      {sought !== '' && !isId && !isFetching && (
+        <Command.Group heading={isFound ? 'Docs' : `Nothing was found for “${sought}”.`}>
+          <Item
+            value="docs"
+            onSelect={() => go(navigate({ href: `/docs?${new URLSearchParams({ q: sought })}`, reloadDocument: true }))}
+          >
+            Search the docs for “{sought}”
+          </Item>
+        </Command.Group>
+      )}
+      <Command.Empty className="px-3 py-8 text-center text-sm text-faint">Searching …</Command.Empty>
     </>
   );
 }
@@ -209,8 +219,10 @@ function CallItem({ call, onOpen }: { call: ExecutionSummary; onOpen(executionId
 }
 
 /** The time of a call: several calls with the same task differ in it. */
-const secondOf = ({ initiated_at }: ExecutionSummary): string =>
-  new Date(initiated_at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+function secondOf({ initiated_at }: ExecutionSummary): string {
+  const time = new Date(initiated_at);
+  return `${time.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' })} ${zoneAt(time)}`;
+}
 
 /** Where else the sought words are, if name and tagline do not show them. */
 function reasonsOf({ name, tagline, tags, creator }: AgentSummary, sought: string): string[] {

@@ -9,7 +9,7 @@ import { Pages, pageOf } from '../parts/pages.tsx';
 import { Unread } from '../parts/trouble.tsx';
 import { buttonStyle, Empty, PageHead } from '../parts/ui.tsx';
 import { formatSpan } from '../parts/values.tsx';
-import { call } from '../service.ts';
+import { call, configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { DisputeCard } from './executions/dispute.tsx';
 import { DisputeWebhook } from './webhooks/disputeWebhook.tsx';
@@ -25,14 +25,19 @@ const PARTS: readonly [title: string, isIn: (dispute: DisputeSummary) => boolean
 
 export default function View() {
   const { wallet, isCreator } = useSession();
+  const { data: config } = useQuery(configQuery);
   return (
     <>
       <PageHead
         title="Disputes"
         about={
           <>
-            A caller can dispute a bad result. The admin should decide within {formatSpan(DECISION_SECONDS)}; if upheld,
-            the creator’s collateral pays.{' '}
+            To dispute a call, open it in{' '}
+            <Link to="/executions" className="text-accent underline underline-offset-2">
+              Your calls
+            </Link>
+            {config && `, within ${formatSpan(config.dispute_window_seconds)} of its result`}. The admin should decide
+            within {formatSpan(DECISION_SECONDS)}; if upheld, the creator’s collateral pays.{' '}
             <a href="/docs#disputes" className="text-accent underline underline-offset-2">
               How it works
             </a>

@@ -112,7 +112,6 @@ function Keys({ wallet, actions }: KeysProps) {
           {create}
         </Empty>
       )}
-      {keys && keys.length > 0 && <WhichKey />}
       <ul className="grid gap-3">{cards(usable)}</ul>
       {ended.length > 0 && (
         <details className="mt-6" open={usable.length === 0 || ended.some(({ key_id }) => key_id === linked)}>
@@ -122,6 +121,7 @@ function Keys({ wallet, actions }: KeysProps) {
           <ul className="grid gap-3">{cards(ended)}</ul>
         </details>
       )}
+      {keys && keys.length > 0 && <WhichKey />}
       {money && (hasMoved || shown !== null) && (
         <Suspense
           fallback={
@@ -144,11 +144,12 @@ function Keys({ wallet, actions }: KeysProps) {
 
 /** For somebody who finds a key in a file, and looks for its card. */
 const WhichKey = () => (
-  <details className="mb-3 text-sm text-faint">
-    <summary>Which key is this?</summary>
+  <details className="mt-6 text-sm text-faint">
+    <summary>Found a key and don’t know which? Compute its Key ID</summary>
     <div className="mt-2 grid max-w-2xl gap-2">
       <p>
-        This prints the Key ID of a key. <code className="font-mono text-[0.8125rem]">GET /v1/key</code> returns it too.
+        A Key ID is the beginning of the key’s SHA-256. Compare it with the cards above.{' '}
+        <code className="font-mono text-[0.8125rem]">GET /v1/key</code> returns it too.
       </p>
       <Code text={'printf %s "$MARKETPLACE_API_KEY" | sha256sum | cut -c1-32'} label="Printing a Key ID" />
     </div>

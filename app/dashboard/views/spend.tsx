@@ -50,54 +50,57 @@ function Spend() {
   const [range, setRange] = useState(lastDays);
   const isValid = faultOf(range) === null;
   const { data, error, refetch } = useQuery({ ...spendQuery(wallet, range), enabled: isValid });
+  const groups = data ? groupsOf(data, by) : [];
   const save = () => {
     const query = new URLSearchParams({ ...range, format: 'csv' });
     return download(`/v1/statements/spend?${query}`, `spend-${range.from}-${range.to}.csv`, 'text/csv');
   };
   return (
     <div className="grid gap-5">
-      <div className="flex flex-wrap items-start justify-between gap-4">
-        <div className="grid gap-2">
-          <RangeFields range={range} onChange={setRange} />
-          <Presets range={range} onChange={setRange} />
-        </div>
-        <div className="flex flex-wrap items-center gap-3 sm:pt-6.5">
-          <fieldset className="flex rounded-lg border border-line bg-raised p-0.5" aria-label="Grouping">
-            {GROUPINGS.map((grouping) => (
-              <button
-                key={grouping}
-                type="button"
-                aria-pressed={by === grouping}
-                onClick={() =>
-                  void navigate({
-                    search: grouping === 'agent' ? {} : { by: 'key' },
-                    replace: true,
-                    resetScroll: false,
-                  })
-                }
-                className={cx(
-                  'min-h-8 rounded-md px-3 text-sm',
-                  by === grouping ? 'bg-accent-soft font-medium text-accent' : 'text-faint hover:text-ink',
-                )}
-              >
-                {BY[grouping]}
-              </button>
-            ))}
-          </fieldset>
+      <div className="grid gap-2">
+        <RangeFields range={range} onChange={setRange} />
+        <Presets range={range} onChange={setRange} />
+      </div>
+      {isValid &&
+        (data ? (
+          <Figures spend={data} groups={groups} />
+        ) : error ? (
+          <Trouble error={error} what="The spend" onRetry={refetch} />
+        ) : (
+          <Skeleton className="h-64 lg:h-32" />
+        ))}
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <fieldset className="flex rounded-lg border border-line bg-raised p-0.5" aria-label="Grouping">
+          {GROUPINGS.map((grouping) => (
+            <button
+              key={grouping}
+              type="button"
+              aria-pressed={by === grouping}
+              onClick={() =>
+                void navigate({
+                  search: grouping === 'agent' ? {} : { by: 'key' },
+                  replace: true,
+                  resetScroll: false,
+                })
+              }
+              className={cx(
+                'min-h-8 rounded-md px-3 text-sm',
+                by === grouping ? 'bg-accent-soft font-medium text-accent' : 'text-faint hover:text-ink',
+              )}
+            >
+              {BY[grouping]}
+            </button>
+          ))}
+        </fieldset>
+        <div className="flex flex-wrap items-center gap-3">
           <SaveButton disabled={!isValid} work={save} failed="The file could not be downloaded">
             Daily sums as CSV
           </SaveButton>
           <StatementButton as="caller" />
         </div>
       </div>
-      {isValid &&
-        (data ? (
-          <Figures spend={data} by={by} />
-        ) : error ? (
-          <Trouble error={error} what="The spend" onRetry={refetch} />
-        ) : (
-          <Skeleton className="h-128" />
-        ))}
+      {isValid && !data && !error && <Skeleton className="h-96" />}
+      {isValid && data && groups.length > 0 && <Sums spend={data} by={by} groups={groups} />}
       {wallet && isValid && <SpentSol wallet={wallet} range={range} />}
       {wallet && <HeldSol wallet={wallet} />}
     </div>
@@ -230,12 +233,10 @@ function openWords(open: readonly DisputeSummary[]): string {
     : `Up to ${most} more if ${open.length} open disputes are upheld`;
 }
 
-function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
+function Figures({ spend, groups }: { spend: SpendStatement; groups: readonly Group[] }) {
   const { wallet } = useSession();
   const disputes = useQuery(firstDisputesQuery(wallet)).data?.disputes ?? [];
   const open = disputes.filter((one) => one.outcome === 'open' && one.caller === wallet);
-  const { data: config } = useQuery(configQuery);
-  const groups = groupsOf(spend, by);
   const fees = total(groups, 'fees');
   const range = { from: spend.from, to: spend.to };
   const refunded = spend.rows.reduce((sum, row) => sum + row.refunded, 0);
@@ -247,31 +248,43 @@ function Figures({ spend, by }: { spend: SpendStatement; by: Grouping }) {
     );
   }
   return (
+    <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+      <Figure
+        label="Paid"
+        value={formatAmount(total(groups, 'paid'))}
+        about={fees > 0 ? `Of which x402 service fees ${formatAmount(fees)}` : 'Including disputed calls'}
+      />
+      <Figure
+        label="Calls"
+        value={<Calls search={range}>{callsOf(groups)}</Calls>}
+        about={
+          refunded > 0 && (
+            <Calls search={{ ...range, status: 'failed' }}>{formatCount(refunded)} of them refunded</Calls>
+          )
+        }
+      />
+      <Figure label="Refunded" value={formatAmount(total(groups, 'refunded'))} about="Not included in Paid" />
+      <Figure
+        label="Awarded"
+        value={formatAmount(total(groups, 'returned'))}
+        about={open.length > 0 ? openWords(open) : 'By upheld disputes'}
+      />
+    </div>
+  );
+}
+
+interface SumsProps {
+  spend: SpendStatement;
+  by: Grouping;
+  groups: readonly Group[];
+}
+
+function Sums({ spend, by, groups }: SumsProps) {
+  const { data: config } = useQuery(configQuery);
+  return (
     <>
-      <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
-        <Figure
-          label="Paid"
-          value={formatAmount(total(groups, 'paid'))}
-          about={fees > 0 ? `Of which x402 service fees ${formatAmount(fees)}` : 'Including disputed calls'}
-        />
-        <Figure
-          label="Calls"
-          value={<Calls search={range}>{callsOf(groups)}</Calls>}
-          about={
-            refunded > 0 && (
-              <Calls search={{ ...range, status: 'failed' }}>{formatCount(refunded)} of them refunded</Calls>
-            )
-          }
-        />
-        <Figure label="Refunded" value={formatAmount(total(groups, 'refunded'))} about="Not included in Paid" />
-        <Figure
-          label="Awarded"
-          value={formatAmount(total(groups, 'returned'))}
-          about={open.length > 0 ? openWords(open) : 'By upheld disputes'}
-        />
-      </div>
       <PaidByDay title={`Paid, ${BY[by].toLowerCase().replace('api', 'API')}`} spend={spend} groups={groups} />
-      <ByGroup by={by} groups={groups} days={range} />
+      <ByGroup by={by} groups={groups} days={{ from: spend.from, to: spend.to }} />
       <p className="text-sm text-faint">
         Not in these sums: what was spent and is held in SOL
         {config &&

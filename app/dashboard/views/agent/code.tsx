@@ -136,7 +136,7 @@ function NeedsWallet() {
           </>
         )}
       </p>
-      {isKnown && !wallet && developmentWalletsPath() !== '' && <ConnectButton label="Connect one" kind="plain" />}
+      {isKnown && !wallet && developmentWalletsPath() !== '' && <ConnectButton label="Connect a wallet" kind="plain" />}
     </div>
   );
 }

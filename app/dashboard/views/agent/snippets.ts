@@ -28,7 +28,8 @@ export function snippetsOf(input: SnippetInput): Program[] {
   return [
     {
       name: 'TypeScript',
-      needs: 'Node 20 or newer, Deno or Bun; no package.',
+      needs:
+        'No package of ours. Node 20 or newer: npx tsx call.mts, which downloads tsx. Bun: bun call.mts. Deno: deno run --allow-net --allow-env call.mts.',
       command: 'npx tsx call.mts',
       file: 'call.mts',
       text: typescript(input),
@@ -58,7 +59,7 @@ export const X402_INSTALL = 'npm install @x402/fetch @x402/svm @solana/kit';
 export function x402Snippet({ baseUrl, agentId, task, parameters, rpcUrl, usdcMint, total }: X402Input): Program {
   return {
     name: 'x402',
-    needs: 'Node 20 or newer.',
+    needs: 'Node 20 or newer. npx downloads tsx.',
     command: 'npx tsx call.mts',
     file: 'call.mts',
     text: `import { readFileSync } from 'node:fs';

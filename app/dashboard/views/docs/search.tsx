@@ -4,7 +4,8 @@ import { CONTROL } from '../../parts/ui.tsx';
 import { find, readParts } from './find.ts';
 
 export function GuideSearch({ guide }: { guide: Element }) {
-  const [text, setText] = useState('');
+  // The search over all pages leads here with its words.
+  const [text, setText] = useState(() => new URLSearchParams(window.location.search).get('q') ?? '');
   const isUsed = text.trim() !== '';
   const parts = useMemo(() => (isUsed ? readParts(guide) : []), [guide, isUsed]);
   const found = find(parts, text);

@@ -12,6 +12,7 @@ import { describeSchemaRules } from '../../../sdk/wire/schemaKeywords.ts';
 import { formatUsdc } from '../../../sdk/wire/usdc.ts';
 import { ERRORS, MAX_BODY_BYTES } from '../../../sdk/wire/wire.ts';
 import type { OpenApi } from '../openapi/document.ts';
+import { SETTLED } from '../routes/executionSamples.ts';
 import { sizeOf } from '../size.ts';
 import { ABOUT, programOf } from './examples.ts';
 import { codeChoice, escapeHtml, inline, unescapeHtml, withApostrophes } from './html.ts';
@@ -33,6 +34,9 @@ const UNSPONSORED = {
   key_fees: 'The network fees of calls with a key are paid by your gas balance, about 0.00001 SOL a call',
   key_call_sol: 'about 0.00001 a call, from the gas balance',
 };
+
+/** The agent for first calls of a network that `npm start` makes; on other test networks there may be none. */
+const SANDBOX = ' On a local network (npm start), sandbox-echo returns the task of every call, for 0.01 USDC.';
 
 const PROGRAM = /\{\{program (\S+) (\S+)\}\}/g;
 const GUIDE = withAnchors(withPrograms(readFileSync(join(import.meta.dirname, 'guide.html'), 'utf8')));
@@ -65,6 +69,8 @@ export function createGuide(document: OpenApi, deployment: Deployment): string {
     base_url: document.servers[0]!.url,
     environment,
     key_prefix: keyPrefix(environment),
+    answer: JSON.stringify(SETTLED, null, 2),
+    sandbox: environment === 'test' ? SANDBOX : '',
     program_id: PROGRAM_ID.toBase58(),
     rpc_url: rpcUrl,
     max_body: sizeOf(MAX_BODY_BYTES),

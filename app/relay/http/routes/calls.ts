@@ -1,6 +1,5 @@
 /** Routes of paid calls. */
 import { z } from 'zod';
-import { hashResult } from '../../../sdk/receipt/receipt.ts';
 import { IDEMPOTENCY_KEY } from '../../../sdk/wire/choices.ts';
 import { ExecuteAccepted, ExecuteBody, ExecuteCompleted, MAX_BODY_BYTES, StartBody } from '../../../sdk/wire/wire.ts';
 import { askerOf, askerOfKey } from '../../access/asker.ts';
@@ -9,22 +8,9 @@ import { executeAgent, startExecution } from '../../calls/execute.ts';
 import { BUY_PATH } from '../../calls/x402/directory.ts';
 import { callByX402, X402Query } from '../../calls/x402/sell.ts';
 import { createOutput } from '../outputStream.ts';
-import { RESULT, RESULT_URL, TASK, TRANSACTION_URL } from './executionSamples.ts';
+import { SETTLED, TASK } from './executionSamples.ts';
 import { CACHING, route } from './route.ts';
 import { AGENT_PARAM, EXECUTION_ID, EXECUTION_PARAM, WALLET } from './samples.ts';
-
-/** The answer to a settled call. */
-const SETTLED = {
-  execution_id: EXECUTION_ID,
-  status: 'completed' as const,
-  result: RESULT,
-  result_hash: hashResult(RESULT),
-  cost_usdc: 0.25,
-  tokens_used: null,
-  execution_time_ms: 134,
-  on_chain_record: TRANSACTION_URL,
-  ipfs_url: RESULT_URL,
-};
 
 /** The errors of every call, and those of a call that is paid for here. */
 const CALL_ERRORS = [

@@ -10,7 +10,7 @@ const SIGNATURE = 'ed25519:2hRQxB1dEzkRA3CxSRSVFVYDGxVaHHRRCQNSsfQhNEi1oNMuuqwy9
 const RECORD_URL = 'https://explorer.solana.com/address/3kMwk9uKM5mbvVN9qTZcgTdhXyLCVQwDdWBnYhZfZ1nH?cluster=devnet';
 export const TRANSACTION_URL =
   'https://explorer.solana.com/tx/57M2CWmssicKLckBbMJFDFhWpozjyJNvwkqwE6TMBSMM5N35o7t323QZY65PuDNZQHs8xYKUriLSkBLfMtoi9z8a?cluster=devnet';
-export const RESULT_URL = `https://api.example.com/results/${EXECUTION_ID}/${TOKEN}`;
+const RESULT_URL = `https://api.example.com/results/${EXECUTION_ID}/${TOKEN}`;
 
 export const TASK = {
   task: 'Cities above ten million',
@@ -56,6 +56,19 @@ export const COMPLETED = {
   unclaimed: null,
   archive: null,
   content_deleted_at: null,
+};
+
+/** The answer to its request. */
+export const SETTLED = {
+  execution_id: EXECUTION_ID,
+  status: 'completed' as const,
+  result: RESULT,
+  result_hash: COMPLETED.result_hash,
+  cost_usdc: SUMMARY.cost_usdc,
+  tokens_used: COMPLETED.tokens_used,
+  execution_time_ms: SUMMARY.execution_time_ms,
+  on_chain_record: TRANSACTION_URL,
+  ipfs_url: RESULT_URL,
 };
 
 const HASH = '5d41c0a1c5f6f5f1d4a5f0a8f2c7e6b3a9d8c7b6a5f4e3d2c1b0a9f8e7d6c5b4';
