@@ -303,7 +303,9 @@ describe('the admin', function () {
         const before = await held();
         await page.goto(`/admin/disputes/${cases.rejected}`);
         await page.getByText('Choose an outcome and write a reason.').waitFor();
-        await page.getByText('The creator has not replied yet, and a decision is final. There is time to wait until').waitFor();
+        await page
+          .getByText('The creator has not replied yet, and a decision is final. There is time to wait until')
+          .waitFor();
         await page.getByRole('radio', { name: 'Reject' }).click();
         await page.getByText('Write a reason.', { exact: true }).waitFor();
         await page.getByLabel('Reason').fill(REASON);
@@ -312,7 +314,9 @@ describe('the admin', function () {
         await dialog(page).getByRole('button', { name: 'Stay' }).click();
         await page.getByRole('button', { name: 'Review the decision' }).click();
         await dialog(page).getByText('gets the bond of 0.01 SOL').waitFor();
-        await dialog(page).getByText('The creator has not replied yet, and a decision is final. There is time to wait until').waitFor();
+        await dialog(page)
+          .getByText('The creator has not replied yet, and a decision is final. There is time to wait until')
+          .waitFor();
         await sign(page, 'Sign and reject');
         expect(await held()).to.deep.equal({ ...before, creatorLamports: before.creatorLamports + BOND_LAMPORTS });
         await page.getByRole('heading', { name: 'The decision' }).waitFor();
