@@ -76,7 +76,7 @@ describe('the admin', function () {
     site.visit(ADMIN, async (page) => {
       const refusal = async () => (await site.visitor.execute('sandbox-echo', { task: 'now?' })).status;
       await page.goto('/admin?tab=settings');
-      await page.getByRole('button', { name: 'Pause calls' }).click();
+      await page.getByRole('button', { name: 'Pause calls …' }).click();
       await dialog(page).getByText('lifted → set').waitFor();
       await sign(page, 'Pause');
       expect((await showConfig()).admin_paused).to.equal(true);
@@ -84,7 +84,7 @@ describe('the admin', function () {
       await page.goto(`/agents/${site.visitor.agent('sandbox-echo').agent_id}?tab=run`);
       await page.getByText('New calls are paused on the whole marketplace').waitFor();
       await page.goto('/admin?tab=settings');
-      await page.getByRole('button', { name: 'Resume calls' }).click();
+      await page.getByRole('button', { name: 'Resume calls …' }).click();
       await sign(page, 'Resume');
       expect((await showConfig()).admin_paused).to.equal(false);
       await until('the relay takes executions again', async () => (await refusal()) === 200);
@@ -156,7 +156,7 @@ describe('the admin', function () {
       const account = usdcOf(site.visitor.agent('csv-analyst').creator);
       const [held, had] = [await units(treasury), await units(account)];
       await page.goto('/admin?tab=settings');
-      await page.getByRole('button', { name: 'Withdraw from the treasury' }).click();
+      await page.getByRole('button', { name: 'Withdraw from the treasury …' }).click();
       await dialog(page).getByLabel('Amount, USDC').fill('999');
       await dialog(page).getByText('The treasury holds').waitFor();
       expect(await dialog(page).getByRole('button', { name: 'Sign and withdraw' }).isDisabled()).to.equal(true);
@@ -180,7 +180,7 @@ describe('the admin', function () {
     const propose = (as: 'Demo admin' | 'Demo caller 2', wallet: string) =>
       site.visit({ as }, async (page) => {
         await page.goto('/admin?tab=settings');
-        await page.getByRole('button', { name: 'Propose an admin' }).click();
+        await page.getByRole('button', { name: 'Propose an admin …' }).click();
         await dialog(page).getByLabel('Wallet of the next admin').fill(wallet);
         await sign(page, 'Sign and propose');
         await page.getByRole('region', { name: 'Pending changes' }).locator(`[title="${wallet}"]`).waitFor();
@@ -303,7 +303,9 @@ describe('the admin', function () {
         const before = await held();
         await page.goto(`/admin/disputes/${cases.rejected}`);
         await page.getByText('Choose an outcome and write a reason.').waitFor();
-        await page.getByText('The creator has not replied yet. You can wait with the decision until').waitFor();
+        await page
+          .getByText('The creator has not replied yet, and a decision is final. There is time to wait until')
+          .waitFor();
         await page.getByRole('radio', { name: 'Reject' }).click();
         await page.getByText('Write a reason.', { exact: true }).waitFor();
         await page.getByLabel('Reason').fill(REASON);
@@ -312,7 +314,9 @@ describe('the admin', function () {
         await dialog(page).getByRole('button', { name: 'Stay' }).click();
         await page.getByRole('button', { name: 'Review the decision' }).click();
         await dialog(page).getByText('gets the bond of 0.01 SOL').waitFor();
-        await dialog(page).getByText('The creator has not replied yet. You can wait with the decision until').waitFor();
+        await dialog(page)
+          .getByText('The creator has not replied yet, and a decision is final. There is time to wait until')
+          .waitFor();
         await sign(page, 'Sign and reject');
         expect(await held()).to.deep.equal({ ...before, creatorLamports: before.creatorLamports + BOND_LAMPORTS });
         await page.getByRole('heading', { name: 'The decision' }).waitFor();

@@ -78,7 +78,7 @@ describe('delayed changes of settings', function () {
     await timeTravel(visitor.demo.rpc_url, Date.parse(change.applicable_at) / 1_000 + 1);
     await visit(site, STRANGER, async (page) => {
       await page.goto('/terms');
-      await waiting(page).getByRole('button', { name: 'Apply' }).click();
+      await waiting(page).getByRole('button', { name: 'Apply …' }).click();
       await dialog(page).getByText('1 % → 0.5 %').waitFor();
       await sign(page, 'Sign and apply');
       await waiting(page).getByText('No pending changes').waitFor();
@@ -99,7 +99,7 @@ describe('delayed changes of settings', function () {
       await waiting(page).getByText('Expired', { exact: true }).first().waitFor();
       expect(await waiting(page).getByRole('button', { name: 'Apply' }).count()).to.equal(0);
       // The third one still waits.
-      const close = waiting(page).getByRole('button', { name: 'Cancel the change' });
+      const close = waiting(page).getByRole('button', { name: 'Cancel the change …' });
       await until('both expired ones can be closed', async () => (await close.count()) === 2);
       await close.first().click();
       await sign(page, 'Sign and cancel');
@@ -107,14 +107,14 @@ describe('delayed changes of settings', function () {
     });
     await visit(site, GUARDIAN, async (page) => {
       await page.goto('/terms');
-      await waiting(page).getByRole('button', { name: 'Cancel all changes of settings' }).click();
+      await waiting(page).getByRole('button', { name: 'Cancel all changes of settings …' }).click();
       await sign(page, 'Sign and cancel all');
       await until(
         'both are cancelled',
         async () => (await waiting(page).getByText('cancelled with others').count()) === 2,
       );
       for (const left of [1, 0]) {
-        await waiting(page).getByRole('button', { name: 'Cancel the change' }).first().click();
+        await waiting(page).getByRole('button', { name: 'Cancel the change …' }).first().click();
         await sign(page, 'Sign and cancel');
         await until(
           'it is closed',
@@ -130,7 +130,7 @@ describe('delayed changes of settings', function () {
     const next = site.visitor.demo.callers[0]!.wallet;
     await visit(site, ADMIN, async (page) => {
       await page.goto('/admin?tab=settings');
-      await page.getByRole('button', { name: 'Propose an admin' }).click();
+      await page.getByRole('button', { name: 'Propose an admin …' }).click();
       await dialog(page).getByLabel('Wallet of the next admin').fill(next);
       await dialog(page).getByText('The proposal waits 1 day').waitFor();
       await sign(page, 'Sign and propose');
@@ -146,11 +146,11 @@ describe('delayed changes of settings', function () {
       await page.goto('/admin');
       await page.getByRole('link', { name: 'Fees and rules' }).first().click();
       await waiting(page).locator(`[title="${next}"]`).waitFor();
-      await waiting(page).getByRole('button', { name: 'Cancel the change' }).click();
+      await waiting(page).getByRole('button', { name: 'Cancel the change …' }).click();
       await sign(page, 'Sign and cancel');
       await waiting(page).getByText('No pending changes').waitFor();
       expect(await site.visitor.command(null, 'admin', 'changes')).to.deep.include({ changes: [] });
-      await page.getByRole('button', { name: 'Pause calls' }).click();
+      await page.getByRole('button', { name: 'Pause calls …' }).click();
       await sign(page, 'Pause');
       await page.getByText('You have paused them').waitFor();
       await page.getByRole('button', { name: 'Remove' }).click();

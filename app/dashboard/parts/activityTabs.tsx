@@ -13,7 +13,7 @@ export function ActivityTabs() {
   if (!ACTIVITY.some(({ to }) => to === path)) return null;
   return (
     <div id="activity" className="print:hidden">
-      <p className="mb-4 text-2xl font-semibold">Activity</p>
+      <p className="mb-6 text-2xl font-semibold">Activity</p>
       <nav ref={row} aria-label="Activity" className={TAB_ROW}>
         {ACTIVITY.map(({ to, title }) => (
           <Link key={to} to={to} className={TAB}>

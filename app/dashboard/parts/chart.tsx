@@ -20,11 +20,11 @@ export const CHARTED_DAYS = 3;
 
 /** In place of charts: a sentence for each day with values. */
 export const DaySentences = ({ texts }: { texts: readonly string[] }) => (
-  <Card className="grid gap-1.5 empty:hidden">
+  <div className="grid gap-1 text-sm text-faint empty:hidden">
     {texts.map((text) => (
       <p key={text}>{text}</p>
     ))}
-  </Card>
+  </div>
 );
 
 const TONES = { accent: 'bg-accent', sky: 'bg-sky', good: 'bg-good', bad: 'bg-bad', strong: 'bg-strong' };

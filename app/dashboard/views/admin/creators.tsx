@@ -11,7 +11,7 @@ import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
 import { SignDialog } from '../../parts/sign.tsx';
 import { AtRight, Cell } from '../../parts/table.tsx';
-import { Button, Empty, Input } from '../../parts/ui.tsx';
+import { Badge, Button, Empty, Input } from '../../parts/ui.tsx';
 import { Day, formatCount, formatList, Id, shorten } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { countWords } from '../disputes/others.tsx';
@@ -125,7 +125,7 @@ export function CreatorsTab() {
               {formatCount(creator.failed_executions)}
             </Cell>
             <Cell of="Disputes" className="tabular-nums">
-              {countWords(creator.disputes)}
+              <Disputes counts={creator.disputes} />
             </Cell>
             <Cell of="Earned" className="whitespace-nowrap tabular-nums sm:text-right">
               <span>
@@ -149,6 +149,29 @@ export function CreatorsTab() {
       </PagedTable>
       {chosen && <BadgeDialog creator={chosen} onClose={() => setChosen(null)} />}
     </div>
+  );
+}
+
+/** Open ones wait for the admin; the others are only counted. */
+function Disputes({ counts }: { counts: CreatorSummary['disputes'] }) {
+  const { open, rejected, upheld, lapsed } = counts;
+  const ended = rejected + upheld + lapsed;
+  return (
+    <span className="inline-flex flex-wrap items-center gap-x-2 gap-y-1">
+      {open > 0 && (
+        <Link
+          to="/admin"
+          search={{ tab: 'disputes', outcome: 'open' }}
+          className="inline-flex min-h-6 items-center underline-offset-2 hover:underline"
+        >
+          <Badge tone="warn" className="whitespace-nowrap">
+            {formatCount(open)} open
+          </Badge>
+          <span className="sr-only">: all open disputes</span>
+        </Link>
+      )}
+      {(open === 0 || ended > 0) && <span className="text-faint">{countWords({ ...counts, open: 0 })}</span>}
+    </span>
   );
 }
 

@@ -12,7 +12,6 @@ import { Badge, buttonStyle, Empty, Select } from '../../parts/ui.tsx';
 import { Id, shorten, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { useCreatorName } from '../disputes/creatorName.ts';
-import { isUninformed } from '../disputes/ended.tsx';
 import { Due } from './due.tsx';
 import { PAGE_SIZE } from './search.ts';
 
@@ -125,7 +124,6 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
           <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
             <Badge>{OUTCOME_WORDS[outcome]}</Badge>
             {resolved_at !== null && <Time at={resolved_at} />}
-            {isUninformed(dispute) && <span className="text-warn">without the evidence</span>}
           </span>
         )}
       </Cell>

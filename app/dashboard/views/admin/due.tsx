@@ -29,18 +29,17 @@ export function unheardWords({ has_evidence, reply }: DisputeSummary): string | 
   return reply === null ? 'The creator has not replied yet' : null;
 }
 
-/** The same, and until when the decision can wait. */
+/** The same, and until when there is time to wait. */
 export function Unheard({ dispute }: { dispute: DisputeSummary }) {
   const left = useSecondsLeft(dispute);
   return (
     <>
-      {unheardWords(dispute)}.{' '}
-      {left > 0 ? (
+      {unheardWords(dispute)}, and a decision is final.
+      {left > 0 && (
         <>
-          You can wait with the decision until <Time at={dispute.answer_due_at} />: it is final.
+          {' '}
+          There is time to wait until <Time at={dispute.answer_due_at} />.
         </>
-      ) : (
-        'A decision is final.'
       )}
     </>
   );

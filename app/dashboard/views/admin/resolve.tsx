@@ -10,9 +10,8 @@ import { type Reading, read } from '../../parts/reading.ts';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Button, Facts, Input, Note, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports } from '../../parts/values.tsx';
-import { useCreatorName } from '../disputes/creatorName.ts';
 import { awardPayment, depositReturn } from '../disputes/payouts.ts';
-import { isPausedBy, mostTaken, type Stakes, slashedOf, stakesQuery } from '../disputes/stakes.ts';
+import { isPausedBy, mostTaken, mostToCaller, type Stakes, slashedOf, stakesQuery } from '../disputes/stakes.ts';
 import { idBytes } from '../executions/record.ts';
 import { Unheard, unheardWords } from './due.tsx';
 
@@ -31,7 +30,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
   const [isReviewed, setReviewed] = useState(false);
 
   const whyId = useId();
-  const creatorName = useCreatorName(dispute);
+  const price = parseUsdc(dispute.price_usdc);
   const typed = read(() => parseAmount(text, dispute, stakes));
   const { value: amount = 0n, error: fault } = side === 'caller' ? typed : NONE;
   const whyNot = whyNotYet({ side, reason, fault, isRead: stakes !== undefined });
@@ -58,7 +57,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
             isChosen={side === 'caller'}
             onChoose={() => setSide('caller')}
           >
-            You set the amount that the collateral pays.
+            {`The caller gets the bond and up to ${formatBaseUnits(stakes ? mostToCaller(stakes, price) : price)}.`}
           </Choice>
           <Choice
             name="side"
@@ -66,7 +65,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
             isChosen={side === 'creator'}
             onChoose={() => setSide('creator')}
           >
-            {`The caller loses the bond to ${creatorName}.`}
+            {`The creator gets the bond of ${bondOf(dispute)}; no refund.`}
           </Choice>
         </div>
         {/* The review repeats it. */}

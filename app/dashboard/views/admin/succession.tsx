@@ -29,7 +29,7 @@ export function NextAdmin({ config }: { config: Settings }) {
       <Facts rows={[['Now', <Id key="admin" value={config.admin} kind="address" />]]} />
       <div>
         <SignButton
-          button="Propose an admin"
+          button="Propose an admin …"
           title="Propose another admin"
           about={`${delay > 0 ? `The proposal waits ${formatSpan(delay)}; then the wallet can accept for 7 days.` : 'The wallet can accept for 7 days.'} Until it accepts, you stay admin. ${config.guardian ? 'Only the guardian can cancel the proposal.' : 'You can cancel the proposal.'}`}
           doing="Proposing the next admin"

@@ -35,7 +35,7 @@ export function Treasury({ config }: { config: Settings }) {
       </div>
       <div>
         <SignButton
-          button="Withdraw from the treasury"
+          button="Withdraw from the treasury …"
           closed={held === '0'}
           title="Withdraw from the treasury"
           rows={[

@@ -53,7 +53,7 @@ function Other({ dispute }: { dispute: DisputeSummary }) {
       <span>{formatAmount(price_usdc)}</span>
       <span>
         <Status value={outcome}>{outcome === 'lapsed' && 'Ended undecided'}</Status>
-        {isUninformed(dispute) && ' without the evidence'}
+        {isUninformed(dispute) && <span className="text-faint"> · the caller uploaded no evidence</span>}
       </span>
       <span className="ml-auto text-faint">
         <Day at={opened_at} />

@@ -83,13 +83,7 @@ export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blo
         {schema && (
           <div className="grid gap-3">
             {isFormable(schema) && (
-              <Button
-                small
-                kind="quiet"
-                className="justify-self-end"
-                aria-pressed={asJson}
-                onClick={() => setAsJson(!asJson)}
-              >
+              <Button small className="justify-self-end" aria-pressed={asJson} onClick={() => setAsJson(!asJson)}>
                 {asJson ? 'Edit as a form' : 'Edit as JSON'}
               </Button>
             )}

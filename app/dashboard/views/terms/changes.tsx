@@ -129,7 +129,7 @@ function CancelAll() {
   return (
     <div>
       <SignButton
-        button="Cancel all changes of settings"
+        button="Cancel all changes of settings …"
         kind="danger"
         title="Cancel all pending changes of settings?"
         about="None of them can be applied any more. Changes of admin and guardian stay pending."
@@ -181,7 +181,7 @@ function ChangeCard({ change, mayCancel, onEnded }: ChangeCardProps) {
       <div className="flex flex-wrap gap-2">
         {change.status === 'applicable' && change.subject !== 'admin' && (
           <SignButton
-            button="Apply"
+            button="Apply …"
             kind="primary"
             title="Apply this change?"
             about="It takes effect as soon as the transaction is confirmed. Its deposit goes back to the wallet that announced it."
@@ -195,7 +195,7 @@ function ChangeCard({ change, mayCancel, onEnded }: ChangeCardProps) {
         )}
         {mayCancel && (
           <SignButton
-            button="Cancel the change"
+            button="Cancel the change …"
             title="Cancel this change?"
             about="Nothing changes. If the admin announces it again, the full delay applies again."
             rows={rows}

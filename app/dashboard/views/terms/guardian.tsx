@@ -49,8 +49,8 @@ export function RelayAuthorities({ config, ours, children }: RelayAuthoritiesPro
                 {address === ours && <Badge tone="accent">Used by this service</Badge>}
               </span>
               <SignButton
-                button="Remove"
-                label={`Remove ${shorten(address)}`}
+                button="Remove …"
+                label={`Remove ${shorten(address)} …`}
                 small
                 kind="danger"
                 closed={mustPause}

@@ -40,7 +40,7 @@ export function Pause({ of: role, config }: PauseProps) {
       <div className="flex flex-wrap gap-2">
         {role === 'admin' && paused.guardian && <LiftGuardianPause delay={config.admin_delay_seconds} />}
         <SignButton
-          button={isPaused ? 'Resume calls' : 'Pause calls'}
+          button={isPaused ? 'Resume calls …' : 'Pause calls …'}
           kind={isPaused ? 'primary' : 'danger'}
           title={isPaused ? 'Lift your pause?' : 'Pause all new calls?'}
           about={
@@ -65,7 +65,7 @@ function LiftGuardianPause({ delay }: { delay: number }) {
   const waits = delay > 0;
   return (
     <SignButton
-      button="Lift the guardian’s pause"
+      button="Lift the guardian’s pause …"
       title={waits ? 'Announce the end of the guardian’s pause?' : 'Lift the guardian’s pause?'}
       about={
         waits

@@ -38,7 +38,7 @@ export function Parameters({ agent, draft, form }: ParametersProps) {
             </Button>
           )}
           {isFormable(agent.input_schema) && (
-            <Button small kind="quiet" aria-pressed={draft.asJson} onClick={() => draft.setAsJson(!draft.asJson)}>
+            <Button small aria-pressed={draft.asJson} onClick={() => draft.setAsJson(!draft.asJson)}>
               {draft.asJson ? 'Edit as a form' : 'Edit as JSON'}
             </Button>
           )}

@@ -25,7 +25,7 @@ export function SchemaFields({ title, schema, none, isInput = false, as: Heading
     <section>
       <div className="flex items-center justify-between gap-4">
         <Heading className={Heading === 'h2' ? 'text-lg font-semibold' : 'text-sm font-semibold'}>{title}</Heading>
-        <Button small kind="quiet" aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
+        <Button small aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
           {isRaw ? 'Show fields' : 'Show JSON'}
         </Button>
       </div>
