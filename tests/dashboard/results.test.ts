@@ -69,6 +69,7 @@ describe('results on the page', function () {
     openEcho(async (page) => {
       const table = page.getByRole('region', { name: 'Result as a table' });
       const cities = () => table.locator('tbody td:first-child').allTextContents();
+      await table.getByRole('cell').first().waitFor();
       expect(await cities()).to.deep.equal(['Rome', 'Paris; centre', 'Oslo']);
       await table.getByRole('button', { name: 'people' }).press('Enter');
       await table.locator('th[aria-sort="descending"], th[aria-sort="ascending"]').waitFor();

@@ -22,7 +22,7 @@ const MOST_ASKED = 6;
 
 /** Also the height before anything is known, so that nothing moves. */
 const FRAME =
-  'mt-3 min-h-37 rounded-xl border border-line bg-raised px-4 py-2 text-sm sm:mt-6 sm:min-h-18 sm:px-5 sm:py-4';
+  'mt-3 min-h-32 rounded-xl border border-line bg-raised px-4 py-2 text-sm sm:mt-6 sm:min-h-18 sm:px-5 sm:py-4';
 
 export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
   const asked = (agents ?? []).filter(({ status }) => status === 'active').slice(0, MOST_ASKED);
@@ -77,9 +77,9 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
     <section aria-label="First run" className={`${FRAME} flex flex-wrap items-center gap-x-6 gap-y-2`}>
       <p className="max-sm:basis-full sm:min-w-60 sm:flex-1">
         <span className="font-medium">Try {agent.name}</span>
-        {/* As short as it can be on a phone, where the first agent follows. */}
+        {/* A phone has room for the first agent only if this has three lines. */}
         <span className="text-faint">
-          : “{agent.tagline.replace(/\.$/, '')}”<span className="max-sm:hidden">, on the creator’s example</span>.{' '}
+          <span className="max-sm:hidden">: “{agent.tagline.replace(/\.$/, '')}”, on the creator’s example</span>.{' '}
           {isOwn ? 'Your wallet' : `${wallet ? 'The' : 'Free: a'} shared test wallet`}
           {!wallet && <span className="max-sm:hidden"> signs you in and</span>} pays
           <span className={cx(!wallet && 'max-sm:hidden')}> {formatNumber(agent.price_per_call_usdc)} test USDC</span>

@@ -28,8 +28,8 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
           {USDC_WORDS} A program on Solana, not yet audited, locks it until the result is there.
         </Step>
         <Step number={3} title="Get a signed result, or a refund">
-          The signature proves who sent the result, not that it is right. Wrong? Dispute it{days}: you risk {bond} to
-          get back at most the price, which may be worth less.
+          The signature proves who sent it, not that it is right. Wrong? Dispute it{days}: you risk {bond} to get back
+          at most the price.
         </Step>
       </ol>
       <div
