@@ -22,7 +22,7 @@ import { OpenDisputes } from './listing/openDisputes.tsx';
 import { heldCollateral, ownListingsQuery, sumUsdc, takenText } from './listing/own.ts';
 import { DisputeWebhook } from './webhooks/disputeWebhook.tsx';
 
-const MONTH_MS = 60_000;
+const POLL_MS = 60_000;
 
 export default function View() {
   // A dispute that waits for a reply comes before another agent.
@@ -93,9 +93,9 @@ function Figures({ listings }: { listings: readonly OwnListing[] }) {
   const { data: month, error } = useQuery({
     queryKey: ['statement', 'creator', wallet],
     queryFn: () => request('getDailyStatement', { role: 'creator', ...lastDays() }),
-    refetchInterval: MONTH_MS,
+    refetchInterval: POLL_MS,
   });
-  const latest = (value: (total: StatementTotal) => string) =>
+  const ofMonth = (value: (total: StatementTotal) => string) =>
     month ? value(month.total) : error ? '–' : <Skeleton className="h-7 w-28 sm:h-8" />;
   const count = listings.reduce((sum, one) => sum + one.total_executions, 0);
   const earned = sumUsdc(listings.map(({ earned_usdc }) => earned_usdc));
@@ -103,12 +103,12 @@ function Figures({ listings }: { listings: readonly OwnListing[] }) {
     <div className="grid gap-3 lg:grid-cols-3">
       <Figure
         label="Earned in the last 30 days, after the fee"
-        value={latest(({ earned_usdc }) => formatAmount(earned_usdc))}
+        value={ofMonth(({ earned_usdc }) => formatAmount(earned_usdc))}
         about={`${month ? newestOf(month, ({ earned_usdc }) => formatNumber(earned_usdc)) : ''}${formatAmount(earned)} in all`}
       />
       <Figure
         label="Calls in the last 30 days"
-        value={latest(({ executions }) => formatCount(executions))}
+        value={ofMonth(({ executions }) => formatCount(executions))}
         about={`${month ? `${newestOf(month, callsOf)}${formatCount(month.total.refunded)} refunded in 30 days; ` : ''}${formatCount(count)} in all`}
       />
       <Figure
