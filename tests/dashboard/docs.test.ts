@@ -71,7 +71,7 @@ describe('the guide of the page', function () {
       const head = page.getByRole('banner');
       await head.getByText('USDC').waitFor();
       await page.setViewportSize(PHONE);
-      expect((await head.boundingBox())!.height).to.be.at.most(ONE_ROW);
+      await page.waitForFunction(`document.querySelector('header').offsetHeight <= ${ONE_ROW}`);
       await page.evaluate(LONG_BALANCE);
       const button = (await head.getByRole('button', { name: 'Menu' }).boundingBox())!;
       expect(button.x + button.width).to.be.at.most(PHONE.width);
