@@ -94,7 +94,7 @@ export function TestMark() {
 export function SpendButton(props: ComponentProps<typeof Button>) {
   return (
     <span className="relative flex">
-      <Button kind="primary" className="flex-1 test:pr-17" {...props} />
+      <Button kind="primary" className="flex-1 test:px-17" {...props} />
       <span className="pointer-events-none absolute inset-y-0 right-3 flex items-center">
         <TestMark />
       </span>

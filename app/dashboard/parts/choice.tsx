@@ -16,7 +16,7 @@ export function Choice({ name, title, isChosen, onChoose, children }: ChoiceProp
     <label
       className={cx(
         'grid cursor-pointer grid-cols-[auto_minmax(0,1fr)] content-start gap-x-2.5 gap-y-1 rounded-lg border px-3 py-2 text-sm',
-        isChosen ? 'border-accent bg-accent-soft' : 'border-line bg-raised hover:border-strong',
+        isChosen ? 'note border-accent bg-accent-soft' : 'border-line bg-raised hover:border-strong',
       )}
     >
       <input

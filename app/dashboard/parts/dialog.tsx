@@ -2,7 +2,7 @@
 import { Dialog as Primitive } from 'radix-ui';
 import { type ReactNode, useRef } from 'react';
 import { focusContent } from './focus.ts';
-import { Button, buttonStyle, cx, Note } from './ui.tsx';
+import { Button, buttonStyle, CrossIcon, cx, Note } from './ui.tsx';
 
 /** The first of these gets the focus, else the first button. A choice between fields is none of them. */
 const FIELDS =
@@ -61,16 +61,14 @@ export function Dialog({ title, about, children, mayClose = true, onClose }: Dia
             'sm:inset-auto sm:top-1/2 sm:left-1/2 sm:w-[min(34rem,calc(100vw-2rem))] sm:-translate-x-1/2 sm:-translate-y-1/2 sm:rounded-2xl',
           )}
         >
-          <div className="mb-4 flex items-start justify-between gap-4">
-            <div>
-              <Primitive.Title className="text-lg font-semibold">{title}</Primitive.Title>
-              {about && <Primitive.Description className="mt-1 text-sm text-faint">{about}</Primitive.Description>}
-            </div>
+          <div className="mb-4">
             {mayClose && (
-              <Primitive.Close aria-label="Close" className={buttonStyle('quiet', true)}>
-                <span aria-hidden="true">✕</span>
+              <Primitive.Close aria-label="Close" className={cx('float-right ml-4', buttonStyle('quiet', true))}>
+                <CrossIcon />
               </Primitive.Close>
             )}
+            <Primitive.Title className="text-lg font-semibold">{title}</Primitive.Title>
+            {about && <Primitive.Description className="mt-1 text-sm text-faint">{about}</Primitive.Description>}
           </div>
           {children}
         </Primitive.Content>

@@ -6,7 +6,7 @@ import { caseQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { ADMIN, isReloaded, OWN_PLACES, type Place, placesOf, TERMS } from './places.ts';
 import { ThemeButton } from './theme.tsx';
-import { buttonStyle, cx } from './ui.tsx';
+import { buttonStyle, CrossIcon, cx } from './ui.tsx';
 import { WaitingAt } from './waiting.tsx';
 
 export function Navigation() {
@@ -65,7 +65,7 @@ export function NarrowMenu() {
             aria-label="Close the menu"
             className={buttonStyle('quiet', true)}
           >
-            <span aria-hidden="true">✕</span>
+            <CrossIcon />
           </button>
         </div>
         {/* biome-ignore lint/a11y/noStaticElementInteractions lint/a11y/useKeyWithClickEvents: its links have both */}

@@ -14,7 +14,7 @@ import { foundQuery, includes } from './found.ts';
 import { keepPasted, readPasted } from './pasted.ts';
 import { ADMIN, isReloaded, OWN_PLACES, PLACES, type Place, TERMS } from './places.ts';
 import { isForTests } from './testTag.ts';
-import { buttonStyle, cx, SearchIcon } from './ui.tsx';
+import { buttonStyle, CrossIcon, cx, SearchIcon } from './ui.tsx';
 import { formatAmount, shorten, zoneAt } from './values.tsx';
 
 const NOTHING = { agents: [], calls: [], keyed: [] };
@@ -59,7 +59,7 @@ export default function Palette({ onClose }: { onClose(): void }) {
                 className="min-h-14 w-full bg-transparent text-base text-ink outline-none"
               />
               <Dialog.Close aria-label="Close the search" className={cx(buttonStyle('quiet', true), 'sm:hidden')}>
-                <span aria-hidden="true">✕</span>
+                <CrossIcon />
               </Dialog.Close>
             </div>
             <Command.List className="max-h-[min(26rem,70dvh)] overflow-y-auto overscroll-contain p-2 **:[[cmdk-group-heading]]:px-3 **:[[cmdk-group-heading]]:py-2 **:[[cmdk-group-heading]]:text-xs **:[[cmdk-group-heading]]:font-medium **:[[cmdk-group-heading]]:text-faint">

@@ -74,7 +74,11 @@ export function PageHead({ title, about, children }: { title: ReactNode; about?:
         <h1 className="text-2xl font-semibold">{title}</h1>
         {about && <p className="mt-1.5 text-faint">{about}</p>}
       </div>
-      {children && <div className="flex flex-wrap gap-2">{children}</div>}
+      {children && (
+        <div className="flex flex-wrap gap-2 max-sm:grid max-sm:w-full max-sm:grid-cols-2 max-sm:[&>:last-child:nth-child(odd)]:col-span-2">
+          {children}
+        </div>
+      )}
     </header>
   );
 }
@@ -104,9 +108,9 @@ export function Badge({ tone = 'plain', className, ...rest }: ComponentProps<'sp
 
 /** Something to read before continuing. */
 export function Note({ tone = 'plain', title, children }: { tone?: Tone; title?: ReactNode; children?: ReactNode }) {
-  const hue = tone === 'plain' ? 'border-transparent bg-sunken' : cx('note border-current', TONES[tone]);
+  const hue = tone === 'plain' ? 'border-transparent bg-sunken' : cx('note border-current/25', TONES[tone]);
   return (
-    <div className={cx('rounded-lg border-l-4 px-4 py-3 text-sm', hue)} role={tone === 'bad' ? 'alert' : undefined}>
+    <div className={cx('rounded-lg border px-4 py-3 text-sm', hue)} role={tone === 'bad' ? 'alert' : undefined}>
       {title && <p className="font-semibold">{title}</p>}
       {children && <div className={cx('not-first:mt-1', tone === 'plain' ? 'text-faint' : 'text-ink')}>{children}</div>}
     </div>
@@ -281,6 +285,20 @@ export const SearchIcon = ({ className }: { className?: string }) => (
   >
     <circle cx="7" cy="7" r="4.5" />
     <path d="m10.5 10.5 3 3" strokeLinecap="round" />
+  </svg>
+);
+
+export const DotsIcon = () => (
+  <svg viewBox="0 0 16 16" className="size-4" fill="currentColor" aria-hidden="true">
+    <circle cx="3" cy="8" r="1.5" />
+    <circle cx="8" cy="8" r="1.5" />
+    <circle cx="13" cy="8" r="1.5" />
+  </svg>
+);
+
+export const CrossIcon = () => (
+  <svg viewBox="0 0 16 16" className="size-4" fill="none" stroke="currentColor" strokeWidth="1.5" aria-hidden="true">
+    <path d="m4 4 8 8m0-8-8 8" strokeLinecap="round" />
   </svg>
 );
 

@@ -224,7 +224,7 @@ const BESIDE_LENGTH = 24;
 export function Code({ text, label, file, isWhole = false, children }: CodeProps) {
   const isBeside = !children && text.length <= BESIDE_LENGTH && !text.includes('\n');
   return (
-    <div className="relative min-w-0 rounded-lg bg-sunken">
+    <div className="relative min-w-0 rounded-xl border border-line bg-sunken">
       {file ? (
         <div className="flex items-center justify-between gap-3 border-b border-line py-1.5 pr-1.5 pl-4">
           <code className="truncate text-xs text-faint">{file}</code>
@@ -248,7 +248,7 @@ export function Code({ text, label, file, isWhole = false, children }: CodeProps
         aria-label={label}
         className={cx(
           'overflow-auto py-3 pl-4',
-          file ? 'rounded-b-lg' : 'rounded-lg',
+          file ? 'rounded-b-xl' : 'rounded-xl',
           isWhole ? 'goes-on' : 'max-h-112',
           file ? 'pr-4' : cx('min-h-11', isBeside ? 'pr-24' : children ? 'pr-4 sm:pr-40' : 'pr-4 sm:pr-24'),
         )}

@@ -259,7 +259,7 @@ function Explained() {
       {STEPS.map(([title, about], index) => (
         <li key={title} className="border-t-2 border-line pt-4">
           <p className="text-xs font-medium text-faint tabular-nums">{index + 1}</p>
-          <h2 className="mt-1 font-medium">{title}</h2>
+          <h2 className="mt-1 font-semibold">{title}</h2>
           <p className="mt-1 text-sm text-faint">{about}</p>
         </li>
       ))}

@@ -72,7 +72,7 @@ function Webhooks({ wallet }: { wallet: string }) {
       )}
       {endpoints?.length === 0 && (
         <section className="mt-8">
-          <h2 className="mb-3 font-semibold">Events</h2>
+          <h2 className="mb-3 text-lg font-semibold">Events</h2>
           <Table label="Events" head={['Event', 'When']} hasCards>
             {EVENT_GROUPS.map(({ name, types }) => (
               <Fragment key={name}>

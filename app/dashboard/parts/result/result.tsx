@@ -1,6 +1,7 @@
 /** An agent's answer, in its most readable form: pictures, a table, a tree, Markdown, or text. */
 import { Tabs } from 'radix-ui';
 import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react';
+import { SEGMENT, SEGMENTS } from '../tabRow.ts';
 import { Button, buttonStyle, cx, Note, Skeleton } from '../ui.tsx';
 import { Code, Copy, formatCount, saveFile } from '../values.tsx';
 import { type Form, isLaidOut, type Picture, type Rows, readResult, toCsv, toTabs } from './read.ts';
@@ -54,16 +55,9 @@ export default function Result({ text, name, isExact = false }: ResultProps) {
   return (
     <Tabs.Root value={form} onValueChange={(value) => setForm(value as Form)}>
       <div className="mb-3 flex flex-wrap items-center justify-between gap-2 print:hidden">
-        <Tabs.List aria-label="Form of the result" className="flex gap-1">
+        <Tabs.List aria-label="Form of the result" className={forms.length > 1 ? SEGMENTS : 'flex'}>
           {forms.map((one) => (
-            <Tabs.Trigger
-              key={one}
-              value={one}
-              className={cx(
-                buttonStyle('quiet', true),
-                'text-faint data-[state=active]:bg-sunken data-[state=active]:text-ink',
-              )}
-            >
+            <Tabs.Trigger key={one} value={one} className={SEGMENT}>
               {forms.length === 1 ? 'Text' : NAMES[one]}
             </Tabs.Trigger>
           ))}

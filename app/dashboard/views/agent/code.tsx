@@ -9,7 +9,8 @@ import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { ConnectButton } from '../../parts/connect.tsx';
 import { NewToThis } from '../../parts/explained.tsx';
 import { GetUsdc, GetWallet } from '../../parts/getWallet.tsx';
-import { Note, Skeleton } from '../../parts/ui.tsx';
+import { SEGMENT, SEGMENTS } from '../../parts/tabRow.ts';
+import { cx, Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatAmount } from '../../parts/values.tsx';
 import { BASE_URL, configQuery, developmentWalletsPath } from '../../service.ts';
 import { depositsQuery } from '../../wallet/deposits.ts';
@@ -55,16 +56,9 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
     <>
       {/* Values become parts of ids, which have no spaces. */}
       <Tabs.Root defaultValue="0">
-        <Tabs.List
-          aria-label="Ways to call it"
-          className="mb-5 flex w-fit max-w-full flex-wrap gap-1 rounded-lg bg-sunken p-1"
-        >
+        <Tabs.List aria-label="Ways to call it" className={cx(SEGMENTS, 'mb-5')}>
           {tabs.map(([name], index) => (
-            <Tabs.Trigger
-              key={name}
-              value={String(index)}
-              className="min-h-9 shrink-0 rounded-md px-3 text-sm whitespace-nowrap text-faint hover:text-ink data-[state=active]:bg-chosen data-[state=active]:font-medium data-[state=active]:text-ink"
-            >
+            <Tabs.Trigger key={name} value={String(index)} className={SEGMENT}>
               {name}
             </Tabs.Trigger>
           ))}

@@ -169,7 +169,7 @@ function Aside({ title, className, children }: { title: string; className?: stri
         className,
       )}
     >
-      <h2 className="font-semibold max-lg:text-lg">{title}</h2>
+      <h2 className="text-lg font-semibold">{title}</h2>
       {children}
     </section>
   );

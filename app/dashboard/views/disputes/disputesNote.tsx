@@ -13,6 +13,22 @@ interface DisputesNoteProps {
 }
 
 export function DisputesNote({ title, disputes, wordsOf, buttonOf, children }: DisputesNoteProps) {
+  const [first] = disputes;
+  // The button of the only one stands beside the title, too.
+  if (first && disputes.length === 1) {
+    return (
+      <Note tone="warn">
+        <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 sm:flex-nowrap">
+          <div className="min-w-0">
+            <p className="mb-1 font-semibold text-warn">{title}</p>
+            <p>{wordsOf(first)}</p>
+          </div>
+          {buttonOf(first)}
+        </div>
+        {children}
+      </Note>
+    );
+  }
   return (
     <Note tone="warn" title={title}>
       <ul className="grid gap-3">

@@ -72,7 +72,7 @@ function Choice({ label, checked, onChoose }: { label: string; checked: boolean;
       className={cx(
         'flex min-h-8 flex-1 cursor-pointer items-center justify-center rounded-md px-3 text-sm font-medium',
         'has-focus-visible:outline-2 has-focus-visible:outline-accent',
-        checked ? 'bg-raised shadow-xs' : 'text-faint',
+        checked ? 'bg-chosen' : 'text-faint',
       )}
     >
       <input type="radio" name="evidence" className="sr-only" checked={checked} onChange={onChoose} />

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import type { RouteAnswer } from '../../../sdk/client/client.ts';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
-import { Card, Facts, Skeleton } from '../../parts/ui.tsx';
+import { Card, Facts, Skeleton, withUnit } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatLamports, Id, Time } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 import { depositsQuery } from '../../wallet/deposits.ts';
@@ -63,9 +63,9 @@ export function Amounts({ execution, dispute, record }: CallParts) {
       <p className="mt-1 text-2xl font-semibold tabular-nums">
         {execution.refund === 'done'
           ? refund
-            ? formatAmount(toUsdc(refund.amount))
+            ? withUnit(formatAmount(toUsdc(refund.amount)))
             : '…'
-          : formatAmount(lessUsdc(cost_usdc, returned))}
+          : withUnit(formatAmount(lessUsdc(cost_usdc, returned)))}
       </p>
       {execution.refund === 'done' && (
         <dl className="mt-4 grid gap-2 text-sm">

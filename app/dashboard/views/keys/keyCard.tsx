@@ -6,7 +6,7 @@ import type { KeySummary } from '../../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { SpendStatement } from '../../../sdk/wire/wire.ts';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
-import { Badge, Button, Card, cx, Skeleton } from '../../parts/ui.tsx';
+import { Badge, Button, Card, cx, DotsIcon, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatLamports, formatNumber, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { isLive, leftOf, renewalOf, type SpendLimit, spendableNow, type WalletMoney } from './money.ts';
 import { SpendWords } from './spendWords.tsx';
@@ -48,7 +48,7 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
     <Card ref={card} tabIndex={-1} className="grid gap-5" aria-label={`API key ${apiKey.name}`}>
       <div className="flex flex-wrap items-start justify-between gap-4">
         <div className="min-w-0">
-          <h3 className="flex flex-wrap items-center gap-2 font-medium">
+          <h3 className="flex flex-wrap items-center gap-2 font-semibold">
             {apiKey.name}
             <State apiKey={apiKey} usable={usable} />
           </h3>
@@ -267,7 +267,7 @@ function Actions({ apiKey, grant, money, usable, onAct }: ActionsProps) {
   const shown = actions.filter(([action]) => grant !== undefined || action === 'restrict');
   if (shown.length === 0) return null;
   return (
-    <Menu small label={`Actions of ${apiKey.name}`} button={<span aria-hidden="true">•••</span>}>
+    <Menu small label={`Actions of ${apiKey.name}`} button={<DotsIcon />}>
       {shown.map(([action, label]) => (
         <MenuItem key={action} onSelect={() => onAct(action)}>
           {label}

@@ -1,7 +1,7 @@
 /** An agent's description for callers, and the tags to find it by. */
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { AgentMetadata, isStandardTag, MAX_CUSTOM_TAGS, STANDARD_TAGS } from '../../../sdk/wire/metadata.ts';
-import { Badge, Button, cx, Field, Input, TextArea } from '../../parts/ui.tsx';
+import { Badge, Button, CrossIcon, cx, Field, Input, TextArea } from '../../parts/ui.tsx';
 import { formatCount } from '../../parts/values.tsx';
 import type { Draft, DraftErrors } from './draft.ts';
 import { PictureField } from './pictureField.tsx';
@@ -185,7 +185,7 @@ function CustomTags({ custom, onToggle }: { custom: string[]; onToggle(tag: stri
                   onClick={() => onToggle(tag)}
                   aria-label={`Remove the tag ${tag}`}
                 >
-                  <span aria-hidden="true">✕</span>
+                  <CrossIcon />
                 </button>
               </Badge>
             </li>

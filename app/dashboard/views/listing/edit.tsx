@@ -155,7 +155,7 @@ const fieldName = (field: string): string => field.replaceAll('_', ' ').replace(
 function Section({ title, children }: { title: string; children: React.ReactNode }) {
   return (
     <Card className="grid gap-5">
-      <h2 className="font-medium">{title}</h2>
+      <h2 className="font-semibold">{title}</h2>
       {children}
     </Card>
   );

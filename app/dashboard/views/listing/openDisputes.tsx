@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
-import { buttonStyle } from '../../parts/ui.tsx';
+import { buttonStyle, Note } from '../../parts/ui.tsx';
 import { formatAmount, shorten, Time } from '../../parts/values.tsx';
 import { firstDisputesQuery } from '../../parts/waiting.tsx';
 import { useSession } from '../../wallet/session.ts';
@@ -36,16 +36,18 @@ export function OpenDisputes({ agentId, isShort = false }: OpenDisputesProps) {
     open.length === 1 ? '1 open dispute' : `${open.length} open disputes, ${silent} of them without your reply`;
   if (isShort) {
     return (
-      <p className="flex flex-wrap justify-between gap-x-4 rounded-lg bg-warn-soft px-4 py-2 text-sm">
-        <span className="font-semibold text-warn">{title}</span>
-        <Link
-          to="/disputes/$executionId"
-          params={{ executionId: first.execution_id }}
-          className="text-accent underline"
-        >
-          {first.reply === null ? 'Read and reply' : 'Read'}
-        </Link>
-      </p>
+      <Note tone="warn">
+        <p className="flex flex-wrap justify-between gap-x-4">
+          <span className="font-semibold text-warn">{title}</span>
+          <Link
+            to="/disputes/$executionId"
+            params={{ executionId: first.execution_id }}
+            className="text-accent underline"
+          >
+            {first.reply === null ? 'Read and reply' : 'Read'}
+          </Link>
+        </p>
+      </Note>
     );
   }
   return (

@@ -65,7 +65,7 @@ export function HeldSol({ wallet }: { wallet: string }) {
   return (
     <section aria-label="SOL held" className="grid gap-3">
       <div>
-        <h2 className="font-semibold">SOL held</h2>
+        <h2 className="text-lg font-semibold">SOL held</h2>
         <p className="mt-0.5 text-sm text-faint">
           Your bonds and refundable deposits now. The chosen days do not change them.
         </p>

@@ -20,7 +20,7 @@ export function SpentSol({ wallet, range }: { wallet: string; range: DayRange })
   return (
     <section aria-label="SOL spent" className="grid gap-3">
       <div>
-        <h2 className="font-semibold">SOL spent</h2>
+        <h2 className="text-lg font-semibold">SOL spent</h2>
         <p className="mt-0.5 text-sm text-faint">
           On the chosen days. The network fees of your wallet’s own transactions are not known here: your wallet shows
           them.

@@ -49,11 +49,11 @@ export function VerificationResult({ verification, onId, onNode, isCreator }: Ve
         </Note>
       ) : (
         <div
-          className={cx('rounded-xl px-5 py-4', isRunning ? 'bg-sunken' : VERDICT_TONES[verdict.tone])}
+          className={cx('note rounded-xl px-5 py-4', isRunning ? 'bg-sunken' : VERDICT_TONES[verdict.tone])}
           role="status"
         >
           <h2 className="text-lg font-semibold">{isRunning ? 'Checking …' : verdict.title}</h2>
-          <p className={cx('mt-1 text-sm', isRunning && 'text-faint')}>
+          <p className={cx('mt-1 text-sm', isRunning ? 'text-faint' : 'text-ink')}>
             {isRunning ? `${checks.length} of ${NAMES.length} checks are done.` : verdict.about}
           </p>
         </div>

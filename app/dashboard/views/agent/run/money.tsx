@@ -40,7 +40,7 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
     : keyTexts(typed.data?.gas, config?.is_sponsored);
   return (
     <Card>
-      <h2 className="mb-3 font-medium">This call costs</h2>
+      <h2 className="mb-3 font-semibold">This call costs</h2>
       <dl className="grid gap-2.5 text-sm">
         <Row name="Price">{formatAmount(agent.price_per_call_usdc)}</Row>
         <Row name="Network fees">{fees}</Row>
