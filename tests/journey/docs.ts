@@ -71,7 +71,7 @@ export function tellOfDocs(network: () => DemoFile): void {
           'TypeScript',
           (code) => {
             const file = join(folder, 'call.mts');
-            writeFileSync(file, code.replace("'@agent-marketplace/sdk/client'", JSON.stringify(CLIENT)));
+            writeFileSync(file, code.replace("'@agent-marketplace/client'", JSON.stringify(CLIENT)));
             return run(process.execPath, ['--import', 'tsx', file]);
           },
         ],

@@ -11,7 +11,7 @@ import { TabLine } from '../parts/tabs.tsx';
 import { isForTests, isShownTag, TEST_TAG } from '../parts/testTag.ts';
 import { Trouble } from '../parts/trouble.tsx';
 import { Badge, buttonStyle, PageHead, Skeleton, withUnit } from '../parts/ui.tsx';
-import { formatAmount, shorten } from '../parts/values.tsx';
+import { formatAmount, Id } from '../parts/values.tsx';
 import { agentQuery, developmentWalletsPath, queryClient } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Overview, Purpose } from './agent/overview.tsx';
@@ -155,7 +155,7 @@ function Panel({ value, isKept = false, children }: { value: Tab; isKept?: boole
 }
 
 /** Its purpose, and its creator with a link to all of the creator's agents. */
-function About({ agent: { tagline, creator } }: { agent: AgentFull }) {
+function About({ agent: { agent_id, tagline, creator } }: { agent: AgentFull }) {
   return (
     <>
       {tagline}
@@ -165,8 +165,7 @@ function About({ agent: { tagline, creator } }: { agent: AgentFull }) {
           {/* A name may change the direction of what follows it. */}
           <bdi>{creator.display_name}</bdi>
         </Link>{' '}
-        · <code className="font-mono text-[0.8125rem]">{shorten(creator.pubkey)}</code>{' '}
-        {creator.verified && <Verified />}
+        {creator.verified && <Verified />} · Agent ID <Id value={agent_id} />
       </span>
     </>
   );

@@ -20,9 +20,7 @@ import { Warnings } from './keys/warnings.tsx';
 // With the rules of their fields, large: loaded at the visitor's first move on the page.
 const Dialogs = lazy(() => import('./keys/dialogs.tsx'));
 
-const ABOUT =
-  'A key lets a program call agents with your wallet’s USDC. The chain enforces what it may spend and until when; this ' +
-  'service enforces which agents it may call, and from which IP addresses. Its value is shown once, when it is created.';
+const ABOUT = 'A key pays for calls from this wallet, within its limits. Its value is shown only once.';
 
 export default function View() {
   const { wallet } = useSession();

@@ -89,7 +89,7 @@ describe('/docs', () => {
           expect(code.includes(KEY_VARIABLE), operationId).to.equal(security.length > 0);
           expect(code, operationId).to.not.match(/\{\w+\}|undefined/);
           expect(code, operationId).to.not.include(AGENT_ID);
-          if (isAgents) expect(code, operationId).to.match(/^(#|\/\/) Replace AGENT_ID: /);
+          if (isAgents) expect(code, operationId).to.match(/^(#|\/\/) Replace AGENT_ID[:,] /);
           const body = requestBody?.content['application/json']?.examples.request?.value ?? {};
           for (const field of Object.keys(body as object)) expect(code, operationId).to.include(field);
         }

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import { FIRST_GAS } from '../../../sdk/wallet/usualAmounts.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
@@ -215,6 +215,7 @@ function ByMcp({ agent }: { agent: AgentFull }) {
       <Code text={snippet.command} label="Adding it to Claude Code" />
       <p className={WORDS}>Or as a file:</p>
       <Shown snippet={snippet} label={`MCP settings with ${agent.name}`} />
+      <p className={WORDS}>{snippet.needs}</p>
       <h3 className="mt-2 font-medium">
         Without a browser: with an <KeysLink>API key</KeysLink>
       </h3>
@@ -239,19 +240,23 @@ function Step({ title, children }: { title: string; children: ReactNode }) {
   );
 }
 
-function Shown({ snippet: { text, needs, file }, label }: { snippet: Snippet; label: string }) {
-  return (
-    <>
-      <Code text={text} label={label} file={file} isWhole />
-      <p className={WORDS}>{needs}</p>
-    </>
-  );
-}
+const Shown = ({ snippet: { text, file }, label }: { snippet: Snippet; label: string }) => (
+  <Code text={text} label={label} file={file} isWhole />
+);
 
-function Run({ step, program: { command } }: { step: number; program: Program }) {
+function Run({ step, program: { command, needs, others = [] } }: { step: number; program: Program }) {
   return (
     <Step title={`${step}. Run it`}>
       <Code text={command} label="Running it" />
+      <p className={WORDS}>
+        {needs}
+        {others.map((other) => (
+          <Fragment key={other}>
+            {' '}
+            Or <code className="inline-block max-w-full">{other}</code>.
+          </Fragment>
+        ))}
+      </p>
       <p className={WORDS}>
         After a lost connection, repeat it with the printed key: <code>IDEMPOTENCY_KEY=… {command}</code>. Nothing is
         paid twice.

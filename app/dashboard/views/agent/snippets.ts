@@ -20,6 +20,8 @@ export interface Snippet {
 /** A snippet that is run as a program. */
 export interface Program extends Snippet {
   command: string;
+  /** Commands of other runtimes. */
+  others?: string[];
 }
 
 export const KEY_VARIABLE = 'MARKETPLACE_API_KEY';
@@ -28,15 +30,15 @@ export function snippetsOf(input: SnippetInput): Program[] {
   return [
     {
       name: 'TypeScript',
-      needs:
-        'No package of ours. Node 20 or newer: npx tsx call.mts, which downloads tsx. Bun: bun call.mts. Deno: deno run --allow-net --allow-env call.mts.',
+      needs: 'Needs Node 20 or newer, and no package of ours: npx downloads tsx.',
+      others: ['bun call.mts', 'deno run --allow-net --allow-env call.mts'],
       command: 'npx tsx call.mts',
       file: 'call.mts',
       text: typescript(input),
     },
     {
       name: 'Python',
-      needs: 'Python 3.8 or newer; no package.',
+      needs: 'Needs Python 3.8 or newer, and no package.',
       command: 'python3 call.py',
       file: 'call.py',
       text: python(input),
@@ -59,7 +61,7 @@ export const X402_INSTALL = 'npm install @x402/fetch @x402/svm @solana/kit';
 export function x402Snippet({ baseUrl, agentId, task, parameters, rpcUrl, usdcMint, total }: X402Input): Program {
   return {
     name: 'x402',
-    needs: 'Node 20 or newer. npx downloads tsx.',
+    needs: 'Needs Node 20 or newer: npx downloads tsx.',
     command: 'npx tsx call.mts',
     file: 'call.mts',
     text: `import { readFileSync } from 'node:fs';

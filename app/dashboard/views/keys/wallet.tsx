@@ -29,7 +29,7 @@ export function WalletFigures({ keyIds, money, isSponsored, onGas, onAllowance }
       <div className={ROW}>
         <Skeleton className="h-28" />
         <Skeleton className="h-28" />
-        <Skeleton className="h-28 max-lg:col-span-2" />
+        <Skeleton className="col-span-full h-5" />
       </div>
     );
   }
@@ -44,12 +44,10 @@ export function WalletFigures({ keyIds, money, isSponsored, onGas, onAllowance }
         about={OTHER_LIMITS[limit] ?? 'all that their limits leave'}
       />
       {isSponsored ? (
-        <Shared
-          label="Network fees of their calls"
-          value="Paid by this marketplace"
-          about={money.gas > 0n ? 'as far as your gas balance does not cover them' : undefined}
-          isLast
-        />
+        <p className="col-span-full text-sm text-faint">
+          Network fees of their calls: paid by this marketplace
+          {money.gas > 0n && ', as far as your gas balance does not cover them'}.
+        </p>
       ) : (
         gas
       )}
@@ -75,7 +73,7 @@ export function WalletFigures({ keyIds, money, isSponsored, onGas, onAllowance }
   );
 }
 
-const ROW = 'mb-6 grid grid-cols-2 gap-3 lg:grid-cols-3';
+const ROW = 'mb-6 grid grid-cols-2 gap-3';
 
 function Gas({
   money,
@@ -110,14 +108,14 @@ interface SharedProps {
   label: string;
   value: string;
   about?: ReactNode;
-  /** The third of the row, which takes a row of its own where two have room. */
+  /** It takes a row of its own. */
   isLast?: boolean;
   children?: ReactNode;
 }
 
 function Shared({ label, value, about, isLast = false, children }: SharedProps) {
   return (
-    <Card className={cx('flex flex-wrap items-start justify-between gap-3 sm:min-h-28', isLast && 'max-lg:col-span-2')}>
+    <Card className={cx('flex flex-wrap items-start justify-between gap-3 sm:min-h-28', isLast && 'col-span-full')}>
       <div>
         <h2 className="text-sm text-faint">{label}</h2>
         <p className="mt-1 text-xl font-semibold tabular-nums">{withUnit(value)}</p>

@@ -43,15 +43,18 @@ export function spendWords(
     `${show(totalMax)} in all`,
   ].filter((text) => text !== false);
   const idle = [!hasPeriod && `per ${period}`, !hasCall && 'per call'].filter((text) => text !== false);
-  const agentWords =
-    agents === null ? 'any agent' : agents.length === 1 ? 'one agent only' : `${agents.length} agents only`;
-  const ipWords = ips === null ? 'any IP address' : `${formatList(ips)} only`;
-  const isEarlier = endsAt !== null && endsAt < until;
-  const end = isEarlier ? `, until ${dayOf(endsAt)}` : '';
+  const enforced = [
+    agents !== null && (agents.length === 1 ? 'one agent only' : `${agents.length} agents only`),
+    ips !== null && `only from ${formatList(ips)}`,
+    endsAt !== null && endsAt < until && `until ${dayOf(endsAt)}`,
+  ].filter((text) => text !== false);
   return {
     chain: `${amounts.join(', ').replace(' ', ' USDC ')}, until ${dayOf(until)}.`,
     unlimited: idle.length > 0 ? `No separate limit ${idle.join(' or ')}.` : '',
-    service: `This service enforces: ${agentWords}, ${ipWords}${end}.`,
+    service:
+      enforced.length > 0
+        ? `This service enforces: ${enforced.join(', ')}.`
+        : 'Not restricted to agents or IP addresses.',
   };
 }
 

@@ -97,7 +97,7 @@ ${SECTIONS.map(([id, title]) => `${GROUPS[id] ? `<li class="group">${GROUPS[id]}
 ${guide}
 <section id="reference">
 <h2>Reference</h2>
-<p>Every route with a request as code. Replace <code>AGENT_ID</code> by the id on an agent's page; other ids are examples. The code reads your key from the environment variable <code>${KEY_VARIABLE}</code>, TypeScript calls the <a href="#source">SDK</a> or <code>fetch</code>, and Python needs the package <code>requests</code>.</p>
+<p>Every route with a request as code. Replace <code>AGENT_ID</code> by the id at the top of an agent's page; other ids are examples. The code reads your key from the environment variable <code>${KEY_VARIABLE}</code>, TypeScript uses the package of <a href="#clients">Clients</a> or <code>fetch</code>, and Python the package <code>requests</code>.</p>
 <pre tabindex="0"><code>export ${KEY_VARIABLE}=${keyPrefix(environment)}...</code></pre>
 ${reference(document)}
 </section>

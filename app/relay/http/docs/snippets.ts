@@ -15,7 +15,9 @@ const PAID_CALL_SECONDS = 90;
 const NEW_KEY = `# Keep IDEMPOTENCY_KEY: a retry with it never pays twice.
 IDEMPOTENCY_KEY=$(od -An -N16 -tx1 /dev/urandom | tr -dc 0-9a-f)`;
 /** The agent of the document's examples is not in this marketplace. */
-const REPLACE = "Replace AGENT_ID: it is on the agent's page.";
+const REPLACE = "Replace AGENT_ID: it is at the top of the agent's page.";
+const REPLACE_ALL =
+  'Replace AGENT_ID, task and parameters by those of an agent: the tab Code of its page has all three.';
 const COMMENTS: Record<Language, string> = { curl: '#', TypeScript: '//', Python: '#' };
 
 /** One request with the examples of the document filled in. */
@@ -46,7 +48,9 @@ export function snippetsOf(baseUrl: string, path: string, method: string, operat
   ];
   return codes.map(([language, code]) => [
     language,
-    code.includes(AGENT_ID) ? `${COMMENTS[language]} ${REPLACE}\n${code.replaceAll(AGENT_ID, 'AGENT_ID')}` : code,
+    code.includes(AGENT_ID)
+      ? `${COMMENTS[language]} ${sample.isPaidCall ? REPLACE_ALL : REPLACE}\n${code.replaceAll(AGENT_ID, 'AGENT_ID')}`
+      : code,
   ]);
 }
 
@@ -102,7 +106,7 @@ const literal = (value: unknown, by = ''): string =>
 /** A request of the client, which repeats paid calls safely by itself. */
 function clientCall({ id, baseUrl, inPath, query, body, needsKey, answersEvents }: Sample): string {
   const key = needsKey ? `, apiKey: process.env.${KEY_VARIABLE}` : '';
-  const begin = `import { AgentMarketplace } from '@agent-marketplace/sdk/client';
+  const begin = `import { AgentMarketplace } from '@agent-marketplace/client';
 
 const client = new AgentMarketplace({ baseUrl: ${literal(baseUrl)}${key} });
 `;
