@@ -165,7 +165,10 @@ function About({ agent: { agent_id, tagline, creator } }: { agent: AgentFull }) 
           {/* A name may change the direction of what follows it. */}
           <bdi>{creator.display_name}</bdi>
         </Link>{' '}
-        {creator.verified && <Verified />} · Agent ID <Id value={agent_id} />
+        {creator.verified && <Verified />} ·{' '}
+        <span className="whitespace-nowrap">
+          Agent ID <Id value={agent_id} />
+        </span>
       </span>
     </>
   );
