@@ -103,33 +103,14 @@ describe('listings.test', () => {
     expect(careless.failed).to.deep.equal(['failure', 'media_type', 'unsigned', 'forged']);
   });
 
-  const signature = signResult(generateSigningKey(), hashResult('test'));
-  const FAULTS: [name: string, handler: RequestListener, check: string, says: string][] = [
-    ['an HTTP error', (_, response) => void response.writeHead(500).end('no model'), 'reachable', '500'],
-    ['no JSON', (_, response) => void response.end('<html>'), 'json', 'not valid JSON'],
-    ['another execution_id', answering({ execution_id: 'x' }), 'execution_id', 'differs from'],
-    ['no status', answering({ status: undefined }), 'status', 'expected "completed"'],
-    [
-      'a failure',
-      answering({ status: 'failed', result: null, result_hash: null, signature: null, error: 'no model' }),
-      'status',
-      'no model',
-    ],
-    ['another hash', answering({ result_hash: hashResult('y') }), 'result_hash', 'expected "sha256:"'],
-    ["another key's signature", answering({ signature }), 'signature', 'expected "ed25519:"'],
-  ];
-  for (const [name, handler, check, says] of FAULTS) {
-    it(`detects ${name}`, async () => {
-      const { ok, checks, answer } = await run(handler);
-      // The answer is shown unchanged.
-      if (name === 'no JSON') expect(answer).to.equal('<html>');
-      if (check === 'reachable') expect(answer).to.equal('no model');
-      const last = checks.at(-1)!;
-      expect([ok, last.name, last.ok]).to.deep.equal([false, check, false]);
-      expect(last.detail).to.include(says);
-      expect(checks.slice(0, -1).every((earlier) => earlier.ok)).to.equal(true);
-    });
-  }
+  it('names the first fault, and shows the answer unchanged', async () => {
+    const { ok, checks, answer } = await run((_, response) => void response.writeHead(500).end('no model'));
+    expect([ok, answer]).to.deep.equal([false, 'no model']);
+    const last = checks.at(-1)!;
+    expect([last.name, last.ok]).to.deep.equal(['reachable', false]);
+    expect(last.detail).to.include('500');
+    expect(checks.slice(0, -1).every((earlier) => earlier.ok)).to.equal(true);
+  });
 
   const good = () => createExecutionHandler({ signingKey, execute: () => ({ result: 'r' }) });
   /** Counts the requests that reach the creator. */
