@@ -300,12 +300,12 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
         [['timeout_seconds', 'must be from 2 to 60 for this agent', '1']],
       ],
     ];
-    for (const [name, body, issues] of ISSUES) {
-      it(name, async () => {
+    it('names place, rule and value of each', async () => {
+      for (const [name, body, issues] of ISSUES) {
         const { json } = await execute(body, listing);
-        expect(json.error.details).to.deep.equal({ issues: issues.map(issueOf) });
-      });
-    }
+        expect(json.error.details, name).to.deep.equal({ issues: issues.map(issueOf) });
+      }
+    });
 
     it('has at most 20 entries, and describes a body that is not JSON', async () => {
       const unknown = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`x${i}`, i]));
