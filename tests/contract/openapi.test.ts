@@ -215,26 +215,20 @@ describe('/openapi.json', () => {
       expect(pattern).to.not.match(/\\[pP]\{/);
       expect(() => [new RegExp(pattern), new RegExp(pattern, 'u')]).to.not.throw();
     }
-    const { name, description } = document.components.schemas.AgentMetadata!.properties as Record<
+    const { name, description, ...fields } = document.components.schemas.AgentMetadata!.properties as Record<
       string,
       { pattern: string }
     >;
+    const q = document.paths['/v1/agents']!.get!.parameters.find((one) => one.name === 'q')!.schema;
     for (const flags of ['', 'u']) {
-      const takes = ({ pattern }: { pattern: string }, text: string) => new RegExp(pattern, flags).test(text);
-      expect(['csv-analyst', 'Ünïcode 🎉'].every((text) => takes(name!, text))).to.equal(true);
-      expect(['a\nb', 'a\u0000', 'a\u007f', 'a\u2028'].some((text) => takes(name!, text))).to.equal(false);
-      expect([takes(description!, 'two\nlines'), takes(description!, 'a\u0000')]).to.deep.equal([true, false]);
+      const takes = (pattern: unknown) => (text: string) => new RegExp(String(pattern), flags).test(text);
+      for (const line of [name!.pattern, q.pattern]) {
+        expect(['two words', 'Ünïcode 🎉'].every(takes(line))).to.equal(true);
+        expect(['a\nb', 'a\u0000', 'a\u007f', 'a\u009f'].some(takes(line))).to.equal(false);
+      }
+      expect(['two\nlines', 'a\u0000'].map(takes(description!.pattern))).to.deep.equal([true, false]);
     }
-  });
-
-  it('states the pattern of a search and the format of an endpoint', () => {
-    const q = document.paths['/v1/agents']!.get!.parameters.find(({ name }) => name === 'q')!.schema;
-    for (const flags of ['', 'u']) {
-      const takes = (text: string) => new RegExp(q.pattern as string, flags).test(text);
-      expect(['two words', 'Ünïcode 🎉'].every(takes)).to.equal(true);
-      expect(['a\nb', 'a\u0000', 'a\u009f'].some(takes)).to.equal(false);
-    }
-    expect(document.components.schemas.AgentMetadata!.properties).to.have.nested.property('endpoint.format', 'uri');
+    expect(fields.endpoint).to.include({ format: 'uri' });
   });
 
   it('allows null details only for errors whose answers may lack them', () => {
