@@ -5,7 +5,7 @@
 import { copyFileSync, existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect } from 'chai';
-import { type Finished, installNode, installPython, run } from '../harness/edge/tools.ts';
+import { type Finished, installNode, installPython, requireTools, run } from '../harness/edge/tools.ts';
 import { useFolder } from '../harness/folder.ts';
 import { cleanUp, newDirectory, startNetwork } from '../local/start.ts';
 
@@ -28,12 +28,7 @@ describe('generated clients', () => {
       installNode('contract-clients', HERE),
       installPython('contract-clients-python', join(HERE, 'requirements.txt')),
     ]);
-    const obstacle = node.obstacle ?? venv.obstacle;
-    if (obstacle !== null) {
-      if (process.env.CI) throw new Error(obstacle);
-      console.log(`      skipped: ${obstacle}`);
-      this.skip();
-    }
+    requireTools(this, node, venv);
     python = join(venv.folder, 'bin');
     const demo = await network.ready;
     const agentId = demo.agents.find(({ name }) => name === 'csv-analyst')!.agent_id;

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSyn
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { findCollateral, findExecution } from '../../app/sdk/program/program.ts';
-import { installNode, run } from '../harness/edge/tools.ts';
+import { installNode, requireTools, run } from '../harness/edge/tools.ts';
 import { type Market, NO_KEY, PRICE, startMarket } from '../indexer/market.ts';
 import { amountsOf } from '../integrator/idl.ts';
 
@@ -17,19 +17,15 @@ describe('a client that Codama generates from the IDL', () => {
   let folder: string;
   let market: Market;
   before(async function () {
-    const { folder: tools, obstacle } = await installNode('contract-clients', HERE);
-    if (obstacle !== null) {
-      if (process.env.CI) throw new Error(obstacle);
-      console.log(`      skipped: ${obstacle}`);
-      this.skip();
-    }
+    const tools = await installNode('contract-clients', HERE);
+    requireTools(this, tools);
     market = await startMarket();
     // Inside the project, so that @solana/kit is found.
     mkdirSync(join(ROOT, 'target'), { recursive: true });
     folder = mkdtempSync(join(ROOT, 'target', 'codama-'));
     const maker = join(folder, 'maker');
     mkdirSync(maker);
-    symlinkSync(join(tools, 'node_modules'), join(maker, 'node_modules'));
+    symlinkSync(join(tools.folder, 'node_modules'), join(maker, 'node_modules'));
     copyFileSync(join(HERE, 'codama.mjs'), join(maker, 'codama.mjs'));
     copyFileSync(join(HERE, 'escrow.ts'), join(folder, 'escrow.ts'));
     writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}');

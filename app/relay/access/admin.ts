@@ -14,13 +14,8 @@ export interface AdminDeps {
   readChanges(): Promise<FoundChange[]>;
 }
 
-interface Authorities {
-  admin: string;
-  relayAuthorities: string[];
-}
-
 /** Falls back to the index, because an operator needs this page most when the node does not answer. */
-export async function readAuthorities({ views, readConfig }: AdminDeps): Promise<Authorities> {
+export async function readAuthorities({ views, readConfig }: AdminDeps) {
   const config = await readConfig().catch(() => null);
   if (config) return { admin: config.admin.toBase58(), relayAuthorities: relayAuthoritiesOf(config).map(String) };
   const row = await views.selectFrom('chain.configs').select(['admin', 'relay_authorities']).executeTakeFirst();

@@ -64,6 +64,7 @@ export interface PublicLimitDeps extends KeyLookup, CookieDeps {
 
 export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
   const { publicRate, trustProxy } = deps.config;
+  const isUnlimited = publicRate.perSecond === 0;
   const consume = createCounter(publicRate);
 
   async function take(request: IncomingMessage, { weight = 1, isUrgent = false }: Cost = {}): Promise<void> {
@@ -72,6 +73,7 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
   }
 
   async function count(request: IncomingMessage, weight: number, isReduced: boolean): Promise<void> {
+    if (isUnlimited) return;
     const waitMs = await consume(clientNetwork(request, trustProxy), weight);
     if (waitMs === 0) return;
     const most = Math.ceil(publicRate.perSecond / (isReduced ? BUSY_WEIGHT : 1));
@@ -90,19 +92,8 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
     return token === null ? null : ((await findValidKey(deps, token))?.wallet ?? null);
   }
 
-  if (publicRate.perSecond === 0) {
-    const admitted = async () => undefined;
-    return {
-      admit: admitted,
-      admitBare: admitted,
-      admitUnpaid: admitted,
-      countUnpaid: admitted,
-      admitSession: admitted,
-      admitRefused: admitted,
-    };
-  }
-
   async function isFree(request: IncomingMessage): Promise<boolean> {
+    if (isUnlimited) return true;
     const wallet = await walletOf(request);
     return wallet !== null && deps.payers.isKnown(wallet);
   }

@@ -1,12 +1,12 @@
 /**
- * Calls by key and starts of calls that wallets have paid, and the order of their checks. Before this, the HTTP layer checks size and media
- * type of the body, then the key. The engine checks the money after it.
+ * Calls by key and starts of calls that wallets have paid, and the order of their checks. Before this, the HTTP layer
+ * checks size and media type of the body, then the key and the query. The engine checks the money after it.
  */
 import type { ExecuteBody } from '../../sdk/wire/wire.ts';
 import { type Agent, type AgentDeps, findParameterFaults, requireAgent } from '../agents/catalog.ts';
 import { ApiError } from '../errors.ts';
 import type { Engine, OutputStream, PaidCall, Principal } from '../execution/contract.ts';
-import { invalid, requireNoQuery, requireValue, show } from '../parse.ts';
+import { invalid, requireValue, show } from '../parse.ts';
 import type { Ask } from '../workers.ts';
 import { type AnswersDeps, answerCall, answerKnown, type CallAnswer } from './answers.ts';
 import { type Canonical, readExecuteBody, readStartBody } from './body.ts';
@@ -26,8 +26,6 @@ interface ExecuteRequest {
   agentId: string;
   /** The header Idempotency-Key. */
   idempotencyKey: string | string[] | undefined;
-  /** The URL with its query, which must be empty. */
-  url: string;
   /** The body's JSON. */
   bytes: Buffer;
   /** The asker of work in threads. */
@@ -43,7 +41,7 @@ export interface CallOutput extends OutputStream {
 }
 
 /** A request to start an execution, as received. */
-interface StartRequest extends Pick<ExecuteRequest, 'url' | 'bytes' | 'output'> {
+interface StartRequest extends Pick<ExecuteRequest, 'bytes' | 'output'> {
   executionId: string;
   /** The asker of work in threads, for an authenticated wallet or null. */
   askFor(wallet: string | null): Ask;
@@ -51,8 +49,7 @@ interface StartRequest extends Pick<ExecuteRequest, 'url' | 'bytes' | 'output'> 
 
 /**
  * POST /v1/agents/{agent_id}/execute. A key must be allowed to call the agent. Then a repeat is looked up: it gets its
- * answer, whatever happened to the agent since. Then come the checks of agent, status, query, body and parameters. Throws
- * ApiError.
+ * answer, whatever happened to the agent since. Then come the checks of agent, status, body and parameters. Throws ApiError.
  */
 export async function executeAgent(
   deps: ExecuteDeps,
@@ -74,7 +71,6 @@ export async function executeAgent(
   }
   const agent = await requireAgent(deps, agentId);
   if (agent.status === 'paused') throw new ApiError('agent_paused', 'The agent is paused');
-  requireNoQuery(request.url);
   const call = {
     ...(await readCall(deps, agent, requireValue(body), ask)),
     arrivedMs: request.arrivedMs,
@@ -86,8 +82,7 @@ export async function executeAgent(
 
 /**
  * POST /v1/executions/{execution_id}/start, for the wallet of the principal, or for the wallet that signed the body.
- * Checks in this order: record, query, body, request hash, earlier answer, agent, time left, parameters. Throws
- * ApiError.
+ * Checks in this order: record, body, request hash, earlier answer, agent, time left, parameters. Throws ApiError.
  */
 export async function startExecution(
   deps: ExecuteDeps,
@@ -96,7 +91,6 @@ export async function startExecution(
 ): Promise<CallAnswer> {
   const reading = await readStartBody(request.askFor(principal?.wallet ?? null), request.bytes);
   const opened = await readOpened(deps, request.executionId, principal ?? requireProof(requireValue(reading)));
-  requireNoQuery(request.url);
   const body = requireValue(reading);
   wantOutput(body, request.output);
   requireRequest(opened, body);

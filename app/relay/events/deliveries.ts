@@ -85,14 +85,7 @@ export interface DeliveryDeps {
   log: Logger;
 }
 
-interface Deliveries {
-  /** Begins every attempt that is due, within the limits. */
-  turn(): Promise<void>;
-  /** Resolves when no attempt is in progress. */
-  idle(): Promise<void>;
-}
-
-export function createDeliveries(deps: DeliveryDeps, settings = USUAL_DELIVERIES): Deliveries {
+export function createDeliveries(deps: DeliveryDeps, settings = USUAL_DELIVERIES) {
   const { ledger, now, log } = deps;
   /** The attempts in progress: their endpoints, and when they began, on a monotonic clock. */
   const attempts = new Map<Promise<void>, { endpoint: EndpointRow; begun: number }>();
@@ -126,6 +119,7 @@ export function createDeliveries(deps: DeliveryDeps, settings = USUAL_DELIVERIES
   }
 
   return {
+    /** Begins every attempt that is due, within the limits. */
     async turn() {
       const most = free();
       if (most <= 0) return;
@@ -141,6 +135,7 @@ export function createDeliveries(deps: DeliveryDeps, settings = USUAL_DELIVERIES
         for (const delivery of taken) begin(endpoint, delivery);
       }
     },
+    /** Resolves when no attempt is in progress. */
     async idle() {
       while (attempts.size > 0) await Promise.all(attempts.keys());
     },

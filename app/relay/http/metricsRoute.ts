@@ -10,13 +10,8 @@ import type { RelayDeps } from './deps.ts';
 import { requireMethod } from './request.ts';
 import { sendBytes } from './respond.ts';
 
-interface MetricsRouteDeps {
-  config: Pick<RelayDeps['config'], 'metricsToken'>;
-  metrics: RelayDeps['metrics'];
-}
-
 /** Handles every request to /metrics. */
-export function answerMetrics(deps: MetricsRouteDeps) {
+export function answerMetrics(deps: Pick<RelayDeps, 'config' | 'metrics'>) {
   return async (request: Request, response: Response): Promise<void> => {
     requireAccess(request, deps.config.metricsToken);
     requireMethod(request, response, ['GET', 'HEAD']);

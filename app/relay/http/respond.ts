@@ -32,12 +32,7 @@ export function send<Schema extends z.ZodType>(
   value: z.input<Schema>,
   parts?: Parts,
 ): void {
-  end(response, status, renderParts(schema, value, parts), 'application/json; charset=utf-8');
-}
-
-/** Sends raw bytes, such as a result: untrusted text, which no browser may render as a page. */
-export function sendBytes(response: Response, status: number, body: Body, contentType: string): void {
-  end(response, status, body, contentType);
+  sendBytes(response, status, renderParts(schema, value, parts), 'application/json; charset=utf-8');
 }
 
 /** Sends events as they come. A HEAD request gets only the headers. A null stream becomes an empty 204. */
@@ -64,8 +59,8 @@ export function sendError(response: Response, error: ApiError, body: object = er
   sendBytes(response, status, [Buffer.from(JSON.stringify(body))], 'application/json; charset=utf-8');
 }
 
-/** Sends the body, or a 304 if the client has this version of a cacheable answer. */
-function end(response: Response, status: number, body: Body, contentType: string): void {
+/** Sends the body, or a 304 if the client has this version of a cacheable answer. No browser guesses its type. */
+export function sendBytes(response: Response, status: number, body: Body, contentType: string): void {
   // A caller that disconnects does not stop its execution, only this answer.
   if (response.destroyed || response.headersSent) return;
   const { takeMs } = response.locals as AnswerLimits;

@@ -7,6 +7,7 @@ import { ERRORS } from '../../sdk/wire/wire.ts';
 import { authenticate, authenticateWallet } from '../access/auth.ts';
 import type { Cost, PublicLimit } from '../access/publicLimit.ts';
 import { ApiError } from '../errors.ts';
+import { requireNoQuery } from '../parse.ts';
 import type { RelayDeps } from './deps.ts';
 import { finishOutput } from './outputStream.ts';
 import { readJsonBody, requireMethod } from './request.ts';
@@ -110,7 +111,7 @@ async function countingUnpaid<Value>(
 
 const costOf = ({ weight, isUrgent }: Route, request: Request): Cost => ({ weight, isUrgent: isUrgent?.(request) });
 
-/** Checks size and media type of the body, then the key, then runs the route. */
+/** Checks size and media type of the body, then the key and the query, then runs the route. */
 async function handle(
   context: RouteContext,
   limit: PublicLimit,
@@ -122,6 +123,7 @@ async function handle(
   const bytes = body ? await readJsonBody(request, body.maxBytes, body.mayBeEmpty) : NO_BYTES;
   const caller = await findCaller(context.deps, route, request);
   if (caller && !('keyId' in caller)) await limit.admitSession(request, caller.wallet, costOf(route, request));
+  if (!route.query && !route.anyQuery) requireNoQuery(request.url);
   return route.handle(context, { request, caller, param: (name) => String(request.params[name]), bytes, arrivedMs });
 }
 

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { initTRPC, TRPCError } from '@trpc/server';
+import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { type TRPC_ERROR_CODE_KEY, TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import { z } from 'zod';
 import { PROCEDURES, type ProcedureName } from '../../sdk/wire/procedures.ts';
@@ -21,22 +22,13 @@ interface Context {
   response: ServerResponse;
 }
 
-const TRPC_CODES: Record<number, TRPC_ERROR_CODE_KEY> = {
-  400: 'BAD_REQUEST',
-  401: 'UNAUTHORIZED',
-  402: 'PAYMENT_REQUIRED',
-  403: 'FORBIDDEN',
-  404: 'NOT_FOUND',
-  405: 'METHOD_NOT_SUPPORTED',
-  408: 'TIMEOUT',
-  409: 'CONFLICT',
-  413: 'PAYLOAD_TOO_LARGE',
-  415: 'UNSUPPORTED_MEDIA_TYPE',
-  422: 'UNPROCESSABLE_CONTENT',
-  429: 'TOO_MANY_REQUESTS',
-  500: 'INTERNAL_SERVER_ERROR',
-  503: 'SERVICE_UNAVAILABLE',
-};
+/** tRPC's code for each status. Of those with the same status, the last is the general one. */
+const TRPC_CODES = new Map(
+  (Object.keys(TRPC_ERROR_CODES_BY_KEY) as TRPC_ERROR_CODE_KEY[]).map((code) => [
+    getHTTPStatusCodeFromError(new TRPCError({ code })),
+    code,
+  ]),
+);
 
 /** Our code for an error of tRPC itself. */
 const OWN_CODES: Partial<Record<TRPC_ERROR_CODE_KEY, ErrorCode>> = {
@@ -87,7 +79,7 @@ export function describe(error: TRPCError, input: unknown): Reported {
 
 /** The tRPC error with the status of `cause`. */
 function toTrpcError(cause: ApiError): TRPCError {
-  return new TRPCError({ code: TRPC_CODES[ERRORS[cause.code].status] ?? 'INTERNAL_SERVER_ERROR', cause });
+  return new TRPCError({ code: TRPC_CODES.get(ERRORS[cause.code].status) ?? 'INTERNAL_SERVER_ERROR', cause });
 }
 
 const procedure = t.procedure.use(async ({ next }) => {

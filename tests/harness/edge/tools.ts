@@ -54,6 +54,15 @@ export interface Tools {
   obstacle: string | null;
 }
 
+/** Skips all tests where tools could not be installed, as without a network. In CI that is a failure. */
+export function requireTools(test: Mocha.Context, ...tools: Tools[]): void {
+  const obstacle = tools.map((one) => one.obstacle).find((one) => one !== null);
+  if (!obstacle) return;
+  if (process.env.CI) throw new Error(obstacle);
+  console.log(`      skipped: ${obstacle}`);
+  test.skip();
+}
+
 /** Installs a requirements file into a virtual environment. */
 export async function installPython(name: string, requirements: string): Promise<Tools> {
   const folder = join(TARGET, name);

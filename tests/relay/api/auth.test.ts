@@ -108,15 +108,11 @@ describe('routes that need a key', () => {
 
   for (const route of CLOSED) {
     describe(`${route.method.toUpperCase()} ${route.path}`, () => {
-      it('rejects: no key, and malformed, unknown, revoked and expired keys with the same message', async () => {
+      it('rejects: no key, a key of the other environment, and malformed, unknown, revoked and expired keys alike', async () => {
         expect(await refuses(route, undefined)).to.include('Authorization: Bearer');
-        for (const key of invalid) expect(await refuses(route, key)).to.equal(INVALID);
-      });
-
-      it('rejects: a key of the other environment with a message that says so, whatever follows its prefix', async () => {
-        for (const key of [createApiKey('live'), 'crtx_live_', 'crtx_live_garbage']) {
+        for (const key of [createApiKey('live'), 'crtx_live_'])
           expect(await refuses(route, key, '401 wrong_environment')).to.match(/test environment.*crtx_test_/);
-        }
+        for (const key of invalid) expect(await refuses(route, key)).to.equal(INVALID);
       });
 
       it('rejects: a key without the required scope, and names the scope', async () => {

@@ -44,12 +44,11 @@ if (onPostgres) {
     before(async () => {
       agent = await world.addListing();
       apiKey = (await world.addKey()).apiKey;
-      const { anonymous, sign, signIn } = sessionsOf(() => world);
+      const { answerOf, signIn } = sessionsOf(() => world);
       const owner = Keypair.generate();
-      const wallet = owner.publicKey.toBase58();
       token = (await signIn(owner)).token;
-      const { message } = await anonymous().call('auth.challenge', { wallet });
-      const signed = { wallet, message, signature: sign(owner, message) };
+      const signed = await answerOf(owner);
+      const { wallet } = signed;
       const redirect_uri = 'https://host.example/callback';
       const { id: client_id } = registerClient({ redirect_uris: [redirect_uri] });
       const asked = { response_type: 'code', client_id, redirect_uri, code_challenge: 'c'.repeat(43) };

@@ -2,10 +2,7 @@
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
-import { newProgress } from '../../../app/relay/execution/deps.ts';
 import { keepResults } from '../../../app/relay/execution/keeping.ts';
-import { outcomeOf } from '../../../app/relay/execution/outcome.ts';
-import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import { verifyReceipt } from '../../../app/sdk/receipt/verify.ts';
 import type { ExecutionRow } from '../../../indexer/queries/tables.ts';
@@ -88,16 +85,6 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     expect(await states(receipt)).to.deep.equal(statesOf('not_checked'));
   });
 
-  it('answers a repeat of the call with 410', async () => {
-    const id = await addSettled();
-    await remove(id);
-    const { deps, ledger } = world;
-    const journal = createJournal(world.tables.writes, ledger, 'relay');
-    const asked = outcomeOf({ journal, readText: deps.readText }, id, newProgress({ isFresh: false }));
-    const error = await asked.catch((reason) => reason);
-    expect(error.code).to.equal('result_unavailable');
-  });
-
   it('hides a result in the object storage at once, and drops it with the next run', async () => {
     const id = await addSettled();
     const moved = { result: null, object_stored: 1n as const, verified_ms: BigInt(AFTER) };
@@ -144,8 +131,8 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
   });
 
   describe('rejects, and deletes nothing:', () => {
-    async function refuses(id: string, expected: [string, object | null], apiKey = key.apiKey): Promise<void> {
-      const { outcome, json } = await remove(id, { key: apiKey });
+    async function refuses(id: string, expected: [string, object | null]): Promise<void> {
+      const { outcome, json } = await remove(id);
       expect([outcome, json.error.details]).to.deep.equal(expected);
       expect(await stored(id)).to.include(SECRET);
     }
@@ -170,11 +157,9 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
         expect((await remove(await addSettled({ status, dispute_count: 1n }))).status).to.equal(200);
     });
 
-    it("an execution whose end the index does not have yet, and another wallet's", async () => {
+    it('an execution whose end the index does not have yet', async () => {
       const row = { wallet: key.wallet, listing, state: 'settled' as const, task: SECRET };
       await refuses(await world.addJournal(row), ['503 service_unavailable', null]);
-      const other = await world.addKey({ expiresAt: EPOCH + 10 * WINDOW });
-      await refuses(await addSettled(), ['404 execution_not_found', null], other.apiKey);
     });
   });
 });

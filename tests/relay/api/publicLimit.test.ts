@@ -290,48 +290,42 @@ describe('chain reads shared by all requests', () => {
   before(async () => {
     const { accounts } = world.deps;
     const { readConfig, isReachable } = accounts;
-    accounts.readConfig = () => {
-      reads += 1;
-      return readConfig();
-    };
-    accounts.isReachable = () => {
-      reads += 1;
-      return isReachable();
-    };
+    const counting =
+      <Value>(read: () => Promise<Value>) =>
+      () => {
+        reads += 1;
+        return read();
+      };
+    Object.assign(accounts, { readConfig: counting(readConfig), isReachable: counting(isReachable) });
     await world.setProgress(1n);
   });
   beforeEach(() => {
-    world.state.chainAnswers = true;
     world.state.nowMs += 2_000;
-    reads = 0;
   });
 
   for (const path of ['/trpc/config.get', '/ready']) {
-    const statusOf = async () => (await world.get(path)).status;
-    const statuses = async () => [...new Set(await Promise.all(Array.from({ length: 30 }, statusOf)))];
-
-    for (const [chainAnswers, first, then] of [
-      [true, 200, 503],
-      [false, 503, 200],
-    ] as const) {
-      it(`does one read for all requests of ${path}, at most 2 s old, if the chain ${chainAnswers ? 'answers' : 'fails'}`, async () => {
+    it(`are one for all requests of ${path}, at most 2 s old, also if it fails or the clock is set back`, async () => {
+      const statusOf = async () => (await world.get(path)).status;
+      for (const [chainAnswers, first, then] of [
+        [true, 200, 503],
+        [false, 503, 200],
+      ] as const) {
+        reads = 0;
         world.state.chainAnswers = chainAnswers;
-        expect(await statuses()).to.deep.equal([first]);
+        expect([...new Set(await Promise.all(Array.from({ length: 30 }, statusOf)))]).to.deep.equal([first]);
         expect(reads).to.equal(1);
         world.state.chainAnswers = !chainAnswers;
         world.state.nowMs += 1_999;
         expect([await statusOf(), reads]).to.deep.equal([first, 1]);
         world.state.nowMs += 1;
         expect([await statusOf(), reads]).to.deep.equal([then, 2]);
-      });
-    }
-
-    it(`does not reuse an old read of ${path} after the clock was set back`, async () => {
+        world.state.nowMs += 2_000;
+      }
       expect(await statusOf()).to.equal(200);
       world.state.nowMs -= 60_000;
       world.state.chainAnswers = false;
       expect(await statusOf()).to.equal(503);
-      world.state.nowMs += 60_000;
+      Object.assign(world.state, { chainAnswers: true, nowMs: world.state.nowMs + 60_000 });
     });
   }
 });

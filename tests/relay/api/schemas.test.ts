@@ -52,12 +52,6 @@ describe('schemas', () => {
     expect(faultsOf(ofA({ $ref: '#/$defs/toString' }, { $defs: {} }))).to.have.length(1);
   });
 
-  it('require no parameter without a name, which Ajv would not miss', () => {
-    expect(faultsOf({ type: 'object', required: [''] })).to.deep.equal([
-      'input_schema.required must be an array of different property names',
-    ]);
-  });
-
   it('accept durations with fractions, and times without a zone, as pydantic and zod write them', () => {
     const TIMES: [format: string, good: string[], bad: string[]][] = [
       [
@@ -183,11 +177,7 @@ describe('schemas', () => {
       ofA({ $ref: '#/$defs/None' }),
       'properties.a.$ref must name a schema of the same document',
     ],
-    ['a reference to no schema', ofA({ $ref: '#/properties' }), 'properties.a.$ref must name a schema'],
     ['a reference elsewhere', ofA({ $ref: 'https://example.com/a.json' }), 'properties.a.$ref must name a schema'],
-    ['a broken escape', ofA({ $ref: '#/%zz' }), 'properties.a.$ref must name a schema'],
-    ['lookahead with lookbehind', ofA({ pattern: '(?=a).(?<=a)' }), 'not lookahead and lookbehind together'],
-    ['a backreference after lookahead', ofA({ pattern: '^(?=a)(.)\\1' }), 'must be a regular expression'],
     ['a backreference', ofA({ pattern: '(a)\\1' }), 'properties.a.pattern must be a regular expression'],
     [
       'a pattern of names that RE2 cannot read',
@@ -196,7 +186,7 @@ describe('schemas', () => {
     ],
     ['an inner $id', ofA({ $id: 'x' }), 'properties.a.$id is allowed only at the top level'],
     ['an array', { type: 'array' }, 'input_schema.type must be "object"'],
-    ['nothing', {}, 'input_schema.type must be "object"'],
+    ['a parameter without a name', { type: 'object', required: [''] }, 'an array of different property names'],
   ];
   it('rejects: references that lead nowhere or in a circle, patterns that RE2 cannot run, and no object', () => {
     for (const [name, schema, says] of REFUSED) expect(faultsOf(schema).join('; '), name).to.include(says);

@@ -53,20 +53,21 @@ export function sessionsOf(world: () => World) {
   const sign = (wallet: Keypair, message: string): string =>
     bs58.encode(nacl.sign.detached(Buffer.from(message, 'utf8'), wallet.secretKey));
 
-  async function signIn(wallet: Keypair) {
+  /** A challenge, signed by the wallet. */
+  async function answerOf(wallet: Keypair) {
     const address = wallet.publicKey.toBase58();
     const { message } = await anonymous().call('auth.challenge', { wallet: address });
-    const answer = { wallet: address, message, signature: sign(wallet, message) };
-    const { token } = await anonymous().call('auth.verify', answer);
+    return { wallet: address, message, signature: sign(wallet, message) };
+  }
+
+  async function signIn(wallet: Keypair) {
+    const { token } = await anonymous().call('auth.verify', await answerOf(wallet));
     return { ...clientOf({ baseUrl: world().url }, token), token };
   }
 
   /** Signs in as a page does. `origin` is the page's; `cookie` is the value that the browser sends back. */
   async function signInByCookie(wallet: Keypair, origin = world().deps.baseUrl()) {
-    const address = wallet.publicKey.toBase58();
-    const { message } = await anonymous().call('auth.challenge', { wallet: address });
-    const body = { wallet: address, message, signature: sign(wallet, message) };
-    const answer = await world().post('/trpc/auth.signIn', body, { headers: { origin } });
+    const answer = await world().post('/trpc/auth.signIn', await answerOf(wallet), { headers: { origin } });
     const setCookie = answer.headers.get('set-cookie') ?? '';
     return { answer, setCookie, cookie: setCookie.split(';')[0]! };
   }
@@ -101,5 +102,5 @@ export function sessionsOf(world: () => World) {
     return { executionId, request_hash, wallet_signature: signMessage(wallet.secretKey, message) };
   }
 
-  return { anonymous, sign, signIn, signInByCookie, grantedKey, openedRecord };
+  return { anonymous, sign, answerOf, signIn, signInByCookie, grantedKey, openedRecord };
 }

@@ -1,11 +1,9 @@
 import type { RequestListener } from 'node:http';
-import { json } from 'node:stream/consumers';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createClient } from '../../../app/sdk/client/client.ts';
 import { KEY_DIRECTORY_PATH } from '../../../app/sdk/creator/callSignature.ts';
 import { createExecutionHandler, generateSigningKey, signingKeyAddress } from '../../../app/sdk/creator/creator.ts';
-import { hashResult, signResult } from '../../../app/sdk/receipt/receipt.ts';
 import { CONFORMANCE_CHECKS, CONFORMANCE_NAMES } from '../../../app/sdk/wire/conformance.ts';
 import { type AgentMetadata, encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { useWorld } from '../../harness/edge/api.ts';
@@ -43,31 +41,12 @@ describe('listings.test', () => {
     return (await client.request('postMetadata', { body: encodeMetadata(metadataOf(changes)) })).metadata_hash;
   }
 
-  /** Answers as a good creator would, with some fields changed. */
-  function answering(changes: Record<string, unknown>): RequestListener {
-    return async (request, response) => {
-      const { execution_id, task } = (await json(request)) as { execution_id: string; task: string };
-      const result_hash = hashResult(task);
-      const good = { execution_id, status: 'completed', result: task, result_hash };
-      const answer = { ...good, signature: signResult(signingKey, result_hash), ...changes };
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(answer));
-    };
-  }
-
   async function run(handler: RequestListener, input: object = {}) {
     const session = await signIn(Keypair.generate());
     return withCreator(handler, session.token, (metadata_hash) =>
       session.call('listings.test', { metadata_hash, signing_key, ...input }),
     );
   }
-
-  /** Runs every check of the conformance test. */
-  const runAll = (handler: RequestListener) =>
-    undisturbed(async () => {
-      const ran = await run(handler, { full: true });
-      return { ...ran, failed: ran.checks.filter(({ ok }) => !ok).map(({ name }) => name) };
-    });
 
   it('passes a good server that gets the task in the format of a paid one, and reports each check', async () => {
     let received: Record<string, unknown> = {};
@@ -90,46 +69,26 @@ describe('listings.test', () => {
   it('runs every check of the conformance test if asked', async () => {
     const verify = { directoryUrl: `${world.url}${KEY_DIRECTORY_PATH}` };
     const handler = createExecutionHandler({ signingKey, verify, execute: ({ task }) => ({ result: task }) });
-    const { ok, checks } = await runAll(handler);
+    const { ok, checks } = await undisturbed(async () => {
+      const ran = await run(handler, { full: true });
+      return { ...ran, failed: ran.checks.filter((check) => !check.ok).map(({ name }) => name) };
+    });
     expect(checks.map(({ name }) => name)).to.deep.equal(CONFORMANCE_NAMES);
     for (const { ok: passed, detail, sent, received, name } of checks) {
       expect(passed, `${name}: ${detail}`).to.equal(true);
       if (name !== 'metadata') expect([sent, received].join(' ')).to.match(/^POST http[\s\S]* HTTP \d/);
     }
     expect(ok).to.equal(true);
-    // A server that accepts everything would still be paid.
-    const careless = await runAll(answering({}));
-    expect(careless.ok).to.equal(true);
-    expect(careless.failed).to.deep.equal(['failure', 'media_type', 'unsigned', 'forged']);
   });
 
-  const signature = signResult(generateSigningKey(), hashResult('test'));
-  const FAULTS: [name: string, handler: RequestListener, check: string, says: string][] = [
-    ['an HTTP error', (_, response) => void response.writeHead(500).end('no model'), 'reachable', '500'],
-    ['no JSON', (_, response) => void response.end('<html>'), 'json', 'not valid JSON'],
-    ['another execution_id', answering({ execution_id: 'x' }), 'execution_id', 'differs from'],
-    ['no status', answering({ status: undefined }), 'status', 'expected "completed"'],
-    [
-      'a failure',
-      answering({ status: 'failed', result: null, result_hash: null, signature: null, error: 'no model' }),
-      'status',
-      'no model',
-    ],
-    ['another hash', answering({ result_hash: hashResult('y') }), 'result_hash', 'expected "sha256:"'],
-    ["another key's signature", answering({ signature }), 'signature', 'expected "ed25519:"'],
-  ];
-  for (const [name, handler, check, says] of FAULTS) {
-    it(`detects ${name}`, async () => {
-      const { ok, checks, answer } = await run(handler);
-      // The answer is shown unchanged.
-      if (name === 'no JSON') expect(answer).to.equal('<html>');
-      if (check === 'reachable') expect(answer).to.equal('no model');
-      const last = checks.at(-1)!;
-      expect([ok, last.name, last.ok]).to.deep.equal([false, check, false]);
-      expect(last.detail).to.include(says);
-      expect(checks.slice(0, -1).every((earlier) => earlier.ok)).to.equal(true);
-    });
-  }
+  it('names the first fault, and shows the answer unchanged', async () => {
+    const { ok, checks, answer } = await run((_, response) => void response.writeHead(500).end('no model'));
+    expect([ok, answer]).to.deep.equal([false, 'no model']);
+    const last = checks.at(-1)!;
+    expect([last.name, last.ok]).to.deep.equal(['reachable', false]);
+    expect(last.detail).to.include('500');
+    expect(checks.slice(0, -1).every((earlier) => earlier.ok)).to.equal(true);
+  });
 
   const good = () => createExecutionHandler({ signingKey, execute: () => ({ result: 'r' }) });
   /** Counts the requests that reach the creator. */

@@ -43,13 +43,6 @@ const AuthorizationRequest = z.object({
   state: z.string().optional(),
 });
 
-interface Asked {
-  name: string | null;
-  redirectUri: string;
-  state: string | undefined;
-  binding: string;
-}
-
 /** Who asks, for the page. Throws ApiError 400: nobody is sent to an address that is not checked. */
 export function describeRequest(origin: string, query: string) {
   const asked = readRequest(origin, query);
@@ -138,7 +131,7 @@ export async function exchangeCode(
   };
 }
 
-function readRequest(origin: string, query: string): Asked {
+function readRequest(origin: string, query: string) {
   // A parameter without a value counts as absent.
   const given = Object.entries(readQuery(`?${query}`)).filter(([, value]) => value !== '');
   const asked = parse(AuthorizationRequest, Object.fromEntries(given), 'query');
@@ -173,7 +166,11 @@ const bindingOf = (...parts: [client: string, redirectUri: string, challenge: st
   digestOf(JSON.stringify(parts));
 
 /** The redirect URI with these parameters. Its own query stays as it is. */
-function returnUrl(origin: string, { redirectUri, state }: Asked, answer: Record<string, string>): string {
+function returnUrl(
+  origin: string,
+  { redirectUri, state }: ReturnType<typeof readRequest>,
+  answer: Record<string, string>,
+): string {
   const parameters = new URLSearchParams({ ...answer, ...(state !== undefined && { state }), iss: origin });
   return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${parameters}`;
 }

@@ -20,23 +20,7 @@ const REPLACE_ALL =
   'Replace AGENT_ID, task and parameters by those of an agent: the tab Code of its page has all three.';
 const COMMENTS: Record<Language, string> = { curl: '#', TypeScript: '//', Python: '#' };
 
-/** One request with the examples of the document filled in. */
-interface Sample {
-  id: string;
-  method: string;
-  baseUrl: string;
-  /** The path with its parameters, without the query. */
-  path: string;
-  inPath: Record<string, unknown>;
-  query: Record<string, unknown>;
-  /** Undefined if the request has no body. */
-  body: unknown;
-  needsKey: boolean;
-  takesIdempotencyKey: boolean;
-  answersJson: boolean;
-  answersEvents: boolean;
-  isPaidCall: boolean;
-}
+type Sample = ReturnType<typeof sampleOf>;
 
 /** The request of a route in each language. */
 export function snippetsOf(baseUrl: string, path: string, method: string, operation: Operation): [Language, string][] {
@@ -54,11 +38,12 @@ export function snippetsOf(baseUrl: string, path: string, method: string, operat
   ]);
 }
 
-function sampleOf(baseUrl: string, path: string, method: string, operation: Operation): Sample {
+/** One request with the examples of the document filled in; `body` is undefined if it has none. */
+function sampleOf(baseUrl: string, path: string, method: string, operation: Operation) {
   const { operationId, parameters, requestBody, responses, security } = operation;
   const examplesIn = (place: string): [string, unknown][] =>
     parameters.flatMap((one) => (one.in === place && one.example !== undefined ? [[one.name, one.example]] : []));
-  const inPath = Object.fromEntries(examplesIn('path'));
+  const inPath: Record<string, unknown> = Object.fromEntries(examplesIn('path'));
   return {
     id: operationId,
     method: method.toUpperCase(),

@@ -3,7 +3,7 @@
  * as open objects, because fields may be added. The relay itself checks its answers against the closed schemas.
  */
 import type { z } from 'zod';
-import { ERRORS } from '../../../sdk/wire/wire.ts';
+import { ERRORS, type ErrorCode } from '../../../sdk/wire/wire.ts';
 import { type Answer, CACHING, type ResponseHeader, type Route } from '../routes/route.ts';
 import { errorsOf, ROUTE_IDS, type RouteId, routeOf } from '../routes/table.ts';
 import { sizeOf } from '../size.ts';
@@ -175,15 +175,9 @@ function operationOf(id: RouteId): Operation {
 }
 
 function parametersOf(id: RouteId, route: Route): Operation['parameters'] {
+  const text = { in: 'path', required: true, schema: { type: 'string', minLength: 1 } };
   const path = Object.entries(route.params ?? {}).map(([name, { about, example }]) => {
-    return {
-      name,
-      in: 'path',
-      required: true,
-      description: about,
-      schema: { type: 'string', minLength: 1 },
-      example,
-    };
+    return { name, description: about, example, ...text };
   });
   const described = route.query ? describeFields(id, toJson(route.query, 'input')) : {};
   const query = Object.entries((described.properties ?? {}) as Schemas).map(([name, { description, ...schema }]) => {
@@ -225,23 +219,21 @@ function contactOf(url: string): Json {
   return { name: 'The operator of this deployment', ...(email === undefined ? { url } : { email }) };
 }
 
-interface DocumentedProcedure {
-  operationId: Operation['operationId'];
-  summary: string;
-  about: string;
-  schema: z.ZodType;
-  example: unknown;
-}
-
 /** A query of /trpc: not in the table of routes, because tRPC defines its format. */
-function procedureOperation({ operationId, summary, about, schema, example }: DocumentedProcedure): Operation {
+function procedureOperation({
+  operationId,
+  summary,
+  about,
+  schema,
+  example,
+}: Pick<Operation, 'operationId' | 'summary'> & { about: string; schema: z.ZodType; example: unknown }): Operation {
   const content = (schema: z.ZodType, name: string, value: unknown): Content => {
     return { 'application/json': { schema: refOf(schema), examples: { [name]: { value } } } };
   };
   const refusals = Object.entries(CONFIG_ERRORS).map(([status, { code, number }]) => [
     status,
     {
-      description: `\`${code}\`: ${ERRORS[code].meaning} ${ERRORS[code].remedy}`,
+      description: describeError(code),
       headers: headersOf(headersByStatus[Number(status)] ?? []),
       content: content(ProcedureError, code, procedureErrorExample(code, number)),
     },
@@ -283,13 +275,15 @@ function refusalsOf(route: Route): Operation['responses'] {
       ...valuesOf(own?.examples ?? {}),
       ...valuesOf(Object.fromEntries(codes.map((code) => [code, errorExample(code)]))),
     };
-    const description = codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning} ${ERRORS[code].remedy}`).join('\n\n');
+    const description = codes.map(describeError).join('\n\n');
     const headers = headersOf(headersByStatus[status] ?? []);
     const schema = schemas.length === 1 ? schemas[0]! : { anyOf: schemas };
     return [status, { description, headers, content: { 'application/json': { schema, examples } } }] as const;
   });
   return Object.fromEntries(responses);
 }
+
+const describeError = (code: ErrorCode) => `\`${code}\`: ${ERRORS[code].meaning} ${ERRORS[code].remedy}`;
 
 function headersOf(names: (ResponseHeader | string)[]): Json {
   return Object.fromEntries(['X-Request-Id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]));

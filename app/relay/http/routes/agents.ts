@@ -3,7 +3,7 @@ import { AgentFull, AgentPage, AgentStatistics, AgentsQuery } from '../../../sdk
 import { getAgent, listAgents, requireAgent } from '../../agents/catalog.ts';
 import { readPicture } from '../../agents/pictures.ts';
 import { readAgentStatistics } from '../../agents/statistics.ts';
-import { parse, readQuery, requireNoQuery } from '../../parse.ts';
+import { parse, readQuery } from '../../parse.ts';
 import { createAgentCard } from '../agentCard.ts';
 import { CACHING, route } from './route.ts';
 import { AGENT_ID, AGENT_PARAM, CREATOR, INPUT_SCHEMA, OUTPUT_SCHEMA } from './samples.ts';
@@ -28,15 +28,17 @@ const SUMMARY = {
 
 const FIGURES = { completed: 49, failed: 1, refunded: 0, success_rate: 0.98, p50_ms: 130, p95_ms: 240 };
 
+/** The common fields of these routes. */
+const SHARED = { method: 'get', tag: 'Agents', access: 'public', cache: CACHING.listing } as const;
+const ONE = { ...SHARED, params: { agent_id: AGENT_PARAM } };
+
 export const agentRoutes = {
   listAgents: route({
-    method: 'get',
+    ...SHARED,
     path: '/v1/agents',
-    tag: 'Agents',
     summary: 'List active agents',
     about:
       "A page of the active agents, in descending order (`price_asc`: ascending), ties by agent_id. `q` searches name, tagline, tags and creator's name: each word of `q` must begin a word there, case-insensitive. `q` also matches a whole agent_id or creator's wallet. `creator` selects the agents of one wallet.",
-    access: 'public',
     query: AgentsQuery,
     queryExample: { q: 'csv', sort: 'best', limit: 10 },
     answers: {
@@ -47,7 +49,6 @@ export const agentRoutes = {
       },
     },
     errors: [],
-    cache: CACHING.listing,
     async handle({ deps }, { request }) {
       const query = parse(AgentsQuery, readQuery(request.url), 'query');
       return { status: 200, body: [await listAgents(deps, query)] };
@@ -55,13 +56,10 @@ export const agentRoutes = {
   }),
 
   getAgent: route({
-    method: 'get',
+    ...ONE,
     path: '/v1/agents/{agent_id}',
-    tag: 'Agents',
     summary: 'Read one agent',
     about: 'The full listing of an active or paused agent, with the JSON Schema of its `parameters`.',
-    access: 'public',
-    params: { agent_id: AGENT_PARAM },
     answers: {
       200: {
         about: 'The listing.',
@@ -88,54 +86,43 @@ export const agentRoutes = {
       },
     },
     errors: ['agent_not_found', 'metadata_missing'],
-    cache: CACHING.listing,
-    async handle({ deps }, { request, param }) {
-      const agent = await getAgent(deps, param('agent_id'));
-      requireNoQuery(request.url);
-      return { status: 200, value: agent };
+    async handle({ deps }, { param }) {
+      return { status: 200, value: await getAgent(deps, param('agent_id')) };
     },
   }),
 
   getAgentPicture: route({
-    method: 'get',
+    ...SHARED,
     path: '/v1/agents/{agent_id}/pictures/{metadata_hash}',
-    tag: 'Agents',
     summary: "Fetch an agent's picture",
     about:
       'The picture that the creator has set, at the `picture_path` of the agent: a PNG, JPEG or WebP. It never changes: a new picture gets a new path. 404 after a change of the description, and for an agent without a picture.',
-    access: 'public',
     params: { agent_id: AGENT_PARAM, metadata_hash: { about: 'Hash of the description.', example: METADATA_HASH } },
     answers: {
       200: { about: 'The bytes of the picture, as `image/png`, `image/jpeg` or `image/webp`.', bytes: 'image/*' },
     },
     errors: ['agent_not_found', 'not_found'],
     cache: CACHING.leaves,
-    async handle({ deps }, { request, param }) {
+    async handle({ deps }, { param }) {
       const { type, bytes } = await readPicture(deps, param('agent_id'), param('metadata_hash'));
-      requireNoQuery(request.url);
       const headers = { 'Content-Type': type, 'Content-Security-Policy': "default-src 'none'; sandbox" };
       return { status: 200, value: Buffer.from(bytes), headers };
     },
   }),
 
   getAgentCard: route({
-    method: 'get',
+    ...ONE,
     path: '/v1/agents/{agent_id}/agent-card.json',
-    tag: 'Agents',
     summary: "Fetch an agent's A2A card",
     about:
       "The listing as an agent card of A2A 1.0: name, skills, price and schemas. The marketplace does not serve A2A's own methods; the card names the REST API and MCP as interfaces.",
-    access: 'public',
-    params: { agent_id: AGENT_PARAM },
     answers: { 200: { about: 'The card.', bytes: 'application/json' } },
     errors: ['agent_not_found', 'metadata_missing'],
-    cache: CACHING.listing,
-    async handle({ deps }, { request, param }) {
+    async handle({ deps }, { param }) {
       const [agent, { listingVersion }] = await Promise.all([
         getAgent(deps, param('agent_id')),
         requireAgent(deps, param('agent_id')),
       ]);
-      requireNoQuery(request.url);
       const card = createAgentCard(
         { baseUrl: deps.baseUrl(), environment: deps.config.environment },
         agent,
@@ -146,14 +133,11 @@ export const agentRoutes = {
   }),
 
   getAgentStatistics: route({
-    method: 'get',
+    ...ONE,
     path: '/v1/agents/{agent_id}/statistics',
-    tag: 'Agents',
     summary: "Read an agent's last 30 days",
     about:
       'Success and latency of an agent for each of the last 30 UTC days, and for all of them together. An execution counts for the day on which it ended. Latencies have two significant digits.',
-    access: 'public',
-    params: { agent_id: AGENT_PARAM },
     answers: {
       200: {
         about: 'The days, oldest first.',
@@ -171,11 +155,8 @@ export const agentRoutes = {
       },
     },
     errors: ['agent_not_found'],
-    cache: CACHING.listing,
-    async handle({ deps }, { request, param }) {
-      const statistics = await readAgentStatistics(deps, param('agent_id'));
-      requireNoQuery(request.url);
-      return { status: 200, value: statistics };
+    async handle({ deps }, { param }) {
+      return { status: 200, value: await readAgentStatistics(deps, param('agent_id')) };
     },
   }),
 };

@@ -43,11 +43,13 @@ const outcomesOf = (asynchronous: string) => ({
   },
 });
 
+/** The common fields of these routes. */
+const SHARED = { method: 'post', tag: 'Executions', cache: CACHING.never } as const;
+
 export const callRoutes = {
   executeAgent: route({
-    method: 'post',
+    ...SHARED,
     path: '/v1/agents/{agent_id}/execute',
-    tag: 'Executions',
     summary: 'Execute an agent and pay for it',
     about:
       'Puts the price into an on-chain escrow, calls the agent, settles the escrow and answers with the signed result. With `async` it answers as soon as the escrow is funded.',
@@ -67,21 +69,17 @@ export const callRoutes = {
     },
     answers: outcomesOf('funded'),
     errors: ['insufficient_balance', 'agent_not_allowed', ...CALL_ERRORS, ...NEW_CALL_ERRORS],
-    cache: CACHING.never,
     async handle({ deps }, { caller, request, param, bytes, arrivedMs }) {
       const idempotencyKey = request.headers['idempotency-key'];
-      const { url } = request;
       const ask = () => askerOfKey(deps, caller.wallet);
       const output = createOutput(request.res!);
-      const call = { agentId: param('agent_id'), idempotencyKey, url, bytes, ask, arrivedMs, output };
-      return executeAgent(deps, caller, call);
+      return executeAgent(deps, caller, { agentId: param('agent_id'), idempotencyKey, bytes, ask, arrivedMs, output });
     },
   }),
 
   buyExecution: route({
-    method: 'post',
+    ...SHARED,
     path: BUY_PATH,
-    tag: 'Executions',
     summary: 'Execute an agent and pay by x402',
     about:
       'For x402 clients (version 2, `exact` on Solana), without an API key, an account or SOL. The first request is answered with 402 and a quote in `PAYMENT-REQUIRED`. The client signs a transfer of the quoted USDC and sends the request again with the payment in `PAYMENT-SIGNATURE`. The money goes to a deposit whose address commits to this request, and then into the escrow. It is paid to the creator only for the signed result; otherwise it returns to the payer. The same payment never pays twice: sending it again gives the same answer. With `payer` in the query, only that wallet can be the caller of the execution and get its refund. A request without a body gets a 402 too, whose quote shows the price and cannot be paid.',
@@ -123,7 +121,6 @@ export const callRoutes = {
       },
     },
     errors: ['payment_required', 'payment_id_reused', ...CALL_ERRORS, ...NEW_CALL_ERRORS],
-    cache: CACHING.never,
     async handle({ deps }, { request, param, bytes }) {
       const { 'idempotency-key': idempotencyKey, 'payment-signature': payment } = request.headers;
       const askFor = (wallet: string | null) => () => askerOf(deps, request, wallet);
@@ -134,9 +131,8 @@ export const callRoutes = {
   }),
 
   startExecution: route({
-    method: 'post',
+    ...SHARED,
     path: '/v1/executions/{execution_id}/start',
-    tag: 'Executions',
     summary: 'Start an execution that a wallet opened itself',
     about:
       'Runs an execution whose escrow the wallet funded on-chain with `open_execution`, and answers like execute. It needs an API key of that wallet, or a `wallet_signature` in the body. Repeating the request never runs the execution twice. While it runs the answer is 409, or 200 `pending` with `async`; afterwards it is always the same outcome.',
@@ -147,13 +143,11 @@ export const callRoutes = {
     body: { schema: StartBody, maxBytes: MAX_BODY_BYTES, example: TASK },
     answers: outcomesOf('started'),
     errors: ['agent_not_allowed', 'execution_not_found', 'not_startable', ...CALL_ERRORS],
-    cache: CACHING.never,
     async handle({ deps }, { caller, request, param, bytes }) {
       const askFor = (wallet: string | null) => () =>
         caller ? askerOfKey(deps, caller.wallet) : askerOf(deps, request, wallet);
-      const { url } = request;
       const output = createOutput(request.res!);
-      return startExecution(deps, caller, { executionId: param('execution_id'), url, bytes, askFor, output });
+      return startExecution(deps, caller, { executionId: param('execution_id'), bytes, askFor, output });
     },
   }),
 };

@@ -9,7 +9,6 @@ import { type CookieDeps, cookieOf, requireOwnOrigin, useSession } from '../../a
 import { acceptMetadata } from '../../agents/metadata.ts';
 import { ApiError } from '../../errors.ts';
 import type { Poster } from '../../ledger/metadata.ts';
-import { requireNoQuery } from '../../parse.ts';
 import { CACHING, route } from './route.ts';
 import { INPUT_SCHEMA, OUTPUT_SCHEMA } from './samples.ts';
 
@@ -83,8 +82,7 @@ export const creatorRoutes = {
     },
     errors: [],
     cache: CACHING.document,
-    async handle({ deps }, { request }) {
-      requireNoQuery(request.url);
+    async handle({ deps }) {
       return { status: 200, value: await deps.readKeyDirectory() };
     },
   }),

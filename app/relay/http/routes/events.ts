@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { EventData, EventType, MarketplaceEvent } from '../../../sdk/wire/events.ts';
 import { clientNetwork } from '../../access/clientAddress.ts';
-import { requireNoQuery } from '../../parse.ts';
 import type { RelayDeps } from '../deps.ts';
 import { CACHING, type Caller, route } from './route.ts';
 import { AGENT_ID, EXECUTION_ID, EXECUTION_PARAM } from './samples.ts';
@@ -43,41 +42,34 @@ const STREAM = {
   },
 };
 
+/** The common fields of these routes. */
+const SHARED = { method: 'get', tag: 'Events', access: 'read', headers: LAST_EVENT_ID, cache: CACHING.never } as const;
+
 export const eventRoutes = {
   streamExecutionEvents: route({
-    method: 'get',
+    ...SHARED,
     path: '/v1/executions/{execution_id}/events',
-    tag: 'Events',
     summary: 'Follow one execution',
     about:
       'Server-Sent Events of an execution, beginning with its first event: `execution.pending`, `execution.running`, and `execution.completed` or `execution.failed`, after which the stream ends. An event may be sent twice, with the same `id`.',
-    access: 'read',
     params: { execution_id: EXECUTION_PARAM },
-    headers: LAST_EVENT_ID,
     answers: { 200: STREAM, 204: { about: 'The execution has ended, and you have its last event.' } },
     errors: ['execution_not_found'],
-    cache: CACHING.never,
     async handle({ deps }, { caller, request, param }) {
-      requireNoQuery(request.url);
       const id = request.headers['last-event-id'] as string | undefined;
       return { stream: await deps.streams.ofExecution(readerOf(deps, request, caller), param('execution_id'), id) };
     },
   }),
 
   streamEvents: route({
-    method: 'get',
+    ...SHARED,
     path: '/v1/events',
-    tag: 'Events',
     summary: 'Follow all events of a wallet',
     about:
       'Server-Sent Events of all executions, disputes, listings and keys of the wallet, from now on, or after `Last-Event-ID`. Events are kept for 30 days. To receive events without an open connection, use webhooks.',
-    access: 'read',
-    headers: LAST_EVENT_ID,
     answers: { 200: STREAM },
     errors: [],
-    cache: CACHING.never,
     async handle({ deps }, { caller, request }) {
-      requireNoQuery(request.url);
       const id = request.headers['last-event-id'] as string | undefined;
       return { stream: await deps.streams.ofWallet(readerOf(deps, request, caller), id) };
     },

@@ -5,20 +5,22 @@ import { getReceipt } from '../../calls/receipts.ts';
 import { getExecution, listExecutions } from '../../calls/records.ts';
 import { findResult } from '../../calls/results.ts';
 import { ApiError } from '../../errors.ts';
-import { parse, readQuery, requireNoQuery } from '../../parse.ts';
+import { parse, readQuery } from '../../parse.ts';
 import { ARCHIVE, COMPLETED, FAILED, RECEIPT, RESULT, SUMMARY, TRANSACTION_URL } from './executionSamples.ts';
 import { CACHING, route } from './route.ts';
 import { EXECUTION_ID, EXECUTION_PARAM, TOKEN } from './samples.ts';
 
+/** The common fields of the routes for a wallet. */
+const SHARED = { method: 'get', tag: 'Executions', access: 'read', cache: CACHING.never } as const;
+const ONE = { ...SHARED, params: { execution_id: EXECUTION_PARAM } };
+
 export const executionRoutes = {
   listExecutions: route({
-    method: 'get',
+    ...SHARED,
     path: '/v1/executions',
-    tag: 'Executions',
     summary: "List the wallet's executions",
     about:
       "A page of the executions of the key's wallet, newest first by their position on the chain. With `idempotency_key` you find a call whose answer you have lost; calls paid by x402 are not found this way. Instead of a key you can send the token of a wallet's session (`auth.verify` of /trpc).",
-    access: 'read',
     query: ExecutionsQuery,
     queryExample: { status: 'completed', limit: 10 },
     answers: {
@@ -29,7 +31,6 @@ export const executionRoutes = {
       },
     },
     errors: [],
-    cache: CACHING.never,
     async handle({ deps }, { caller, request }) {
       const query = parse(ExecutionsQuery, readQuery(request.url), 'query');
       return { status: 200, value: await listExecutions(deps, caller.wallet, query) };
@@ -37,14 +38,11 @@ export const executionRoutes = {
   }),
 
   getExecution: route({
-    method: 'get',
+    ...ONE,
     path: '/v1/executions/{execution_id}',
-    tag: 'Executions',
     summary: 'Read one execution',
     about:
       "The full record with the result; poll it until the execution has ended. Instead of a key you can send the token of a wallet's session (`auth.verify` of /trpc).",
-    access: 'read',
-    params: { execution_id: EXECUTION_PARAM },
     answers: {
       200: {
         about: 'The record.',
@@ -57,23 +55,17 @@ export const executionRoutes = {
       },
     },
     errors: ['execution_not_found'],
-    cache: CACHING.never,
-    async handle({ deps }, { caller, request, param }) {
-      const execution = await getExecution(deps, caller.wallet, param('execution_id'));
-      requireNoQuery(request.url);
-      return { status: 200, ...execution };
+    async handle({ deps }, { caller, param }) {
+      return { status: 200, ...(await getExecution(deps, caller.wallet, param('execution_id'))) };
     },
   }),
 
   getExecutionReceipt: route({
-    method: 'get',
+    ...ONE,
     path: '/v1/executions/{execution_id}/receipt',
-    tag: 'Executions',
     summary: 'Get the receipt of an execution',
     about:
       'Proves to anyone that a settled execution was requested, answered and paid. Keep it. Check it against any Solana node with `execution verify`, or `verifyReceipt` of the SDK; this service is not needed. You may remove `task` and `parameters` before you show it to others. A later dispute does not change it.',
-    access: 'read',
-    params: { execution_id: EXECUTION_PARAM },
     answers: {
       200: {
         about: 'The receipt.',
@@ -82,23 +74,19 @@ export const executionRoutes = {
       },
     },
     errors: ['execution_not_found', 'not_settled', 'result_unavailable'],
-    cache: CACHING.never,
-    async handle({ deps }, { caller, request, param }) {
-      const receipt = await getReceipt(deps, caller.wallet, param('execution_id'));
-      requireNoQuery(request.url);
-      return { status: 200, ...receipt };
+    async handle({ deps }, { caller, param }) {
+      return { status: 200, ...(await getReceipt(deps, caller.wallet, param('execution_id'))) };
     },
   }),
 
   deleteExecutionContent: route({
+    ...ONE,
     method: 'delete',
     path: '/v1/executions/{execution_id}/content',
-    tag: 'Executions',
     summary: 'Delete the content of an execution',
     about:
       "Permanently deletes task, parameters, result and steps of an ended execution from this service. The record, its hashes, amounts and signatures stay, and so does all data on-chain. A settled execution's content is kept while it can be disputed (3 days) and while it is disputed. Needs a key with the scope `execute`, or a session of the wallet. Repeating the request gives the same answer.",
     access: 'owner',
-    params: { execution_id: EXECUTION_PARAM },
     answers: {
       200: {
         about: 'The content is deleted.',
@@ -107,11 +95,8 @@ export const executionRoutes = {
       },
     },
     errors: ['execution_not_found', 'content_needed', 'foreign_origin'],
-    cache: CACHING.never,
-    async handle({ deps }, { caller, request, param }) {
-      const value = await deleteExecutionContent(deps, caller.wallet, param('execution_id'));
-      requireNoQuery(request.url);
-      return { status: 200, value };
+    async handle({ deps }, { caller, param }) {
+      return { status: 200, value: await deleteExecutionContent(deps, caller.wallet, param('execution_id')) };
     },
   }),
 
@@ -127,6 +112,7 @@ export const executionRoutes = {
       execution_id: EXECUTION_PARAM,
       token: { about: 'The unguessable part of the `ipfs_url`.', example: TOKEN },
     },
+    anyQuery: true,
     answers: { 200: { about: 'The result.', bytes: 'text/plain', examples: { result: RESULT } } },
     errors: ['not_found', 'result_unavailable'],
     cache: CACHING.result,

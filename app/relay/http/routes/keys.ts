@@ -1,7 +1,6 @@
 /** The route of a key's own budget. */
 import { OwnKey } from '../../../sdk/wire/wire.ts';
 import { readOwnKey } from '../../access/ownKey.ts';
-import { requireNoQuery } from '../../parse.ts';
 import { CACHING, route } from './route.ts';
 import { AGENT_ID, CREATOR, WALLET } from './samples.ts';
 
@@ -56,8 +55,7 @@ export const keyRoutes = {
     },
     errors: [],
     cache: CACHING.never,
-    async handle({ deps }, { caller, request }) {
-      requireNoQuery(request.url);
+    async handle({ deps }, { caller }) {
       return { status: 200, value: await readOwnKey(deps, caller) };
     },
   }),

@@ -73,6 +73,8 @@ export interface Route {
   /** The parts of the path in braces. */
   params?: Record<string, { about: string; example: string }>;
   query?: z.ZodObject;
+  /** Without `query`, a request with a query is refused, unless this is set. */
+  anyQuery?: true;
   /** Values of a typical request, for the document and the code in the guide. */
   queryExample?: Record<string, string | number | boolean>;
   headers?: Record<string, RequestHeader>;

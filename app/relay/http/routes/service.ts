@@ -25,15 +25,25 @@ const READINESS = {
 /** The problems are checked again within this time. */
 const RETRY_SECONDS = 5;
 
+/** The common fields of the documents. */
+const DOCUMENT = {
+  method: 'get',
+  tag: 'Service',
+  access: 'public',
+  errors: [],
+  cache: CACHING.document,
+  anyQuery: true,
+} as const;
+/** The same for what is checked again and again. */
+const PROBE = { ...DOCUMENT, cache: CACHING.never } as const;
+
 export const serviceRoutes = {
   getRoot: route({
-    method: 'get',
+    ...DOCUMENT,
     path: '/',
-    tag: 'Service',
     summary: 'List the addresses of this service',
     about:
       'The addresses of the guide, this document and the IDL of the program. A browser gets the web page of the marketplace instead.',
-    access: 'public',
     answers: {
       200: {
         about: 'The addresses.',
@@ -47,8 +57,6 @@ export const serviceRoutes = {
         },
       },
     },
-    errors: [],
-    cache: CACHING.document,
     async handle({ deps }) {
       const url = deps.baseUrl();
       const value = { docs: `${url}/docs`, openapi: `${url}/openapi.json`, idl: `${url}/idl.json` };
@@ -57,13 +65,11 @@ export const serviceRoutes = {
   }),
 
   getHealth: route({
-    method: 'get',
+    ...PROBE,
     path: '/health',
-    tag: 'Service',
     summary: 'Check that the process answers',
     about:
       'Always 200, for a supervisor that restarts a process that hangs. `problems` says why this process refuses new executions. To check that the service works, use `/ready`.',
-    access: 'public',
     answers: {
       200: {
         about: 'The process answers.',
@@ -80,8 +86,6 @@ export const serviceRoutes = {
         },
       },
     },
-    errors: [],
-    cache: CACHING.never,
     unlimited: true,
     async handle({ deps }) {
       return { status: 200, value: readHealth(deps) };
@@ -89,12 +93,10 @@ export const serviceRoutes = {
   }),
 
   getReady: route({
-    method: 'get',
+    ...PROBE,
     path: '/ready',
-    tag: 'Service',
     summary: 'Check that the service works',
     about: 'Shows if executions can be accepted and read now, and lists the problems if not.',
-    access: 'public',
     // Proxies ask it before they send calls here.
     isUrgent: () => true,
     answers: {
@@ -110,8 +112,6 @@ export const serviceRoutes = {
         examples: { notReady: { status: 'not_ready', problems: ['chain_unreachable'], ...READINESS } },
       },
     },
-    errors: [],
-    cache: CACHING.never,
     async handle({ readReadiness }) {
       const readiness = await readReadiness();
       if (readiness.status === 'ready') return { status: 200, value: readiness };
@@ -120,32 +120,24 @@ export const serviceRoutes = {
   }),
 
   getOpenapi: route({
-    method: 'get',
+    ...DOCUMENT,
     path: '/openapi.json',
-    tag: 'Service',
     summary: 'Fetch this document',
     about:
       'OpenAPI 3.1, generated from the schemas that validate every request and answer. With `x-payment-info` and a path for each of the best agents, if x402 clients can pay here.',
-    access: 'public',
     answers: { 200: { about: 'The document.', bytes: 'application/json' } },
-    errors: [],
-    cache: CACHING.document,
     async handle({ openapi }) {
       return { status: 200, value: await openapi() };
     },
   }),
 
   getDocs: route({
-    method: 'get',
+    ...DOCUMENT,
     path: '/docs',
-    tag: 'Service',
     summary: 'Read the guide',
     about:
       'This document as a web page, with a guide and code for every route. A browser gets it with the navigation of the web page.',
-    access: 'public',
     answers: { 200: { about: 'The page.', bytes: 'text/html' } },
-    errors: [],
-    cache: CACHING.document,
     async handle({ docs }) {
       const headers = { 'Content-Security-Policy': DOCS_POLICY, Vary: 'Accept' };
       return { status: 200, value: docs(), headers };
@@ -153,30 +145,22 @@ export const serviceRoutes = {
   }),
 
   getLlmsText: route({
-    method: 'get',
+    ...DOCUMENT,
     path: '/llms.txt',
-    tag: 'Service',
     summary: 'Fetch the contents of the guide',
     about: 'Links to the guide, every route and the examples, in the form of llmstxt.org.',
-    access: 'public',
     answers: { 200: { about: 'The text.', bytes: 'text/plain' } },
-    errors: [],
-    cache: CACHING.document,
     async handle({ llms }) {
       return { status: 200, value: llms() };
     },
   }),
 
   getServiceCard: route({
-    method: 'get',
+    ...DOCUMENT,
     path: '/.well-known/agent-card.json',
-    tag: 'Service',
     summary: 'Fetch the A2A card of the marketplace',
     about: 'The marketplace as an agent card of A2A 1.0: it finds agents and runs them. Each listing has its own card.',
-    access: 'public',
     answers: { 200: { about: 'The card.', bytes: 'application/json' } },
-    errors: [],
-    cache: CACHING.document,
     async handle({ deps }) {
       const card = createServiceCard({ baseUrl: deps.baseUrl(), environment: deps.config.environment });
       return { status: 200, value: Buffer.from(JSON.stringify(card)) };
@@ -184,15 +168,12 @@ export const serviceRoutes = {
   }),
 
   getX402Directory: route({
-    method: 'get',
+    ...DOCUMENT,
     path: '/.well-known/x402',
-    tag: 'Service',
     summary: 'List the resources for x402 clients',
     about: `The URLs of the ${MOST_OFFERED} best active agents that x402 clients can pay, for catalogues of x402 services. A POST to one of them, without a body, is answered with its price and its schema. The URLs of all others differ only in the agent_id, which \`/v1/agents\` lists.`,
-    access: 'public',
     answers: { 200: { about: 'The list.', bytes: 'application/json' } },
     errors: ['not_found'],
-    cache: CACHING.document,
     async handle({ deps, readOffered }) {
       requireX402(deps);
       const resources = (await readOffered()).map(({ agentId }) => `${deps.baseUrl()}${offeredPath(agentId)}`);
@@ -202,16 +183,12 @@ export const serviceRoutes = {
   }),
 
   getExample: route({
-    method: 'get',
+    ...DOCUMENT,
     path: '/examples/{name}',
-    tag: 'Service',
     summary: 'Fetch an example',
     about: 'A complete program, its input, the test vectors, or the README of a client. The guide lists the names.',
-    access: 'public',
     params: { name: { about: 'The name of the file.', example: 'vectors.json' } },
     answers: { 200: { about: 'The file.', bytes: 'text/plain' } },
-    errors: [],
-    cache: CACHING.document,
     async handle(_context, { param }) {
       const file = EXAMPLES.get(param('name'));
       if (!file) throw new ApiError('not_found', 'No example has this name');
@@ -220,16 +197,12 @@ export const serviceRoutes = {
   }),
 
   getIdl: route({
-    method: 'get',
+    ...DOCUMENT,
     path: '/idl.json',
-    tag: 'Service',
     summary: "Fetch the program's IDL",
     about:
       'The Anchor IDL of the program: every instruction, account, event and error. Use it to call the program without this API.',
-    access: 'public',
     answers: { 200: { about: 'The IDL.', bytes: 'application/json' } },
-    errors: [],
-    cache: CACHING.document,
     async handle() {
       return { status: 200, value: IDL };
     },

@@ -42,15 +42,16 @@ const SPEND = {
   service_fee_usdc: 0,
 };
 
+/** The common fields of these routes. */
+const SHARED = { method: 'get', tag: 'Executions', access: 'read', errors: [], cache: CACHING.never } as const;
+
 export const statementRoutes = {
   getDailyStatement: route({
-    method: 'get',
+    ...SHARED,
     path: '/v1/statements/daily',
-    tag: 'Executions',
     summary: "Read the wallet's daily statement",
     about:
       "The amounts that the key's wallet paid as caller, or earned with its agents as creator: one row for each UTC day. An execution counts for the day on which it ended, a dispute for the day on which it was decided. The statement contains what the index has read from the chain, without executions in progress.",
-    access: 'read',
     query: StatementQuery,
     queryExample: { role: 'caller', from: '2026-11-01', to: '2026-11-30' },
     answers: {
@@ -63,8 +64,6 @@ export const statementRoutes = {
         },
       },
     },
-    errors: [],
-    cache: CACHING.never,
     async handle({ deps }, { caller, request }) {
       const { format, ...asked } = parse(StatementQuery, readQuery(request.url), 'query');
       const statement = await readStatement(deps, caller.wallet, asked);
@@ -73,13 +72,11 @@ export const statementRoutes = {
   }),
 
   getSpend: route({
-    method: 'get',
+    ...SHARED,
     path: '/v1/statements/spend',
-    tag: 'Executions',
     summary: "Read the wallet's spend by key and agent",
     about:
       "The amounts that the key's wallet paid as caller: one row for each UTC day, API key and agent with an execution that ended or a dispute that was decided on that day. The amounts have the same meaning as in the daily statement. `key_id` is null for executions that the wallet opened itself.",
-    access: 'read',
     query: SpendQuery,
     answers: {
       200: {
@@ -89,8 +86,6 @@ export const statementRoutes = {
         examples: { spend: { wallet: WALLET, from, to, rows: [SPEND] } },
       },
     },
-    errors: [],
-    cache: CACHING.never,
     async handle({ deps }, { caller, request }) {
       const { format, ...asked } = parse(SpendQuery, readQuery(request.url), 'query');
       const spend = await readSpend(deps, caller.wallet, asked);

@@ -14,7 +14,7 @@ import {
   WebhookSecret,
 } from '../../../sdk/wire/wire.ts';
 import { clientNetwork } from '../../access/clientAddress.ts';
-import { parse, readObject, readQuery, requireNoQuery } from '../../parse.ts';
+import { parse, readObject, readQuery } from '../../parse.ts';
 import { CACHING, route } from './route.ts';
 import { EXECUTION_ID } from './samples.ts';
 
@@ -72,8 +72,7 @@ export const webhookRoutes = {
       200: { about: 'The endpoints.', schema: WebhookEndpoints, examples: { endpoints: { endpoints: [ENDPOINT] } } },
     },
     errors: [],
-    async handle({ webhooks }, { caller, request }) {
-      requireNoQuery(request.url);
+    async handle({ webhooks }, { caller }) {
       return { status: 200, value: await webhooks.list(caller.wallet) };
     },
   }),
@@ -99,7 +98,6 @@ export const webhookRoutes = {
     },
     errors: ['webhook_limit_reached', 'foreign_origin'],
     async handle({ deps, webhooks }, { caller, request, bytes }) {
-      requireNoQuery(request.url);
       const body = parse(CreateWebhookBody, readObject(bytes), 'body');
       const network = clientNetwork(request, deps.config.trustProxy);
       return { status: 200, value: await webhooks.create(caller.wallet, body, network) };
@@ -114,8 +112,7 @@ export const webhookRoutes = {
     about: 'Its settings, and its status. Its secret is not shown again.',
     answers: { 200: { about: 'The endpoint.', schema: WebhookEndpoint, examples: { endpoint: ENDPOINT } } },
     errors: ['webhook_not_found'],
-    async handle({ webhooks }, { caller, request, param }) {
-      requireNoQuery(request.url);
+    async handle({ webhooks }, { caller, param }) {
       return { status: 200, value: await webhooks.retrieve(caller.wallet, param('endpoint_id')) };
     },
   }),
@@ -136,8 +133,7 @@ export const webhookRoutes = {
       },
     },
     errors: ['webhook_not_found', 'foreign_origin'],
-    async handle({ webhooks }, { caller, request, param, bytes }) {
-      requireNoQuery(request.url);
+    async handle({ webhooks }, { caller, param, bytes }) {
       const body = parse(UpdateWebhookBody, readObject(bytes), 'body');
       return { status: 200, value: await webhooks.update(caller.wallet, param('endpoint_id'), body) };
     },
@@ -153,8 +149,7 @@ export const webhookRoutes = {
       200: { about: 'It is deleted.', schema: WebhookId, examples: { deleted: { endpoint_id: ENDPOINT_ID } } },
     },
     errors: ['webhook_not_found', 'foreign_origin'],
-    async handle({ webhooks }, { caller, request, param }) {
-      requireNoQuery(request.url);
+    async handle({ webhooks }, { caller, param }) {
       return { status: 200, value: await webhooks.delete(caller.wallet, param('endpoint_id')) };
     },
   }),
@@ -175,8 +170,7 @@ export const webhookRoutes = {
       },
     },
     errors: ['webhook_not_found', 'foreign_origin'],
-    async handle({ webhooks }, { caller, request, param }) {
-      requireNoQuery(request.url);
+    async handle({ webhooks }, { caller, param }) {
       return { status: 200, value: await webhooks.rotate(caller.wallet, param('endpoint_id')) };
     },
   }),
@@ -192,8 +186,7 @@ export const webhookRoutes = {
       200: { about: 'It will be sent.', schema: WebhookId, examples: { accepted: { endpoint_id: ENDPOINT_ID } } },
     },
     errors: ['webhook_not_found', 'foreign_origin'],
-    async handle({ webhooks }, { caller, request, param }) {
-      requireNoQuery(request.url);
+    async handle({ webhooks }, { caller, param }) {
       return { status: 200, value: await webhooks.test(caller.wallet, param('endpoint_id')) };
     },
   }),
@@ -248,8 +241,7 @@ export const webhookRoutes = {
       },
     },
     errors: ['webhook_not_found', 'foreign_origin'],
-    async handle({ webhooks }, { caller, request, param }) {
-      requireNoQuery(request.url);
+    async handle({ webhooks }, { caller, param }) {
       return { status: 200, value: await webhooks.redeliver(caller.wallet, param('delivery_id')) };
     },
   }),

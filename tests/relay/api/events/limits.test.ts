@@ -4,8 +4,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import type { Response as Answer } from 'express';
-import { createStreams, type Streams } from '../../../../app/relay/events/streams.ts';
-import { type StreamSettings, USUAL_STREAMS } from '../../../../app/relay/events/streamWriter.ts';
+import { createStreams } from '../../../../app/relay/events/streams.ts';
+import { USUAL_STREAMS } from '../../../../app/relay/events/streamWriter.ts';
 import { useWorld } from '../../../harness/edge/api.ts';
 import { listen } from '../../../harness/edge/listen.ts';
 import { newAddress } from '../../../harness/edge/rows.ts';
@@ -113,42 +113,31 @@ describe('limits of event streams', () => {
     }
   });
 
-  const ENDS: [when: string, settings: Partial<StreamSettings>, end: (streams: Streams) => unknown][] = [
-    ['its relay stops', {}, (streams) => streams.end()],
-    ['it has lasted its time', { longestMs: 1 }, () => undefined],
-    [
-      'another wallet needs its place',
-      { ofStrangers: 2 },
-      (streams) => streams.ofWallet({ wallet: newAddress(), network: 'a network' }, ''),
-    ],
-  ];
-  for (const [when, settings, end] of ENDS) {
-    it(`closes the connection of a reader that takes nothing when ${when}, and writes nothing more`, async () => {
-      const { ledger, views, payers } = world.deps;
-      const streams = createStreams(
-        { ledger, views, payers, feed: world.feed },
-        { ...USUAL_STREAMS, untakenBytes: 2 ** 30, heartbeatMs: 5, takeMs: 100, ...settings },
-      );
-      const responses: ServerResponse[] = [];
-      const server = createServer(async (_request, response) => {
-        const stream = await streams.ofWallet({ wallet, network: 'a network' }, 'evt_0');
-        // More than a connection holds unread.
-        response.write(Buffer.alloc(16 * 1024 * 1024));
-        stream.write(response as Answer);
-        responses.push(response);
-      });
-      const port = Number(new URL(await listen(server)).port);
-      const sockets = [1, 2].map(() => connect(port, '127.0.0.1'));
-      for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nHost: here\r\n\r\n');
-      await until('both streams are open', async () => responses.length === 2);
-      const [first] = responses;
-      const closed = once(first!, 'close');
-      await end(streams);
-      await closed;
-      expect(first!.writableEnded).to.equal(true);
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
+  it('closes the connection of a reader that takes nothing when another needs its place, and writes nothing more', async () => {
+    const { ledger, views, payers } = world.deps;
+    const streams = createStreams(
+      { ledger, views, payers, feed: world.feed },
+      { ...USUAL_STREAMS, untakenBytes: 2 ** 30, heartbeatMs: 5, takeMs: 100, ofStrangers: 2 },
+    );
+    const responses: ServerResponse[] = [];
+    const server = createServer(async (_request, response) => {
+      const stream = await streams.ofWallet({ wallet, network: 'a network' }, 'evt_0');
+      // More than a connection holds unread.
+      response.write(Buffer.alloc(16 * 1024 * 1024));
+      stream.write(response as Answer);
+      responses.push(response);
     });
-  }
+    const port = Number(new URL(await listen(server)).port);
+    const sockets = [1, 2].map(() => connect(port, '127.0.0.1'));
+    for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nHost: here\r\n\r\n');
+    await until('both streams are open', async () => responses.length === 2);
+    const [first] = responses;
+    const closed = once(first!, 'close');
+    await streams.ofWallet({ wallet: newAddress(), network: 'a network' }, '');
+    await closed;
+    expect(first!.writableEnded).to.equal(true);
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await once(server, 'close');
+  });
 });

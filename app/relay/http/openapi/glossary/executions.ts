@@ -1,14 +1,5 @@
 /** Fields of executions, their archives and receipts, and of the errors of calls. */
 
-// A caller's own fields, in a page and in one execution.
-const TASK =
-  'The beginning of the task, up to 200 characters; null if its caller deleted it, or if this service does not have it.';
-const KEY = 'The API key that paid, on the chain; null if the wallet itself or an x402 client paid.';
-const REFUNDED =
-  'The price that came back after a failure, USDC; 0 if none did. Null if a deposit came back: the chain has its amount.';
-const RETURNED =
-  'The award of an upheld dispute that the caller has received, USDC; 0 if there is none, null if the chain no longer shows it.';
-
 export const EXECUTIONS_FIELDS: Record<string, string> = {
   agent_id: 'The agent: the base58 address of its on-chain listing.',
   agent_name: "The agent's present name; null if this service does not have its description.",
@@ -41,18 +32,17 @@ export const EXECUTIONS_FIELDS: Record<string, string> = {
   error: 'The error.',
   fields:
     'The record’s fields as its account had them after the 8 bytes of its discriminator: Borsh as in the IDL, base64.',
-  'ExecutionFull.error': 'Why it failed; null unless `failed`.',
-  'ExecutionSummary.error': 'Why it failed; null unless `failed`.',
-  'ExecutionFull.task': TASK,
-  'ExecutionSummary.task': TASK,
-  'ExecutionFull.key_id': KEY,
-  'ExecutionSummary.key_id': KEY,
-  'ExecutionFull.refunded_usdc': REFUNDED,
-  'ExecutionSummary.refunded_usdc': REFUNDED,
-  'ExecutionFull.returned_usdc': RETURNED,
+  'ExecutionFull|ExecutionSummary.error': 'Why it failed; null unless `failed`.',
+  'ExecutionFull|ExecutionSummary.task':
+    'The beginning of the task, up to 200 characters; null if its caller deleted it, or if this service does not have it.',
+  'ExecutionFull|ExecutionSummary.key_id':
+    'The API key that paid, on the chain; null if the wallet itself or an x402 client paid.',
+  'ExecutionFull|ExecutionSummary.refunded_usdc':
+    'The price that came back after a failure, USDC; 0 if none did. Null if a deposit came back: the chain has its amount.',
+  'ExecutionFull|ExecutionSummary.returned_usdc':
+    'The award of an upheld dispute that the caller has received, USDC; 0 if there is none, null if the chain no longer shows it.',
   'ExecutionFull.service_fee_usdc':
     'The service fee that an x402 client paid besides the price. It is not refunded. Null for other executions, and until the index has seen the open. USDC.',
-  'ExecutionSummary.returned_usdc': RETURNED,
   execution_id: 'The execution, a UUID; in an error null where there is none.',
   execution_signature:
     'The creator’s optional signature that binds the result to the execution: `ed25519:` and base58; null if it gave none or a wrong one.',
@@ -133,8 +123,7 @@ export const EXECUTIONS_FIELDS: Record<string, string> = {
   claimed_at: 'When its caller claimed it; null until then.',
   request_hash: 'SHA-256 of the RFC 8785 JSON of `parameters` and `task`, hex. The open transaction committed to it.',
   root: 'The root that results from the proof; the tree’s account has or had it. Lower-case hex.',
-  'ChangesAnswer.result': 'The envelope that tRPC puts around every answer.',
-  'ConfigAnswer.result': 'The envelope that tRPC puts around every answer.',
+  'ChangesAnswer|ConfigAnswer.result': 'The envelope that tRPC puts around every answer.',
   result: 'The agent’s output; null until settled, and null if it failed.',
   result_hash: '`sha256:` and the hex SHA-256 of the result’s UTF-8 bytes, as committed on-chain.',
   settle: 'The transaction that paid the creator; null if this service knows only the outcome.',
@@ -174,10 +163,8 @@ export const EXECUTIONS_FIELDS: Record<string, string> = {
   disputed: 'Executions that ended on that day and were ever disputed.',
   role: '`caller`: what the wallet paid. `creator`: what its agents earned. Default: `caller`.',
   format: '`json` or `csv`. Default: `json`.',
-  'getDailyStatement.from': 'The first day, in UTC. Default: 29 days before the last one.',
-  'getDailyStatement.to': 'The last day, in UTC, at most 91 days later. Default: today.',
-  'getSpend.from': 'The first day, in UTC. Default: 29 days before the last one.',
-  'getSpend.to': 'The last day, in UTC, at most 91 days later. Default: today.',
+  'getDailyStatement|getSpend.from': 'The first day, in UTC. Default: 29 days before the last one.',
+  'getDailyStatement|getSpend.to': 'The last day, in UTC, at most 91 days later. Default: today.',
   gas: 'The wallet’s gas balance, which pays the network fees of all its keys.',
   refunds: 'Refunded executions of these days by reason, the most frequent first.',
   'error_webhook_limit_reached.max': 'How many endpoints the wallet may have.',
