@@ -1,7 +1,9 @@
 /**
- * Converts the program's accounts to rows, each with the slot of its reading. Events make the same rows (handlers/).
+ * Converts the program's accounts to rows, each with the slot of its reading. An event that makes a row has the fields of
+ * its account.
  */
 import type { PublicKey } from '@solana/web3.js';
+import type { EventData } from '../../app/sdk/program/eventFields.ts';
 import {
   type AgentListing,
   type Archive,
@@ -12,6 +14,7 @@ import {
   type Dispute,
   type ExecutionRecord,
   findTreasury,
+  type GrantLimits,
   type KeyGrant,
   relayAuthoritiesOf,
 } from '../../app/sdk/program/program.ts';
@@ -29,6 +32,9 @@ import type {
 } from '../queries/tables.ts';
 import { base58, base58List, flag, hex, optionalHex, optionalTime, uri } from './columns.ts';
 
+/** An account's fields without those that follow from its address and the program. */
+type Stated<Account> = Omit<Account, 'version' | 'bump'>;
+
 export function configRow(address: PublicKey, config: Config, slot: bigint): ConfigRow {
   return {
     config: base58(address),
@@ -36,13 +42,19 @@ export function configRow(address: PublicKey, config: Config, slot: bigint): Con
     relay_authorities: base58List(relayAuthoritiesOf(config)),
     usdc_mint: base58(config.usdcMint),
     treasury: base58(findTreasury()),
-    fee_bps: BigInt(config.feeBps),
-    record_seconds: BigInt(config.recordSeconds),
-    admin_paused: flag(config.adminPaused),
-    guardian_paused: flag(config.guardianPaused),
+    ...settingColumns(config),
     slot,
   };
 }
+
+export const settingColumns = (
+  settings: Pick<Config, 'feeBps' | 'recordSeconds' | 'adminPaused' | 'guardianPaused'>,
+) => ({
+  fee_bps: BigInt(settings.feeBps),
+  record_seconds: BigInt(settings.recordSeconds),
+  admin_paused: flag(settings.adminPaused),
+  guardian_paused: flag(settings.guardianPaused),
+});
 
 export function creatorRow(profile: CreatorProfile, slot: bigint): CreatorRow {
   const wallet = base58(profile.creator);
@@ -51,8 +63,8 @@ export function creatorRow(profile: CreatorProfile, slot: bigint): CreatorRow {
 
 export function listingRow(
   address: PublicKey,
-  listing: AgentListing,
-  collateral: CreatorCollateral,
+  listing: Stated<AgentListing>,
+  collateral: Pick<CreatorCollateral, 'deposited' | 'slashed' | 'forfeited' | 'returnableAt' | 'returned'>,
   slot: bigint,
 ): ListingRow {
   return {
@@ -60,15 +72,8 @@ export function listingRow(
     creator: base58(listing.creator),
     listing_id: hex(listing.listingId),
     signing_key: base58(listing.signingKey),
-    payout: base58(listing.payout),
-    price: listing.price,
-    timeout_seconds: BigInt(listing.timeoutSeconds),
-    min_timeout_seconds: BigInt(listing.minTimeoutSeconds),
-    tag_mask: BigInt(listing.tagMask),
+    ...termColumns(listing),
     status: listing.status,
-    listing_version: BigInt(listing.listingVersion),
-    metadata_hash: hex(listing.metadataHash),
-    metadata_uri: uri(listing.metadataUri),
     deposited: collateral.deposited,
     slashed: collateral.slashed,
     forfeited: collateral.forfeited,
@@ -79,28 +84,53 @@ export function listingRow(
   };
 }
 
-export function grantRow(address: PublicKey, grant: KeyGrant, slot: bigint): GrantRow {
+type Terms = EventData<'ListingUpdated'>;
+
+export const termColumns = (terms: Omit<Terms, 'listing'>) => ({
+  payout: base58(terms.payout),
+  price: terms.price,
+  timeout_seconds: BigInt(terms.timeoutSeconds),
+  min_timeout_seconds: BigInt(terms.minTimeoutSeconds),
+  tag_mask: BigInt(terms.tagMask),
+  listing_version: BigInt(terms.listingVersion),
+  metadata_hash: hex(terms.metadataHash),
+  metadata_uri: uri(terms.metadataUri),
+});
+
+export function grantRow(
+  address: PublicKey,
+  grant: GrantLimits & Pick<KeyGrant, 'wallet' | 'keyId' | 'createdAt' | 'revoked' | 'executionCount' | 'totalSpent'>,
+  slot: bigint,
+): GrantRow {
   return {
     grant_address: base58(address),
     wallet: base58(grant.wallet),
     key_id: hex(grant.keyId),
-    per_execution_max: String(grant.perExecutionMax),
-    period_max: String(grant.periodMax),
-    total_max: String(grant.totalMax),
-    period_seconds: BigInt(grant.periodSeconds),
-    expires_at: grant.expiresAt,
+    ...limitColumns(grant),
     created_at: grant.createdAt,
     revoked: flag(grant.revoked),
     closed: 0n,
     execution_count: grant.executionCount,
     total_spent: String(grant.totalSpent),
-    max_gas_lamports: BigInt(grant.maxGasLamports),
     slot,
   };
 }
 
+export const limitColumns = (limits: GrantLimits) => ({
+  per_execution_max: String(limits.perExecutionMax),
+  period_max: String(limits.periodMax),
+  total_max: String(limits.totalMax),
+  period_seconds: BigInt(limits.periodSeconds),
+  expires_at: limits.expiresAt,
+  max_gas_lamports: BigInt(limits.maxGasLamports),
+});
+
 /** The record keeps no reason, hand-over, signatures, position or dispute, so these are empty. */
-export function executionRow(address: PublicKey, record: ExecutionRecord, slot: bigint): ExecutionRow {
+export function executionRow(
+  address: PublicKey,
+  record: Stated<Omit<ExecutionRecord, 'escrowBump'>>,
+  slot: bigint,
+): ExecutionRow {
   const { status } = record;
   const settled = status === 'completed';
   return {
@@ -140,7 +170,11 @@ export function executionRow(address: PublicKey, record: ExecutionRecord, slot: 
 }
 
 /** The account does not show how a deposit ended, so the row is a prepared one. */
-export function depositRow(address: PublicKey, deposit: Deposit, slot: bigint): DepositRow {
+export function depositRow(
+  address: PublicKey,
+  deposit: Stated<Omit<Deposit, 'vaultBump' | 'hash'>>,
+  slot: bigint,
+): DepositRow {
   return {
     deposit: base58(address),
     caller: base58(deposit.caller),
@@ -157,7 +191,7 @@ export function depositRow(address: PublicKey, deposit: Deposit, slot: bigint): 
 /** The end columns of a deposit that has not ended. */
 export const PREPARED = { status: 'prepared', ended_at: null, end_signature: null, closed: 0n } as const;
 
-export function archiveRow(address: PublicKey, archive: Archive, slot: bigint): ArchiveRow {
+export function archiveRow(address: PublicKey, archive: Stated<Archive>, slot: bigint): ArchiveRow {
   return {
     archive: base58(address),
     archive_index: BigInt(archive.index),

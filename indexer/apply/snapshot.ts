@@ -15,7 +15,6 @@ import type { Unit } from './unit.ts';
 import {
   changeRow,
   EXPIRED,
-  endDeposit,
   endDispute,
   endExecution,
   MissingRow,
@@ -109,7 +108,8 @@ function writeGoneDeposit(unit: Unit, gone: GoneAccount, at: Position): void {
     return;
   }
   const status = instruction === 'open_execution_from_deposit' ? 'opened' : 'refunded';
-  endDeposit(unit, address, at, { status, ended_at: time, closed: 1n });
+  const { signature: end_signature, slot } = at;
+  changeRow(unit, 'deposits', address, { status, ended_at: time, closed: 1n, end_signature, slot });
 }
 
 function writeGoneRecord(unit: Unit, gone: GoneAccount, at: Position, reasonOf: ReasonOf): void {

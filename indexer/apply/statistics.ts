@@ -39,18 +39,12 @@ export async function writeStatistics(
   db: Kysely<IndexDatabase>,
   changes: readonly ExecutionChange[],
 ): Promise<Iterable<string>> {
-  const listings = new Map<string, Sums>();
-  const callers = new Map<string, CallerTotalRow>();
-  const days = new Map<string, AgentDayRow>();
+  const figures = new Figures();
   for (const { before, after } of changes) {
-    if (before) addEnd(listings, before, -1n);
-    if (after) addEnd(listings, after, 1n);
-    if (before) addDay(days, before, outcomeOf(before), -1n);
-    if (after) addDay(days, after, outcomeOf(after), 1n);
-    if (before?.status === after?.status && before?.opened_at === after?.opened_at) continue;
-    if (before) addCalls(callers, before, -1n);
-    if (after) addCalls(callers, after, 1n);
+    if (before) figures.add(before, -1n);
+    if (after) figures.add(after, 1n);
   }
+  const { listings, callers, days } = figures;
   for (const [listing, sums] of listings) if (SUMS.every((sum) => sums[sum] === 0n)) listings.delete(listing);
   await writeListings(db, listings);
   await writeCounts(db, 'caller_totals', CALLER_COLUMNS, ['executions'], callers.values());
@@ -111,28 +105,20 @@ function outcomeOf(row: ExecutionRow): EndedExecutionRow['outcome'] | null {
   return (row.reason ?? 4n) <= 3n && !isHurried ? 'failed' : 'refunded';
 }
 
-/** The figures of these executions, by the keys of their rows. */
+/** The figures of executions, by the keys of their rows. */
 export class Figures {
-  private readonly listings = new Map<string, Sums>();
-  private readonly callers = new Map<string, CallerTotalRow>();
-  private readonly days = new Map<string, AgentDayRow>();
+  readonly listings = new Map<string, Sums>();
+  readonly callers = new Map<string, CallerTotalRow>();
+  readonly days = new Map<string, AgentDayRow>();
 
-  add(row: ExecutionRow): void {
-    addEnd(this.listings, row, 1n);
-    addCalls(this.callers, row, 1n);
-    addDay(this.days, row, outcomeOf(row), 1n);
+  add(row: ExecutionRow, sign: 1n | -1n): void {
+    addEnd(this.listings, row, sign);
+    addCalls(this.callers, row, sign);
+    addDay(this.days, row, outcomeOf(row), sign);
   }
 
   agentStatistics(): Map<string, AgentStatisticsRow> {
     return new Map([...this.listings].map(([listing, sums]) => [listing, figuresOf(listing, sums)]));
-  }
-
-  callerTotals(): Map<string, CallerTotalRow> {
-    return this.callers;
-  }
-
-  agentDays(): Map<string, AgentDayRow> {
-    return this.days;
   }
 }
 

@@ -207,16 +207,6 @@ export function writeDeposit(unit: Unit, row: DepositRow): void {
   writeRow(unit, 'deposits', { ...row, status, ended_at, end_signature });
 }
 
-/** Writes that a deposit opened its execution or was refunded. */
-export function endDeposit(
-  unit: Unit,
-  deposit: string,
-  { signature, slot }: { signature: string; slot: bigint },
-  state: Pick<DepositRow, 'status' | 'ended_at' | 'closed'> & Partial<Pick<DepositRow, 'service_fee'>>,
-): void {
-  changeRow(unit, 'deposits', deposit, { ...state, end_signature: signature, slot });
-}
-
 /** Writes a dispute's state. Its URI, the paid bond, and the fact that it existed, are only added. */
 export function writeDispute(unit: Unit, row: DisputeRow): void {
   const { disputes } = unit.rows;

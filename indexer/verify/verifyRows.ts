@@ -196,7 +196,7 @@ export function checkFigures(db: Kysely<IndexDatabase>): Promise<Checked> {
         .orderBy('execution_id')
         .limit(PAGE)
         .execute();
-      for (const row of page) figures.add(row as ExecutionRow);
+      for (const row of page) figures.add(row as ExecutionRow, 1n);
       if (page.length < PAGE) break;
       last = page.at(-1)!.execution_id;
     }
@@ -205,8 +205,8 @@ export function checkFigures(db: Kysely<IndexDatabase>): Promise<Checked> {
     const days = await transaction.selectFrom('agent_days').selectAll().execute();
     const differences = [
       ...compare('agent_statistics', new Map(statistics.map((row) => [row.listing, row])), figures.agentStatistics()),
-      ...compare('caller_totals', new Map(totals.map((row) => [callerKey(row), row])), figures.callerTotals()),
-      ...compare('agent_days', new Map(days.map((row) => [dayKey(row), row])), figures.agentDays()),
+      ...compare('caller_totals', new Map(totals.map((row) => [callerKey(row), row])), figures.callers),
+      ...compare('agent_days', new Map(days.map((row) => [dayKey(row), row])), figures.days),
       ...(await readWrongAgents(transaction)).map((listing) =>
         differ('agents', listing, null, 'another row', 'listing, badge and statistics'),
       ),

@@ -5,21 +5,17 @@
  */
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
-import pino from 'pino';
-import { closeExecution, constants, findExecution, PROGRAM_ID, setPause } from '../../app/sdk/program/program.ts';
+import { constants, PROGRAM_ID, setPause } from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
-import { connectForReading } from '../../app/solana/rpc.ts';
-import { createNotices } from '../../indexer/chain/notices.ts';
 import type { Indexer } from '../../indexer/indexer.ts';
-import { rebuild } from '../../indexer/repair/rebuild.ts';
 import { until } from '../harness/edge/until.ts';
 import { unlisted } from '../harness/node/pruned.ts';
 import { createAftermath } from './aftermath.ts';
-import { dump, type Row, useBench } from './harness.ts';
+import { dump, executionIn, type Row, unordered, useBench } from './harness.ts';
 import { NO_KEY, type OpenedExecution, PRICE } from './market.ts';
 
 /** Longer than any test takes. */
-const NEVER = 3_600_000;
+const _NEVER = 3_600_000;
 
 describe('indexer, gaps', () => {
   const { market, bench, rpc, start: startOn } = useBench({ deaf: true });
@@ -29,23 +25,19 @@ describe('indexer, gaps', () => {
   before(() => rpc.onCall(unlisted(left)));
 
   const tables = () => dump(bench.path('gaps.db'));
-  const executionOf = async ({ executionId }: Pick<OpenedExecution, 'executionId'>): Promise<Row | undefined> =>
-    (await tables()).executions!.find((row) => row.execution_id === formatUuid(executionId));
+  const executionOf = async (opened: Pick<OpenedExecution, 'executionId'>) => executionIn(await tables(), opened);
   /**
-   * Removes what may differ: slots are those at which accounts were read, and events are in the order of application.
-   * A late execution is the last one of its slot, and no account shows how a late deposit ended.
+   * Removes what may differ besides: a late execution is the last one of its slot, and no account shows how a late
+   * deposit ended.
    */
-  const comparable = (all: Record<string, Row[]>) =>
-    Object.fromEntries(
-      Object.entries(all).map(([table, rows]) => [
-        table,
-        table === 'events'
-          ? rows.map((row) => `${row.signature} ${row.event_index} ${row.data}`).sort()
-          : rows.map(({ slot, open_index, ...row }) =>
-              table === 'deposits' ? { ...row, status: null, ended_at: null, end_signature: null } : row,
-            ),
-      ]),
-    );
+  const comparable = (all: Record<string, Row[]>): Record<string, Row[]> => {
+    const { executions, deposits, ...others } = unordered(all);
+    return {
+      ...others,
+      executions: executions!.map(({ open_index, ...row }) => row),
+      deposits: deposits!.map((row) => ({ ...row, status: null, ended_at: null, end_signature: null })),
+    };
+  };
 
   async function start(rescanMs: number): Promise<void> {
     indexer = await startOn('gaps.db', { rescanMs });
@@ -132,19 +124,6 @@ describe('indexer, gaps', () => {
     expect(new Set(places).size).to.equal(places.length);
   });
 
-  it('finds unreferenced accounts at the first look after a restart', async () => {
-    const opened = await market.open();
-    left.add(opened.signature);
-    await market.verify(true);
-    await start(NEVER);
-    expect(await executionOf(opened)).to.equal(undefined);
-    await bench.stop(indexer);
-    left.clear();
-    await start(NEVER);
-    await until('found', async () => (await executionOf(opened)) !== undefined);
-    await heal('before.db');
-  });
-
   it('continues without the transaction that opened a dispute', async () => {
     const aftermath = createAftermath(market);
     const opened = await market.open();
@@ -199,22 +178,6 @@ describe('indexer, gaps', () => {
     expect((await tables()).archive_leaves!.map(({ leaf_index }) => leaf_index)).to.deep.equal([0n, 1n]);
   });
 
-  it('skips accounts that were closed before they could be read', async () => {
-    const { node, caller, relay } = market;
-    const opened = await market.open();
-    left.add(opened.signature);
-    await market.send([market.refundInstruction(opened, 'creatorFailed')], relay);
-    await node.timeTravel((await node.now()) + constants.recordSecondsMin + 1);
-    const { executionId } = opened;
-    await market.send([closeExecution({ executionId, rentSponsor: opened.rentSponsor })], caller);
-    await start(100);
-    expect(await executionOf(opened)).to.equal(undefined);
-    expect((await tables()).unread_accounts!.map(({ address }) => address)).to.include(
-      findExecution(executionId).toBase58(),
-    );
-    expect(await indexer.status()).to.deep.include({ state: 'running', error: null });
-  });
-
   it('refuses to rebuild from a list with a hole, however often it is tried', async () => {
     left.clear();
     const opened = await market.open();
@@ -222,9 +185,7 @@ describe('indexer, gaps', () => {
     const before = await dump(bench.path('hole.db'));
     await market.refund(opened, 'creatorFailed');
     left.add(opened.signature);
-    const connection = connectForReading(rpc.rpcUrl, new AbortController().signal);
-    const ingest = { connection, programId: PROGRAM_ID, notices: createNotices(), signaturePage: 1_000 };
-    const build = () => rebuild({ path: bench.path('hole.db'), ingest, log: pino({ level: 'silent' }) });
+    const build = () => bench.rebuild('hole.db', rpc.rpcUrl);
     for (let times = 0; times < 3; times += 1) {
       const refusal = await build().catch((error: Error) => error.message);
       expect(refusal).to.include('history is incomplete');

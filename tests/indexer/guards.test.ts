@@ -16,11 +16,10 @@ import { createNotices } from '../../indexer/chain/notices.ts';
 import { openPlace } from '../../indexer/queries/open.ts';
 import { createKeeper, type KeeperOptions } from '../../indexer/repair/keeper.ts';
 import { RESCAN_SLOTS } from '../../indexer/repair/late.ts';
-import { rebuild } from '../../indexer/repair/rebuild.ts';
 import { until } from '../harness/edge/until.ts';
 import { unlisted } from '../harness/node/pruned.ts';
 import type { RpcProxy } from '../harness/node/rpcProxy.ts';
-import { change, dump, query, queryDuringRebuild, useBench } from './harness.ts';
+import { change, dump, executionIn, query, queryDuringRebuild, useBench } from './harness.ts';
 
 const MIN_CONTEXT_SLOT_NOT_REACHED = -32016;
 const SIGNATURE_NOT_FOUND = -32020;
@@ -109,8 +108,7 @@ describe('indexer, guards against the node', () => {
     left.add(await market.settle(settled)).add(await market.send([market.statusInstruction('paused')], market.creator));
     const indexer = await start('missed.db', { repairMs: 100 });
     await bench.catchUp(indexer);
-    const rowOf = async ({ executionId }: typeof open) =>
-      (await dump(bench.path('missed.db'))).executions!.find((row) => row.execution_id === formatUuid(executionId));
+    const rowOf = async (opened: typeof open) => executionIn(await dump(bench.path('missed.db')), opened);
     await until('paused', async () => (await dump(bench.path('missed.db'))).listings![0]!.status === 'paused');
     expect(await rowOf(settled)).to.deep.include({ status: 'open' });
     await market.node.timeTravel((await market.node.now()) + 3_600);
@@ -202,10 +200,8 @@ describe('indexer, guards against the node', () => {
       return { json: { ...answer, result: listed.filter(({ signature }) => signature !== opened.signature) } };
     });
     const path = await bench.place('rebuilt.db');
-    const connection = connectForReading(rpc.rpcUrl, new AbortController().signal);
-    const ingest = { connection, programId: PROGRAM_ID, notices: createNotices(), signaturePage: 1_000 };
     await (await openPlace(path)).close();
-    await rebuild({ path, ingest, log: pino({ level: 'silent' }) });
+    await bench.rebuild('rebuilt.db', rpc.rpcUrl);
     expect(isLeft).to.equal(false);
     const { events, executions } = await dump(path);
     expect(executions!.map(({ open_signature }) => open_signature)).to.include(opened.signature);

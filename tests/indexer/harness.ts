@@ -4,17 +4,25 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { expect } from 'chai';
 import { sql } from 'kysely';
 import pino from 'pino';
 import { type OpenDatabase, openDatabase } from '../../app/database/open.ts';
 import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
+import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
+import { connectForReading } from '../../app/solana/rpc.ts';
+import { createNotices } from '../../indexer/chain/notices.ts';
 import { createIndexer, type Indexer, type IndexerOptions } from '../../indexer/indexer.ts';
 import { openIndex, openPlace } from '../../indexer/queries/open.ts';
 import type { IndexDatabase } from '../../indexer/queries/tables.ts';
+import { rebuild } from '../../indexer/repair/rebuild.ts';
+import { hashIndex } from '../../indexer/verify/hash.ts';
+import { verify } from '../../indexer/verify/verify.ts';
 import type { TestNode } from '../harness/node/node.ts';
 import { useRpcProxy } from '../harness/node/rpcProxy.ts';
 import { administer, freshPostgres, onPostgres, sharedPostgres } from '../harness/postgres.ts';
-import { type Market, startMarket } from './market.ts';
+import { type Execution, type Market, startMarket } from './market.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -101,6 +109,22 @@ export function runIndexer({ rpcUrl, wsUrl }: Pick<TestNode, 'rpcUrl' | 'wsUrl'>
   return { child, exited, output };
 }
 
+/** The row of an execution. */
+export const executionIn = (tables: Record<string, Row[]>, { executionId }: Pick<Execution, 'executionId'>) =>
+  tables.executions!.find((row) => row.execution_id === formatUuid(executionId));
+
+/** Without the slots at which accounts were read, and without the order of application. */
+export const unordered = (tables: Record<string, Row[]>) =>
+  Object.fromEntries(
+    Object.entries(tables).map(([table, rows]) => [
+      table,
+      table === 'events'
+        ? rows.map((row): Row => ({ event: `${row.signature} ${row.event_index} ${row.data}` })).sort(byEvent)
+        : rows.map(({ slot, ...row }): Row => row),
+    ]),
+  );
+const byEvent = (left: Row, right: Row) => (String(left.event) < String(right.event) ? -1 : 1);
+
 /** Removes the columns that depend on when accounts were read. */
 export const withoutSlots = (rows: Row[]): Row[] => rows.map(({ slot, listing_timeout_seconds, ...row }) => row);
 
@@ -184,6 +208,33 @@ export class IndexerBench {
     await this.catchUp(indexer);
     await this.stop(indexer);
     return dump(this.path(name));
+  }
+
+  /** The hash of an index. */
+  hash(name: string): Promise<string> {
+    return this.opened(name, hashIndex);
+  }
+
+  /** Compares rows and accounts. Returns the number of rows, which must not differ. */
+  async verified(name: string): Promise<number> {
+    const { connection } = this.market.node;
+    const checked = await this.opened(name, (db) => verify({ db, connection, programId: PROGRAM_ID }));
+    expect(checked.differences).to.deep.equal([]);
+    return checked.rows;
+  }
+
+  private async opened<T>(name: string, read: (db: OpenDatabase<IndexDatabase>['db']) => Promise<T>): Promise<T> {
+    const { db, close } = await openPlace(this.path(name));
+    const value = await read(db);
+    await close();
+    return value;
+  }
+
+  /** Rebuilds an index from the history of a node. */
+  rebuild(name: string, rpcUrl: string): Promise<void> {
+    const connection = connectForReading(rpcUrl, new AbortController().signal);
+    const ingest = { connection, programId: PROGRAM_ID, notices: createNotices(), signaturePage: 1_000 };
+    return rebuild({ path: this.path(name), ingest, log: pino({ level: 'silent' }) });
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,5 @@
 /** Settings of indexer and relay: their descriptions in `--help`, and the errors for a missing or wrong one. */
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -143,58 +140,35 @@ describe('settings', () => {
     expect(readRelay({ RELAY_KEYPAIR, BASE_URL: 'https://host/market/' }).baseUrl).to.equal('https://host/market');
   });
 
-  it('name a node that redirects, and follow it nowhere', async () => {
-    const never = new AbortController().signal;
+  const never = new AbortController().signal;
+  /** What both ways of reading a node say of it. */
+  const saidOf = (url: string): Promise<string[]> => {
+    const patient = createPatientFetch(never, createRpcFetch(), 1);
+    const calls = [connectForReading(url, never).getSlot(), patient(url, { method: 'POST', headers: {} })];
+    return Promise.all(calls.map((call) => call.then(String, (error: Error) => error.message)));
+  };
+  const ADVICE = 'Set SOLANA_RPC_URL, or HELIUS_URL with HELIUS_API_KEY, to its address';
+
+  it('name a node that redirects and follow it nowhere, or one that does not answer, with its host only', async () => {
     let [asked, followed] = [0, 0];
     const server = await serve((request, response) => {
       if (request.url === '/elsewhere') followed += 1;
       else asked += 1;
       response.writeHead(307, { location: '/elsewhere' }).end();
     });
-    try {
-      const { host } = new URL(server.url);
-      const url = `${server.url}/canary`;
-      const calls = [
-        () => connectForReading(url, never).getSlot(),
-        () => createPatientFetch(never, createRpcFetch(), 1)(url, { method: 'POST', headers: {} }),
-      ];
-      for (const call of calls) {
-        expect(await call().then(String, (error: Error) => error.message)).to.equal(
-          `the node at http://${host} does not answer: it redirects (307). Set SOLANA_RPC_URL, or HELIUS_URL with HELIUS_API_KEY, to its address`,
-        );
-      }
-      expect([asked, followed]).to.deep.equal([2, 0]);
-    } finally {
-      server.close();
-    }
-  });
-
-  it('are named when their node does not answer, with its host only', async () => {
-    const never = new AbortController().signal;
-    const patient = createPatientFetch(never, createRpcFetch(), 1);
-    const messageOf = (call: Promise<unknown>) =>
-      call.then(
-        () => 'it answered',
-        (error: Error) => error.message,
-      );
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const host = new URL(server.url).host;
+    const redirected = `the node at http://${host} does not answer: it redirects (307). ${ADVICE}`;
+    expect(await saidOf(`${server.url}/canary`)).to.deep.equal([redirected, redirected]);
+    expect([asked, followed]).to.deep.equal([2, 0]);
     server.close();
-    await once(server, 'close');
-    const away = `http://${host}/canary?api-key=canary`;
-    const calls = [
-      () => connectForReading(away, never).getSlot(),
-      () => patient(away, { method: 'POST', headers: {} }),
-    ];
-    for (const call of calls) {
-      expect(await messageOf(call())).to.equal(
-        `the node at http://${host} does not answer: connect ECONNREFUSED ${host}. Set SOLANA_RPC_URL, or HELIUS_URL with HELIUS_API_KEY, to its address`,
-      );
-    }
+    const gone = await serve(() => {});
+    gone.close();
+    const away = new URL(gone.url).host;
+    const refused = `the node at http://${away} does not answer: connect ECONNREFUSED ${away}. ${ADVICE}`;
+    expect(await saidOf(`${gone.url}/canary?api-key=canary`)).to.deep.equal([refused, refused]);
     // Node refuses this URL and quotes all of it in its error.
-    const withUser = connectForReading('http://user:canary@127.0.0.1:1/canary', never).getSlot();
-    expect(await messageOf(withUser))
+    const [withUser] = await saidOf('http://user:canary@127.0.0.1:1/canary');
+    expect(withUser)
       .to.match(/^the node at http:\/\/127\.0\.0\.1:1 does not answer: .*credentials/)
       .and.not.include('canary');
   });

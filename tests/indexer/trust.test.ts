@@ -8,13 +8,12 @@ import { expect } from 'chai';
 import { decodeEvent } from '../../app/sdk/program/events.ts';
 import idlJson from '../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
 import { closeExecution, constants, findDispute, findExecution, PROGRAM_ID } from '../../app/sdk/program/program.ts';
-import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { until } from '../harness/edge/until.ts';
 import { printed, relayed } from '../harness/vm/caller.ts';
 import { TEST_CALLER_ID } from '../harness/vm/outcome.ts';
 import { createAftermath, readAccount } from './aftermath.ts';
 import { deployTestCaller, logsOf, sendUnheard as sendCut } from './caller.ts';
-import { dump, query, type Row, useBench } from './harness.ts';
+import { dump, executionIn, query, useBench } from './harness.ts';
 import { NO_KEY } from './market.ts';
 
 describe('indexer, trust', () => {
@@ -25,9 +24,6 @@ describe('indexer, trust', () => {
   });
   const sendUnheard = (instructions: TransactionInstruction[], ...signers: Signer[]) =>
     sendCut(market, instructions, ...signers);
-
-  const executionRow = (tables: Record<string, Row[]>, executionId: Uint8Array) =>
-    tables.executions!.find((row) => row.execution_id === formatUuid(executionId));
 
   it('stops at an unknown event, and names the transaction', async () => {
     const known = new Set(idlJson.events.map(({ discriminator }) => Buffer.from(discriminator).toString('hex')));
@@ -119,13 +115,13 @@ describe('indexer, trust', () => {
     await market.send([closeExecution({ executionId, rentSponsor })], caller);
     await bench.catchUp(live);
     const heard = await dump(bench.path('gone.db'));
-    expect(executionRow(heard, executionId)).to.deep.include({ status: 'refunded', reason: 0n, closed: 1n });
+    expect(executionIn(heard, execution)).to.deep.include({ status: 'refunded', reason: 0n, closed: 1n });
 
     // A backfill reads the accounts of final transactions at finality. The record must be gone at finality too.
     const slot = await node.connection.getSlot('confirmed');
     await until('final', async () => (await node.connection.getSlot('finalized')) >= slot);
     const late = await bench.backfill('gone-late.db');
-    expect(executionRow(late, executionId)).to.equal(undefined);
+    expect(executionIn(late, execution)).to.equal(undefined);
     expect(late.unread_accounts!.map(({ address }) => address)).to.deep.equal([findExecution(executionId).toBase58()]);
     expect(late.events).to.deep.equal(heard.events);
 

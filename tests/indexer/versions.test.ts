@@ -6,14 +6,13 @@ import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@sola
 import { expect } from 'chai';
 import { readEvents } from '../../app/sdk/program/events.ts';
 import { constants, PROGRAM_ID } from '../../app/sdk/program/program.ts';
-import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import { heliusHistory } from '../../app/solana/helius.ts';
 import { until } from '../harness/edge/until.ts';
 import { startHeliusFront } from '../harness/node/heliusFront.ts';
 import { sendVersionOne } from '../harness/node/versionOne.ts';
 import { createAftermath } from './aftermath.ts';
 import { logsOf } from './caller.ts';
-import { dump, query, type Row, useBench } from './harness.ts';
+import { dump, executionIn, query, unordered, useBench } from './harness.ts';
 import { type Execution, NO_KEY } from './market.ts';
 
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
@@ -45,19 +44,6 @@ describe('indexer, versions of transactions', () => {
     return opened;
   }
   const wait = async (seconds: number) => market.node.timeTravel((await market.node.now()) + seconds);
-
-  const executionIn = (tables: Record<string, Row[]>, { executionId }: Execution) =>
-    tables.executions!.find(({ execution_id }) => execution_id === formatUuid(executionId));
-  /** Without the slots at which accounts were read, and without the order of application. */
-  const comparable = (tables: Record<string, Row[]>) =>
-    Object.fromEntries(
-      Object.entries(tables).map(([table, rows]) => [
-        table,
-        table === 'events'
-          ? rows.map((row) => `${row.signature} ${row.event_index} ${row.data}`).sort()
-          : rows.map(({ slot, ...row }) => row),
-      ]),
-    );
 
   it('reads version 1 in a running index, at a restart, in a new index and from a history', async () => {
     const { node, caller, creator, relay } = market;
@@ -107,7 +93,7 @@ describe('indexer, versions of transactions', () => {
     ];
     front.stop();
     await bench.stop(live);
-    for (const other of others) expect(comparable(other)).to.deep.equal(comparable(tables));
+    for (const other of others) expect(unordered(other)).to.deep.equal(unordered(tables));
   });
 
   it('goes on after transactions that it cannot read, and applies them after a restart that can', async () => {
@@ -168,7 +154,7 @@ describe('indexer, versions of transactions', () => {
     await until('closed', async () => (await query(bench.path('gaps.db'), 'SELECT * FROM gaps')).length === 0);
     await bench.stop(healed);
     const whole = await bench.backfill('whole.db');
-    expect(comparable(await dump(bench.path('gaps.db')))).to.deep.equal(comparable(whole));
+    expect(unordered(await dump(bench.path('gaps.db')))).to.deep.equal(unordered(whole));
     expect(executionIn(whole, refunded)).to.deep.include({ status: 'refunded', end_signature: refunding, closed: 1n });
   });
 

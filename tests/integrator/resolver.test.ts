@@ -1,4 +1,6 @@
 /** Instructions that an integrator makes with Anchor and the IDL alone are those of the SDK, which tests/program runs. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import anchor from '@coral-xyz/anchor';
 import {
   type AccountInfo,
@@ -61,4 +63,32 @@ describe('an integrator without the service: instructions by Anchor and the IDL'
       expect(readable(theirs)).to.deep.equal(readable(ours));
     });
   }
+
+  it('covers every instruction that is signed neither by the relay nor by the admin', () => {
+    const officials = ['admin', 'next_admin', 'relay_authority'];
+    const changes = ['apply_change', 'cancel_change', 'cancel_all_changes'];
+    const owners = ['initialize_config', ...changes, 'set_pause', 'remove_relay_authority'];
+    const open = idl.instructions.filter(({ name, accounts }) => {
+      return !owners.includes(name) && !accounts.some((account) => officials.includes(account.name));
+    });
+    expect(open.map(({ name }) => camelCase(name)).sort()).to.deep.equal(Object.keys(NAMED).sort());
+  });
+
+  it('nests no account type in another type, because Codama clients cannot load nested ones', () => {
+    const accounts = idl.accounts!.map(({ name }) => name);
+    const nested = [...JSON.stringify(idl.types).matchAll(/"defined":\{"name":"(\w+)"/g)].map(([, name]) => name!);
+    expect(nested).to.include('ExecutionRecordFields');
+    expect(nested.filter((name) => accounts.includes(name))).to.deep.equal([]);
+  });
+
+  it('has code that imports nothing of this repository except the IDL', () => {
+    for (const file of ['refund.ts', 'refundDeposit.ts']) {
+      const text = readFileSync(join(import.meta.dirname, '../../examples', file), 'utf8');
+      const imports = [...text.matchAll(/^(?:import|\}) .*?['"]([^'"]+)['"]/gm)].map((match) => match[1]!);
+      expect(imports).to.include('@coral-xyz/anchor');
+      const allowed =
+        /^(node:\w+|@coral-xyz\/anchor|@solana\/(web3\.js|spl-token)|chai|(\.\.\/)+app\/sdk\/program\/idl\/marketplace\.(json|ts))$/;
+      expect(imports.filter((name) => !allowed.test(name))).to.deep.equal([]);
+    }
+  });
 });

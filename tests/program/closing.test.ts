@@ -65,25 +65,6 @@ describe('close_execution', () => {
     await closesAt(run, START + ENDED);
   });
 
-  it('refunds a record and closes it in one transaction if it was opened an hour ago', async () => {
-    const run = w.track(await w.openWithGrant({ rentSponsor: sponsor }));
-    const [refund, rent] = [w.refundInstruction(run, { authority: w.stranger.publicKey }), w.vm.rent(RECORD_BYTES)];
-    const { refundAt } = await w.read('ExecutionRecord', run.record);
-    await w.vm.setClock(START + ENDED - 1n);
-    expect(refundAt < w.vm.now, 'anyone can refund').to.equal(true);
-    await w.rejects([refund, close(run)], [w.stranger], 'CloseTooEarly');
-    await w.vm.setClock(START + ENDED);
-    const { events } = await w.moves([refund, close(run)], [w.stranger], {
-      caller: { usdc: PRICE },
-      escrow: { usdc: -PRICE, lamports: -w.vm.rent(TOKEN_BYTES) },
-      sponsor: { lamports: rent + w.vm.rent(TOKEN_BYTES) },
-      gasBalance: { lamports: GAS_LAMPORTS },
-      record: { lamports: -rent - GAS_LAMPORTS },
-    });
-    expect(events.map(({ name }) => name)).to.deep.equal(['ExecutionRefunded', 'ExecutionClosed']);
-    expect(await w.vm.getAccount(run.record)).to.equal(null);
-  });
-
   it('closes a completed record a year after the window of its own open', async () => {
     const run = await w.openWithGrant({ rentSponsor: sponsor });
     await w.vm.setClock(START + 50n);
@@ -140,15 +121,6 @@ describe('close_dispute', () => {
       await closesAt(run, START + at + LAPSE);
     });
   }
-
-  it('works without a record', async () => {
-    const run = await disputed(w);
-    await w.must([uphold(w, run, PRICE)], [w.admin]);
-    await w.vm.setClock(START + WINDOW + UNARCHIVED);
-    await w.must([program.closeExecution(run)], []);
-    const lamports = w.vm.rent(DISPUTE_BYTES);
-    await w.moves([close(run)], [], { caller: { lamports } });
-  });
 
   it('waits for an unpaid award, and closes as soon as it was claimed', async () => {
     const run = await disputed(w);
@@ -242,16 +214,6 @@ describe('the half-hour of a nonce', () => {
       await refuses(present + 1);
       await refuses(present - 2);
     }
-  });
-
-  it('changes with the half-hour, to the second', async () => {
-    await w.vm.setClock(TURN - 1n);
-    const ending = w.halfHour();
-    await refuses(ending + 1);
-    await takes(ending - 1);
-    await w.vm.setClock(TURN);
-    await takes(ending + 1);
-    await refuses(ending - 1);
   });
 
   it('rejects: half-hours outside the calendar', async () => {

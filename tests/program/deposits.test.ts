@@ -355,15 +355,6 @@ describe('deposits:', () => {
     await w.must([openInstruction()], [w.relay]);
   });
 
-  it('rejects an open with a used nonce, and refunds the money', async () => {
-    await prepared();
-    await pay();
-    await w.must([program.openExecution(w.openInput(open))], [w.caller]);
-    await w.rejects([openInstruction()], [w.relay], 'AccountExists');
-    await w.vm.setClock(START + 600n);
-    await w.must([refund({ authority: w.stranger.publicKey })], [w.stranger]);
-  });
-
   it('refunds the money even if its rent sponsor cannot receive the rent, which then waits', async () => {
     const sponsor = namedKeypair('rent return').publicKey;
     await w.must([prepare({ rentSponsor: sponsor })], [w.relay]);

@@ -125,16 +125,6 @@ describe('open_dispute_with_proof', () => {
     }
   });
 
-  it('rejects: the leaf of a refunded execution, which no archive has', async () => {
-    const [refunded, other] = [await w.open(), await settled(w)];
-    await w.must([w.refundInstruction(refunded)], [w.relay]);
-    await archives(other);
-    const [leaf] = await leavesOf(w, [refunded]);
-    await w.rejects([archive.archive([refunded])], [], 'NothingToArchive');
-    await w.rejects([dispute(w, refunded)], [w.caller], 'ExecutionNotCompleted');
-    await w.rejects([byLeaf(0, { execution: leaf!.execution })], [w.caller], 'ArchiveProofInvalid');
-  });
-
   it("rejects: a proof of another tree, and another agent's collateral", async () => {
     const run = await settled(w);
     await archives(run);

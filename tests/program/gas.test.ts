@@ -186,18 +186,4 @@ describe('the gas in a record', () => {
     const close = { sponsor: { lamports: left }, record: { lamports: -left } };
     await w.moves([program.closeExecution(run)], [], conserved(close));
   });
-
-  it('is the deposited amount, whatever else the record contains', async () => {
-    await w.vm.airdrop(run.record, 5_000_000n);
-    const moved = {
-      ...money.settle,
-      ...w.emptied(),
-      second: { lamports: GAS_LAMPORTS },
-      sponsor: { lamports: rent() },
-    };
-    await w.moves([ending('settle', second)], [second], conserved(moved));
-    await w.vm.setClock(START + 259_200n + 31_536_000n);
-    const left = w.vm.rent(RECORD_BYTES) + 5_000_000n;
-    await w.moves([program.closeExecution(run)], [], { sponsor: { lamports: left }, record: { lamports: -left } });
-  });
 });

@@ -139,21 +139,6 @@ describe('list_agent', () => {
     }
   });
 
-  it('accepts any USDC accounts of the creator for deposit and payout', async () => {
-    const [source, payout] = [namedKeypair('savings').publicKey, namedKeypair('income').publicKey];
-    for (const account of [source, payout]) {
-      w.vm.setTokenAccount(account, { mint: w.usdcMint, owner: w.creator.publicKey, amount: 10n * USDC });
-    }
-    w.watch('savings', source);
-    w.watch('income', payout);
-    await w.moves([w.listInstruction({ source, payout })], [w.creator], {
-      creator: { lamports: -rents() },
-      savings: { usdc: -10n * USDC },
-      vault: { usdc: 10n * USDC, lamports: w.vm.rent(165) },
-    });
-    expect((await w.read('AgentListing', w.listing)).payout.toBase58()).to.equal(payout.toBase58());
-  });
-
   it('rejects: terms outside the limits', async () => {
     const cases: [Partial<program.ListingTerms>, string][] = [
       [{ price: 9_999n }, 'PriceBelowMinimum'],

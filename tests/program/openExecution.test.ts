@@ -93,17 +93,6 @@ describe('open_execution', () => {
     expect(await w.vm.tokens(execution.escrow)).to.equal(PRICE);
   });
 
-  it('works after a stranger sent lamports to record and escrow', async () => {
-    const input = w.openInput();
-    const record = program.findExecution(input.executionId);
-    await w.vm.airdrop(record, 1n);
-    await w.vm.airdrop(program.findEscrow(record), 900_000n);
-    await w.moves([program.openExecution(input)], [w.caller], {
-      caller: { usdc: -PRICE, lamports: -(rents() + GAS_LAMPORTS - 900_001n) },
-    });
-    expect((await w.read('ExecutionRecord', record)).status).to.equal('open');
-  });
-
   it('accepts exact limits: max_price, both timeouts, the second of open_before', async () => {
     const cases: Partial<program.OpenExecutionInput>[] = [
       { maxPrice: PRICE },
@@ -121,10 +110,7 @@ describe('open_execution', () => {
     await rejects({ maxPrice: PRICE - 1n }, 'PriceAboveMax');
     await rejects({ timeoutSeconds: TERMS.minTimeoutSeconds - 1 }, 'TimeoutOutOfRange');
     await rejects({ timeoutSeconds: TERMS.timeoutSeconds + 1 }, 'TimeoutOutOfRange');
-    await rejects({ timeoutSeconds: 0 }, 'TimeoutOutOfRange');
-    await rejects({ timeoutSeconds: 0xffff_ffff }, 'TimeoutOutOfRange');
     await rejects({ openBefore: START - 1n }, 'OpenTooLate');
-    await rejects({ openBefore: -(2n ** 63n) }, 'OpenTooLate');
     await rejects({ listingVersion: 0 }, 'ListingVersionMismatch');
     await rejects({ listingVersion: 2 }, 'ListingVersionMismatch');
   });
@@ -151,11 +137,14 @@ describe('open_execution', () => {
     await rejects({ nonce, executionId: foreign }, 'WrongExecutionId');
   });
 
-  it('rejects: a used id, while it runs, after its settle and after its refund', async () => {
+  it('rejects: a used id, by wallet or grant, while it runs, after its settle and after its refund', async () => {
     const first = await w.open();
-    await rejects({ nonce: first.nonce, executionId: first.executionId }, 'AccountExists');
+    const used = { nonce: first.nonce, executionId: first.executionId };
+    await rejects(used, 'AccountExists');
+    const byGrant = program.openExecutionWithGrant(w.openGrantInput(used));
+    await w.rejects([byGrant], [w.relay], 'AccountExists');
     await w.must([w.settleInstruction(first)], [w.relay]);
-    await rejects({ nonce: first.nonce, executionId: first.executionId }, 'AccountExists');
+    await rejects(used, 'AccountExists');
     const second = await w.open();
     await w.must([w.refundInstruction(second)], [w.relay]);
     await rejects({ nonce: second.nonce, executionId: second.executionId }, 'AccountExists');

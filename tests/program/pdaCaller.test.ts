@@ -43,17 +43,6 @@ describe('a caller that is an address of another program', () => {
     );
   });
 
-  it('gets its refund into its associated account', async () => {
-    const { execution, instruction } = await open();
-    await w.must([relayed(instruction)], [w.stranger]);
-    await w.moves([w.refundInstruction(execution)], [w.relay], {
-      pda: { usdc: PRICE },
-      stranger: { lamports: w.vm.rent(165) },
-      relay: { lamports: GAS_LAMPORTS },
-      ...w.emptied(),
-    });
-  });
-
   it('refunds itself by CPI from refund_at on, into any account that it owns', async () => {
     const { execution, instruction } = await open();
     await w.must([relayed(instruction)], [w.stranger]);

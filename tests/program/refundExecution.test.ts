@@ -230,13 +230,6 @@ describe("refund_execution and the key's grant", () => {
     expect(await grant()).to.include({ totalSpent: 0n, periodSpent: 0n, executionCount: 2n });
   });
 
-  it('makes the refunded amount spendable again', async () => {
-    await w.overwrite('KeyGrant', address(), { totalMax: PRICE, periodMax: PRICE });
-    await w.rejects([program.openExecutionWithGrant(w.openGrantInput())], [w.relay], 'GrantPeriodExceeded');
-    expect(await restored()).to.deep.equal([true, 0n]);
-    await w.openWithGrant();
-  });
-
   it('refunds when the grant is revoked, expired or closed, and changes only the spend of an expired one', async () => {
     const authority = w.caller.publicKey;
     const sound = (await w.vm.getAccount(address()))!;

@@ -4,9 +4,8 @@ import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
-import { TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { FEE, GAS_LAMPORTS, PRICE, useWorld } from '../harness/vm/world.ts';
+import { useWorld } from '../harness/vm/world.ts';
 
 const RELAYS = Array.from({ length: 9 }, (_, index) => namedKeypair(`relay ${index}`));
 const keysOf = (relays: Keypair[]) => relays.map(({ publicKey }) => publicKey);
@@ -44,24 +43,6 @@ describe('relay authorities', () => {
     await w.vm.setClock(START + 1n);
     await w.must(add(ninth.publicKey, first.publicKey), [w.admin]);
     expect(plain(await present())).to.deep.equal(plain([...left, ninth.publicKey]));
-  });
-
-  it('let any of eight settle and refund an execution that another opened', async () => {
-    const rent = w.vm.rent(TOKEN_BYTES);
-    for (const [index, opener] of eight.entries()) {
-      const next = (index + 1) % eight.length;
-      const run = await openBy(opener);
-      const by = eight[next]!;
-      const settles = index % 2 === 0;
-      const end = settles
-        ? w.settleInstruction(run, { relayAuthority: by.publicKey })
-        : w.refundInstruction(run, { authority: by.publicKey });
-      await w.moves([end], [by], {
-        ...(settles ? { creator: { usdc: PRICE - FEE }, treasury: { usdc: FEE } } : { caller: { usdc: PRICE } }),
-        [`relay ${index}`]: { lamports: rent },
-        [`relay ${next}`]: { lamports: GAS_LAMPORTS },
-      });
-    }
   });
 
   it('rejects: every action of a removed authority immediately, also those it signed before', async () => {

@@ -114,16 +114,6 @@ describe('settle_execution', () => {
     await rejects('ExecutionNotOpen');
   });
 
-  it('settles two executions in one transaction, each with its own signature', async () => {
-    const second = await w.openWithGrant();
-    await w.moves([...settle(), w.settleInstruction(second)], [w.relay], {
-      creator: { usdc: 2n * (PRICE - FEE) },
-      treasury: { usdc: 2n * FEE },
-      relay: { lamports: 2n * (rent() + GAS_LAMPORTS) },
-      ...w.emptied(),
-    });
-  });
-
   it('rejects: a signer other than the relay authority, even the creator', async () => {
     for (const who of [w.creator, w.caller, w.stranger, w.admin]) {
       await w.rejects(settle({ relayAuthority: who.publicKey }), [who], 'NotRelayAuthority');

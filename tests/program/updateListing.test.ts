@@ -62,21 +62,6 @@ describe('update_listing', () => {
     expect((await read()).listingVersion).to.equal(version);
   });
 
-  it('keeps the price of an open execution, which can be paid to the new payout account', async () => {
-    const execution = await w.open();
-    w.vm.setTokenAccount(payout, { mint: w.usdcMint, owner: w.creator.publicKey });
-    await w.must([update({ price: 2n * USDC }, { payout })], [w.creator]);
-    w.watch('income', payout);
-    w.track(execution);
-    await w.moves([w.settleInstruction(execution, { payout })], [w.relay], {
-      caller: { lamports: w.vm.rent(165) },
-      relay: { lamports: GAS_LAMPORTS },
-      income: { usdc: 1_222_222n },
-      treasury: { usdc: 12_345n },
-      ...w.emptied(),
-    });
-  });
-
   it('rejects: a new price above what the collateral covers; other terms still change', async () => {
     await w.rejects([update({ price: 2n * USDC + 1n })], [w.creator], 'CollateralBelowTier');
     const collateral = program.findCollateral(w.listing);
@@ -115,11 +100,6 @@ describe('update_listing', () => {
     await w.overwrite('AgentListing', w.listing, { status: 'delisted' });
     await w.rejects([update({ tagMask: 0b10 })], [w.creator], 'ListingDelisted');
   });
-
-  it('rejects: a version that would overflow to zero', async () => {
-    await w.overwrite('AgentListing', w.listing, { listingVersion: 0xffff_ffff });
-    await w.rejects([update({ tagMask: 0b10 })], [w.creator], 'ArithmeticOverflow');
-  });
 });
 
 describe('set_listing_status', () => {
@@ -148,17 +128,15 @@ describe('set_listing_status', () => {
     await w.open();
   });
 
-  it('rejects: the current status', async () => {
-    await w.rejects([set('active')], [w.creator], 'InvalidListingTransition');
-    await w.must([set('paused')], [w.creator]);
-    await w.rejects([set('paused')], [w.creator], 'InvalidListingTransition');
-  });
-
-  it('rejects: delisting, which has its own instruction, and a return from it', async () => {
-    await w.rejects([set('delisted')], [w.creator], 'InvalidListingTransition');
-    await w.overwrite('AgentListing', w.listing, { status: 'delisted' });
-    await w.rejects([set('active')], [w.creator], 'InvalidListingTransition');
-    await w.rejects([set('paused')], [w.creator], 'InvalidListingTransition');
+  it('rejects: the current status, delisting, which has its own instruction, and a return from it', async () => {
+    for (const [from, ...refused] of [
+      ['active', 'active', 'delisted'],
+      ['paused', 'paused', 'delisted'],
+      ['delisted', 'active', 'paused'],
+    ] as const) {
+      await w.overwrite('AgentListing', w.listing, { status: from });
+      for (const status of refused) await w.rejects([set(status)], [w.creator], 'InvalidListingTransition');
+    }
   });
 
   it('rejects: resuming below the collateral that the price requires; pausing requires none', async () => {

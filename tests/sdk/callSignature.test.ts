@@ -108,12 +108,6 @@ describe('signed calls', () => {
     }
     const sign = (key = signer, body = bodyOf(), to = url) => signCall(key, { url: to, body, ...MARKS });
 
-    it('answers a signed call', async () => {
-      const answer = await post(await sign());
-      expect(answer.status).to.equal(200);
-      expect(answer.body).to.include({ status: 'completed', result: 'hello' });
-    });
-
     it('answers a replay within the minute with the same bytes and without work', async () => {
       const id = ID.replace(/1$/, '2');
       const headers = await sign(signer, bodyOf(id));

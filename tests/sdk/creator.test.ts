@@ -55,8 +55,6 @@ describe('sdk/creator', () => {
         expect(reply.json.status).to.equal('completed');
         expect(isBy(reply, key)).to.equal(true);
       }
-      const health = await fetch(`${base}/health`);
-      expect(await health.json()).to.deep.equal({ status: 'ok', signing_key: signingKeyAddress(signingKey) });
     });
 
     it('returns a failure that names an unknown key, does no work and stores nothing', async () => {

@@ -5,29 +5,23 @@ import { formatUsdc, parseUsdc, toUsdc } from '../../app/sdk/wire/usdc.ts';
 /** Base units, each with its decimal text. */
 const AMOUNTS: [bigint, string][] = [
   [0n, '0'],
-  [1n, '0.000001'],
   [10n, '0.00001'],
-  [10_000n, '0.01'],
   [123_456n, '0.123456'],
-  [999_999n, '0.999999'],
   [1_000_000n, '1'],
-  [1_000_001n, '1.000001'],
   [1_500_000n, '1.5'],
-  [5_000_000n, '5'],
   [1_000_000_000n, '1000'],
-  [4_294_967_295_999_999n, '4294967295.999999'],
   [8_589_934_591_999_999n, '8589934591.999999'],
 ];
 
 describe('sdk/usdc', () => {
-  for (const [baseUnits, text] of AMOUNTS) {
-    it(`prints ${baseUnits} base units as ${text} USDC in every form`, () => {
+  it('prints and reads amounts in every form', () => {
+    for (const [baseUnits, text] of AMOUNTS) {
       expect(formatUsdc(baseUnits)).to.equal(text);
       expect(JSON.stringify(toUsdc(baseUnits))).to.equal(text);
       expect(parseUsdc(text)).to.equal(baseUnits);
       expect(parseUsdc(JSON.parse(text))).to.equal(baseUnits);
-    });
-  }
+    }
+  });
 
   it('returns every amount unchanged through text and through a JSON number', () => {
     // A fixed linear congruential sequence: 20,000 amounts spread over all magnitudes below 2^33 USDC.
@@ -57,42 +51,30 @@ describe('sdk/usdc', () => {
 
   const REFUSED: [string | number, string][] = [
     ['0.0000001', 'at most 6 decimal places'],
-    ['1.0000000', 'at most 6 decimal places'],
     [0.1 + 0.2, 'at most 6 decimal places'],
     [1e-7, 'at most 6 decimal places'],
     ['-1', 'not be negative'],
-    ['-0', 'not be negative'],
     [-0.5, 'not be negative'],
     [Number.NaN, 'finite number'],
     [Number.POSITIVE_INFINITY, 'finite number'],
-    [Number.NEGATIVE_INFINITY, 'finite number'],
     ['18446744073709.551616', 'at most 18446744073709.551615'],
     ['1'.repeat(1_000_000), 'at most 18446744073709.551615'],
-    [1e21, 'at most 18446744073709.551615'],
     [2 ** 53, 'at most 18446744073709.551615'],
     ['', 'plain decimal'],
     [' 1', 'plain decimal'],
-    ['1 ', 'plain decimal'],
     ['1\n', 'plain decimal'],
     ['+1', 'plain decimal'],
     ['.5', 'plain decimal'],
-    ['5.', 'plain decimal'],
     ['01', 'plain decimal'],
     ['1e3', 'plain decimal'],
-    ['1,5', 'plain decimal'],
     ['0x10', 'plain decimal'],
-    ['1_000', 'plain decimal'],
     ['١', 'plain decimal'],
     ['NaN', 'plain decimal'],
-    ['Infinity', 'plain decimal'],
   ];
-  for (const [value, rule] of REFUSED) {
-    it(`rejects: ${typeof value} ${JSON.stringify(String(value).slice(0, 24))}, naming "${rule}"`, () => {
-      expect(() => parseUsdc(value)).to.throw(RangeError, rule);
-    });
-  }
-
-  it('rejects: negative base units', () => {
+  it('rejects: what is no amount, with the rule, and negative base units', () => {
+    for (const [value, rule] of REFUSED) {
+      expect(() => parseUsdc(value), String(value).slice(0, 24)).to.throw(RangeError, rule);
+    }
     expect(() => toUsdc(-1n)).to.throw(RangeError, 'not be negative');
     expect(() => formatUsdc(-1n)).to.throw(RangeError, 'not be negative');
   });

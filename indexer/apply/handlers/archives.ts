@@ -1,20 +1,13 @@
 /** Events of archives: trees of ended executions whose records are closed. */
 import { archiveLeaf } from '../../../app/sdk/program/archive.ts';
 import { base58, hex } from '../columns.ts';
-import { executionRow } from '../rows.ts';
+import { archiveRow, executionRow } from '../rows.ts';
 import { changeRow, writeArchivedExecution, writeClaim, writeRow } from '../write.ts';
 import type { Handlers } from './handler.ts';
 
 export const archives = {
   ArchiveCreated(unit, data, { slot }) {
-    writeRow(unit, 'archives', {
-      archive: base58(data.archive),
-      archive_index: BigInt(data.index),
-      tree: base58(data.tree),
-      leaf_count: 0n,
-      created_at: data.createdAt,
-      slot,
-    });
+    writeRow(unit, 'archives', archiveRow(data.archive, { ...data, count: 0 }, slot));
   },
 
   ExecutionsArchived(unit, data, { signature, slot }) {

@@ -1,19 +1,8 @@
 /** Events of the marketplace itself: its config, its treasury, and creators' verification. */
 import { base58, base58List, flag } from '../columns.ts';
+import { settingColumns } from '../rows.ts';
 import { changeRow, writeRow } from '../write.ts';
 import type { Handlers } from './handler.ts';
-
-const columnsOf = (settings: {
-  feeBps: number;
-  recordSeconds: number;
-  adminPaused: boolean;
-  guardianPaused: boolean;
-}) => ({
-  fee_bps: BigInt(settings.feeBps),
-  record_seconds: BigInt(settings.recordSeconds),
-  admin_paused: flag(settings.adminPaused),
-  guardian_paused: flag(settings.guardianPaused),
-});
 
 export const config = {
   ConfigInitialized(unit, data, { slot }) {
@@ -23,13 +12,13 @@ export const config = {
       relay_authorities: base58List(data.relayAuthorities),
       usdc_mint: base58(data.usdcMint),
       treasury: base58(data.treasury),
-      ...columnsOf(data.settings),
+      ...settingColumns(data.settings),
       slot,
     });
   },
 
   ConfigUpdated(unit, data, { slot }) {
-    changeRow(unit, 'configs', base58(data.config), { ...columnsOf(data.settings), slot });
+    changeRow(unit, 'configs', base58(data.config), { ...settingColumns(data.settings), slot });
   },
 
   AdminChanged(unit, data, { slot }) {
@@ -47,7 +36,7 @@ export const config = {
 
   ChangeApplied(unit, data, { slot }) {
     changeRow(unit, 'configs', base58(data.config), {
-      ...columnsOf(data.settings),
+      ...settingColumns(data.settings),
       relay_authorities: base58List(data.relayAuthorities),
       slot,
     });

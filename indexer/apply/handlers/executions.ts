@@ -1,58 +1,29 @@
 /** Events of executions, and their effects on the grant. */
 import { PublicKey } from '@solana/web3.js';
-import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
-import { base58, flag, hex, optionalBase58, optionalHex } from '../columns.ts';
-import { changeRow, endDeposit, endExecution, requireKnown, writeExecution, writeUnclaimed } from '../write.ts';
+import { base58, hex, optionalBase58, optionalHex } from '../columns.ts';
+import { executionRow } from '../rows.ts';
+import { changeRow, endExecution, requireKnown, writeExecution, writeUnclaimed } from '../write.ts';
 import { grantAddress } from './grantAddress.ts';
 import type { Handlers } from './handler.ts';
+
+/** What the record of an execution has at first. */
+const UNENDED = { status: 'open', resultHash: new Uint8Array(32), settledAt: 0n, executionTimeMs: 0 } as const;
 
 export const executions = {
   ExecutionOpened(unit, data, { signature, slot }) {
     const keyId = optionalHex(data.keyId);
     requireKnown(unit, 'listings', base58(data.listing));
+    const record = { ...data, ...UNENDED, spenderBump: Number(data.spenderLendsEscrow) };
     writeExecution(unit, {
-      execution_id: formatUuid(data.executionId),
-      record: base58(data.record),
-      listing: base58(data.listing),
-      caller: base58(data.caller),
-      signing_key: base58(data.signingKey),
-      key_id: keyId,
-      rent_sponsor: base58(data.rentSponsor),
-      price: data.price,
-      fee_bps: BigInt(data.feeBps),
-      listing_version: BigInt(data.listingVersion),
-      request_hash: hex(data.requestHash),
-      result_hash: null,
-      status: 'open',
-      reason: null,
-      creator_amount: 0n,
-      platform_amount: 0n,
-      execution_time_ms: null,
-      opened_at: data.openedAt,
-      deadline: data.deadline,
-      refund_at: data.refundAt,
-      settled_at: null,
-      dispute_window_seconds: BigInt(data.disputeWindowSeconds),
-      dispute_count: 0n,
+      ...executionRow(data.record, record, slot),
       open_signature: signature,
       opened_slot: slot,
-      open_index: null,
-      listing_timeout_seconds: null,
-      end_signature: null,
-      closed: 0n,
-      gas_lamports: BigInt(data.gasLamports),
-      spender_lends_escrow: flag(data.spenderLendsEscrow),
       deposit: optionalBase58(data.deposit),
-      slot,
     });
     if (!data.deposit.equals(PublicKey.default)) {
-      endDeposit(
-        unit,
-        base58(data.deposit),
-        { signature, slot },
-        // The fee that was taken: none if the treasury was frozen.
-        { status: 'opened', ended_at: data.openedAt, closed: 1n, service_fee: data.serviceFee },
-      );
+      // The fee that was taken: none if the treasury was frozen.
+      const ended = { status: 'opened', ended_at: data.openedAt, closed: 1n, service_fee: data.serviceFee } as const;
+      changeRow(unit, 'deposits', base58(data.deposit), { ...ended, end_signature: signature, slot });
     }
     if (keyId === null) return;
     const spent = {

@@ -1,7 +1,8 @@
 /** Events of listings and their collateral. */
 import type { PublicKey } from '@solana/web3.js';
 import type { ListingStatusName } from '../../queries/tables.ts';
-import { base58, hex, uri } from '../columns.ts';
+import { base58 } from '../columns.ts';
+import { listingRow, termColumns } from '../rows.ts';
 import type { Unit } from '../unit.ts';
 import { changeRow, versionKey, writeRow } from '../write.ts';
 import type { Handlers } from './handler.ts';
@@ -11,43 +12,13 @@ const LISTING_STATUS: readonly ListingStatusName[] = ['active', 'paused', 'delis
 export const listings = {
   AgentListed(unit, data, { slot }) {
     writeVersion(unit, data, slot);
-    writeRow(unit, 'listings', {
-      listing: base58(data.listing),
-      creator: base58(data.creator),
-      listing_id: hex(data.listingId),
-      signing_key: base58(data.signingKey),
-      payout: base58(data.payout),
-      price: data.price,
-      timeout_seconds: BigInt(data.timeoutSeconds),
-      min_timeout_seconds: BigInt(data.minTimeoutSeconds),
-      tag_mask: BigInt(data.tagMask),
-      status: 'active',
-      listing_version: BigInt(data.listingVersion),
-      metadata_hash: hex(data.metadataHash),
-      metadata_uri: uri(data.metadataUri),
-      deposited: data.deposited,
-      slashed: 0n,
-      forfeited: 0n,
-      listed_at: data.listedAt,
-      returnable_at: null,
-      collateral_returned: 0n,
-      slot,
-    });
+    const collateral = { deposited: data.deposited, slashed: 0n, forfeited: 0n, returnableAt: 0n, returned: false };
+    writeRow(unit, 'listings', listingRow(data.listing, { ...data, status: 'active' }, collateral, slot));
   },
 
   ListingUpdated(unit, data, { slot }) {
     writeVersion(unit, data, slot);
-    changeRow(unit, 'listings', base58(data.listing), {
-      payout: base58(data.payout),
-      price: data.price,
-      timeout_seconds: BigInt(data.timeoutSeconds),
-      min_timeout_seconds: BigInt(data.minTimeoutSeconds),
-      tag_mask: BigInt(data.tagMask),
-      listing_version: BigInt(data.listingVersion),
-      metadata_hash: hex(data.metadataHash),
-      metadata_uri: uri(data.metadataUri),
-      slot,
-    });
+    changeRow(unit, 'listings', base58(data.listing), { ...termColumns(data), slot });
   },
 
   ListingStatusChanged(unit, data, { slot }) {

@@ -162,20 +162,6 @@ function checkGrant(picture: Picture, address: Address, grant: StateOf<'KeyGrant
   );
 }
 
-/** Allowed status changes of a record. `none`: not yet opened, or closed. */
-const MOVES: Record<string, string[]> = {
-  none: ['open'],
-  open: ['completed', 'refunded'],
-  completed: ['none'],
-  refunded: ['none'],
-};
-const LISTING_MOVES: Record<string, string[]> = {
-  none: ['active'],
-  active: ['paused', 'delisted'],
-  paused: ['active', 'delisted'],
-  delisted: [],
-};
-
 /** The change of one address by a step. */
 export interface Change {
   address: Address;
@@ -183,7 +169,7 @@ export interface Change {
   after: Entry;
 }
 
-/** I3, I4, I6: allowed status changes, and the payments when a record leaves its escrow. */
+/** I3 and I4: ids never recur, and the payments when a record leaves its escrow. The model has all other changes. */
 export function checkChanges(chain: Chain, changes: Change[]): void {
   const gain = (address: Address) => {
     const change = changes.find((candidate) => candidate.address === address);
@@ -192,40 +178,20 @@ export function checkChanges(chain: Chain, changes: Change[]): void {
   for (const { address, before, after } of changes) {
     const [was, is] = [before.state, after.state];
     const name = was?.name ?? is?.name;
-    holds(!was || !is || was.name === is.name, 'I6, an account keeps its kind', address);
     if (name === 'ExecutionRecord') {
       const [old, record] = [was?.value, is?.value] as (StateOf<'ExecutionRecord'> | undefined)[];
-      const [from, to] = [old?.status ?? 'none', record?.status ?? 'none'];
-      holds(from === to || MOVES[from]!.includes(to), 'I6, states of a record', `${address} from ${from} to ${to}`);
       if (!old && record) {
         holds(!chain.opened.has(address), 'an id never recurs', address);
         chain.opened.add(address);
       }
       if (old?.status === 'open' && record) checkPayment(record, gain, changes);
-      if (old && record) checkConstant(address, old, record);
     }
     if (name === 'Deposit' && was && !is) checkDeposit(address, was.value as StateOf<'Deposit'>, gain, changes);
-    if (name === 'AgentListing') {
-      const [old, listing] = [was?.value, is?.value] as (StateOf<'AgentListing'> | undefined)[];
-      const [from, to] = [old?.status ?? 'none', listing?.status ?? 'none'];
-      holds(from === to || LISTING_MOVES[from]!.includes(to), 'I6, states of a listing', `${from} to ${to}`);
-      holds((old?.listingVersion ?? 0) <= (listing?.listingVersion ?? 0), 'I6, versions only grow', address);
-    }
-    if (name === 'SigningKey' && was) {
-      const [old, tie] = [was.value, is?.value] as (StateOf<'SigningKey'> | undefined)[];
-      holds(old?.listing === tie?.listing && old?.key === tie?.key, 'I6, a key keeps its listing', address);
-    }
     if (name === 'CreatorCollateral' && was && is) {
       checkSweep(chain, was.value as StateOf<'CreatorCollateral'>, is.value as StateOf<'CreatorCollateral'>, {
         paid: changes.some(({ before, after }) => (before.state ?? after.state)?.name === 'Dispute'),
         gained: gain(TREASURY),
       });
-    }
-    if (name === 'Dispute' && was) {
-      const [old, dispute] = [was.value, is?.value] as (StateOf<'Dispute'> | undefined)[];
-      const closed = !dispute && old?.outcome !== 'open' && old?.owed === 0n;
-      const same = dispute !== undefined && old?.outcome === dispute.outcome;
-      holds((dispute && old?.outcome === 'open') || same || closed, 'I6, an outcome is final', address);
     }
   }
 }
@@ -241,21 +207,6 @@ function checkSweep(
   holds(forfeited === 0n && gained === old.forfeited, 'I7, forfeits go to the treasury', listing);
   holds(openDisputes === 0, 'I7, forfeits wait for open disputes', listing);
   chain.swept.set(listing, (chain.swept.get(listing) ?? 0n) + gained);
-}
-
-/** Only status and outcome of an open record change, once. An ended record is constant. */
-function checkConstant(address: Address, old: StateOf<'ExecutionRecord'>, record: StateOf<'ExecutionRecord'>): void {
-  const { status, resultHash, settledAt, executionTimeMs, feeBps, ...terms } = record;
-  for (const [field, value] of Object.entries(terms)) {
-    holds(old[field as keyof typeof old] === value, 'I6, the terms of a record', `${field} of ${address}`);
-  }
-  if (old.status === 'open') return;
-  const kept =
-    old.status === status &&
-    old.resultHash === resultHash &&
-    old.settledAt === settledAt &&
-    old.executionTimeMs === executionTimeMs;
-  holds(kept && old.feeBps === feeBps, 'I6, the outcome of a record', address);
 }
 
 /** The content of a closed deposit goes to one receiver, except for at most the service fee. */

@@ -185,7 +185,7 @@ export function openFunded(
 }
 
 /** The account that lent the rent of a record's escrow. */
-export function escrowLenderOf({ spenderBump, caller, rentSponsor }: ExecutionRecord): Address {
+function escrowLenderOf({ spenderBump, caller, rentSponsor }: ExecutionRecord): Address {
   return spenderBump === 0 ? rentSponsor : text(program.findSpender(key(caller)));
 }
 
