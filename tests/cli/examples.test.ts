@@ -93,13 +93,20 @@ describe('the examples of a creator', function () {
 
       it('passes the conformance test with the right result, and fails a text without words with the reason', async () => {
         const url = await start(await serve((_, response) => response.end(JSON.stringify(directory))));
-        const target = { url, signingKey: signingKeyAddress(signingKey), userPubkey: '1'.repeat(32), timeoutSeconds: 30 };
+        const target = {
+          url,
+          signingKey: signingKeyAddress(signingKey),
+          userPubkey: '1'.repeat(32),
+          timeoutSeconds: 30,
+        };
         const test = async (parameters: object, full: boolean) => {
           const asked = { ...target, task: 'Which words are frequent?', parameters: JSON.stringify(parameters) };
           const found = await testCreator({ sign }, asked, { full });
           return { ...found, failed: found.findings.filter(({ ok }) => !ok).map(({ name }) => name) };
         };
-        const { failed, findings, result } = await undisturbed(() => test({ text: 'Öl, हिन्दी or not öl', top: 2 }, true));
+        const { failed, findings, result } = await undisturbed(() =>
+          test({ text: 'Öl, हिन्दी or not öl', top: 2 }, true),
+        );
         expect(failed, JSON.stringify(findings, null, 1)).to.deep.equal([]);
         expect(findings).to.have.length(CONFORMANCE_NAMES.length - 1);
         const words = [
