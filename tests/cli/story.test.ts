@@ -6,9 +6,11 @@
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { PublicKey as Address } from '@solana/web3.js';
 import { expect } from 'chai';
+import { AgentMarketplace } from '../../app/sdk/client/caller.ts';
 import { generateSigningKey, saveSigningKey } from '../../app/sdk/creator/creator.ts';
 import { findCollateralVault, findDispute, findExecution, findTreasury } from '../../app/sdk/program/program.ts';
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
+import { until } from '../harness/edge/until.ts';
 import { goodAnswer, useMarketplace } from '../harness/node/marketplace.ts';
 import { runHere, useTerminal } from './run.ts';
 
@@ -30,6 +32,8 @@ describe('the command line without the service: the life of an agent', function 
   let [admin, creator, caller, stranger]: Keypair[] = [];
   let agentId: string;
   let apiKey: string;
+  /** A key with a budget for one call. That call triggers a warning to its wallet. */
+  let keyOfOneCall: string;
   let evidence: string;
   let reason: string;
   const signingKey = generateSigningKey();
@@ -44,9 +48,9 @@ describe('the command line without the service: the life of an agent', function 
   const disputeOf = (id: string) => findDispute(findExecution(parseUuid(id)!));
   const show = () => terminal.look('listing', 'show', agentId);
   /** A call that the relay settles. Retries until the relay's index has seen that the agent is resumed. */
-  const pay = async (): Promise<string> => {
+  const pay = async (key = apiKey): Promise<string> => {
     for (;;) {
-      const { body } = await market.execute(market.relay.url, { task: 'sums' }, { agent: agentId, apiKey });
+      const { body } = await market.execute(market.relay.url, { task: 'sums' }, { agent: agentId, apiKey: key });
       if (body.status === 'completed') return body.execution_id;
       expect(body.error?.code, JSON.stringify(body)).to.equal('agent_paused');
     }
@@ -67,6 +71,10 @@ describe('the command line without the service: the life of an agent', function 
     ];
     evidence = terminal.file('evidence.txt', EVIDENCE);
     reason = terminal.file('reason.txt', 'they are right');
+    // The relay reports only events that happen after it has begun to follow the chain.
+    await until('the relay follows the chain for its events', async () => {
+      return (await market.query('ledger', 'SELECT slot FROM event_feed'))[0].slot !== null;
+    });
     market.setBehaviour(({ execution_id, task }, _, reply) => reply(goodAnswer(signingKey, execution_id, task)));
   });
 
@@ -91,6 +99,8 @@ describe('the command line without the service: the life of an agent', function 
     agentId = (await terminal.done(creator!, 'listing', 'create', path, ...service)).agent_id;
     expect(await market.amountOf(market.creatorUsdc)).to.equal(before - 5_000_000n);
     apiKey = (await terminal.done(caller!, 'keys', 'create', '--name', 'story', ...service)).api_key;
+    const oneCall = ['keys', 'create', '--name', 'one call', '--total', '0.25'];
+    keyOfOneCall = (await terminal.done(caller!, ...oneCall, ...service)).api_key;
     expect(await show()).to.include({
       status: 'active',
       collateral_usdc: '5',
@@ -106,7 +116,7 @@ describe('the command line without the service: the life of an agent', function 
   });
 
   it('opens a dispute for the caller alone, who pays bond and rent; a rejection gives the creator the bond', async () => {
-    const id = await pay();
+    const id = await pay(keyOfOneCall);
     const open = ['dispute', 'open', id, '--evidence', evidence];
     expect(await terminal.refused(stranger!, ...open)).to.include(
       `(NotCaller). The caller is ${caller!.publicKey}; this wallet is ${stranger!.publicKey}.`,
@@ -245,6 +255,31 @@ describe('the command line without the service: the life of an agent', function 
     expect(await terminal.refused(stranger!, 'listing', 'sweep-forfeits', agentId)).to.include(
       `(ForfeitsNotSweepable). It is sweepable at ${sweepable_at}; the chain's clock shows 20`,
     );
+  });
+
+  it('is reported by the relay to both parties: a key near its cap, disputes, low collateral and pauses', async () => {
+    const keys = ['keys', 'create', '--name', 'events', '--scope', 'read', '--base-url', market.relay.url];
+    const { api_key: creatorKey } = await terminal.done(creator!, ...keys);
+    async function told(key: string, count: number): Promise<string[]> {
+      const seen: string[] = [];
+      const signal = AbortSignal.timeout(60_000);
+      const client = new AgentMarketplace({ baseUrl: market.relay.url, apiKey: key });
+      try {
+        for await (const { type, data } of client.events({ after: 'evt_0', signal })) {
+          if (!type.startsWith('execution.')) seen.push('outcome' in data ? `${type}: ${data.outcome}` : type);
+          if (seen.length === count) break;
+        }
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      }
+      return seen;
+    }
+    const upheld = ['dispute.resolved: upheld', 'agent.collateral_low', 'agent.paused'];
+    const first = ['dispute.opened: open', 'dispute.resolved: rejected', 'dispute.opened: open'];
+    const both = ['dispute.opened: open', 'dispute.opened: open'];
+    expect(await told(creatorKey, 14)).to.deep.equal([...first, ...upheld, ...both, ...upheld, ...upheld]);
+    const ends = upheld.slice(0, 1);
+    expect(await told(apiKey, 9)).to.deep.equal(['key.cap_near', ...first, ...ends, ...both, ...ends, ...ends]);
   });
 
   it('rotates the signing key, and refuses a key of another agent', async () => {
