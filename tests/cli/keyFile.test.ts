@@ -21,15 +21,6 @@ describe('keys new', () => {
     expect(JSON.parse(stdout)).to.deep.equal({ file: path, address: publicKey.toBase58() });
   });
 
-  it('creates a new key each time, and prints lines without --json', async () => {
-    const [a, b] = [
-      await runHere(['keys', 'new', join(directory, 'a')]),
-      await runHere(['keys', 'new', join(directory, 'b')]),
-    ];
-    expect(a.stdout).to.match(/^file: \S+\/a\naddress: [1-9A-HJ-NP-Za-km-z]{32,44}\n$/);
-    expect(a.stdout.split('address')[1]).to.not.equal(b.stdout.split('address')[1]);
-  });
-
   it('does not change an existing file, whatever it contains', async () => {
     const path = join(directory, 'notes.txt');
     writeFileSync(path, 'mine');

@@ -205,22 +205,6 @@ describe('the command line: proofs from the chain alone', function () {
         response.setHeader('content-type', 'application/json');
         response.end(JSON.stringify(answer));
       });
-      await archive([recordOf(3)]);
-    });
-
-    it('does not hinder a dispute', async () => {
-      const { leaf, execution } = (await readExecution(market.node.connection, executions[2]!.executionId)) as {
-        source: 'leaf';
-      } & Extract<Awaited<ReturnType<typeof readExecution>>, { source: 'leaf' }>;
-      const [hex, text] = ['0'.repeat(64), program.PROGRAM_ID.toBase58()];
-      answer = {
-        ...{ archive: text, archive_index: 0, tree: text, leaf_index: leaf.leafIndex, record: recordOf(2).toBase58() },
-        fields: Buffer.from(encodeArchived(execution)).toString('base64'),
-        proof: leaf.proof.map((node) => Buffer.from(node).toString('hex')),
-        ...{ leaf: hex, root: hex, transaction: text },
-      };
-      const { stderr } = await disputes(3, url);
-      expect(stderr).to.match(/^The proof is for the record \S+, but the record of \S+ is \S+\. The proof is rebuilt/);
     });
 
     it('does not hinder the claim of a refund by silence', async () => {

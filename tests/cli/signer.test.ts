@@ -1,15 +1,12 @@
 /**
- * The wallet library with signers that are no keypair: one whose key lives in another process and that signs slowly,
- * and ones that refuse. Payments of the first are checked to the base unit. A refusal moves nothing. Wallets that a
+ * The wallet library with signers that are no keypair: one that exchanges bytes and signs slowly, and ones that refuse. Payments of the first are checked to the base unit. A refusal moves nothing. Wallets that a
  * person approves longer than a transaction is valid are asked once more, and nothing is charged twice: the payment is
  * gas there, because the program would accept it twice.
  */
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Keypair, PublicKey, Transaction, type VersionedTransaction } from '@solana/web3.js';
+import { Keypair, PublicKey, Transaction, type VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
-import { forkSource } from '../../app/process/typescript.ts';
+import nacl from 'tweetnacl';
 import { generateSigningKey } from '../../app/sdk/creator/creator.ts';
 import { findCollateralVault, findTokenAccount } from '../../app/sdk/program/program.ts';
 import { parseUuid, requestHash } from '../../app/sdk/receipt/receipt.ts';
@@ -38,26 +35,13 @@ const NO_BLOCKHASH = { code: -32002, message: 'Transaction simulation failed: Bl
 
 type AnyTransaction = Transaction | VersionedTransaction;
 
-/** A wallet in a separate process. */
-async function startSigner(): Promise<Signer & { signed: { transactions: number; messages: number }; stop(): void }> {
-  const child = forkSource(join(import.meta.dirname, 'signerProcess.ts'), []);
-  const [{ address }] = (await once(child, 'message')) as [{ address: string }];
-  const publicKey = new PublicKey(address);
+/** A wallet that exchanges bytes, and signs after a moment. */
+function createSigner(): Signer & { signed: { transactions: number; messages: number } } {
+  const { publicKey, secretKey } = Keypair.generate();
   const signed = { transactions: 0, messages: 0 };
-  let asked = 0;
   async function sign(bytes: Uint8Array): Promise<Uint8Array> {
     await delay(SIGNING_MS);
-    asked += 1;
-    const id = asked;
-    return new Promise((resolve) => {
-      const hear = (answer: { id: number; signature: number[] }) => {
-        if (answer.id !== id) return;
-        child.off('message', hear);
-        resolve(Uint8Array.from(answer.signature));
-      };
-      child.on('message', hear);
-      child.send({ id, bytes: [...bytes] });
-    });
+    return nacl.sign.detached(bytes, secretKey);
   }
   return {
     publicKey,
@@ -65,7 +49,7 @@ async function startSigner(): Promise<Signer & { signed: { transactions: number;
     async signTransaction<T extends AnyTransaction>(transaction: T): Promise<T> {
       if (!(transaction instanceof Transaction)) throw new Error('this wallet signs legacy transactions only');
       signed.transactions += 1;
-      // A wallet that exchanges bytes returns another transaction object.
+      // It returns another transaction object.
       const copy = Transaction.from(transaction.serialize({ requireAllSignatures: false }));
       copy.addSignature(publicKey, Buffer.from(await sign(copy.serializeMessage())));
       return copy as T;
@@ -74,15 +58,13 @@ async function startSigner(): Promise<Signer & { signed: { transactions: number;
       signed.messages += 1;
       return sign(message);
     },
-    stop: () => void child.kill(),
   };
 }
 
 describe('a wallet', function () {
   this.timeout(600_000);
   const market = useMarketplace();
-  let creator: Awaited<ReturnType<typeof startSigner>>;
-  let caller: Awaited<ReturnType<typeof startSigner>>;
+  const [creator, caller] = [createSigner(), createSigner()];
   let agentId: PublicKey;
   const signingKey = generateSigningKey();
 
@@ -113,16 +95,11 @@ describe('a wallet', function () {
     openByWallet(market.marketplace, { wallet, agentId, requestHash: requestHash('sums') });
 
   before(async () => {
-    [creator, caller] = await Promise.all([startSigner(), startSigner()]);
     for (const { publicKey } of [creator, caller]) {
       await market.node.fundSol(publicKey, 10e9);
       await market.mintTo(publicKey, USDC);
     }
     answerWith(signingKey);
-  });
-  after(() => {
-    creator?.stop();
-    caller?.stop();
   });
 
   it('lists an agent with one message for the session, one transaction and the deposit', async () => {

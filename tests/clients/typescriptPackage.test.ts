@@ -16,7 +16,6 @@ import { renderEvent } from '../../app/sdk/wire/eventStream.ts';
 import { blocksOf, ROOT } from '../docs/markdown.ts';
 import { useFolder } from '../harness/folder.ts';
 import { goodAnswer, useMarketplace } from '../harness/node/marketplace.ts';
-import quotes from './quotes.json' with { type: 'json' };
 import { runsElsewhere } from './runtimes.ts';
 
 const exec = promisify(execFile);
@@ -131,14 +130,6 @@ hasCode(null, 'nothing');
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
     const { stdout } = await exec(process.execPath, [TSC, '-p', folder], { cwd: folder }).catch((error) => error);
     expect(stdout).to.equal('');
-  });
-
-  it('checks quotes of x402 without the packages of x402', async () => {
-    const { agent_id: agentId, max_cost_usdc: maxCostUsdc, ...rest } = quotes.purchase;
-    const call = JSON.stringify([quotes.quote, { ...rest, agentId, maxCostUsdc }]);
-    const text = `import { checkQuote } from '${NAME}/x402';\nconsole.log(checkQuote(...${call}).deposit);\n`;
-    writeFileSync(join(folder, 'quote.mjs'), text);
-    expect(await runNode('quote.mjs')).to.equal(`${quotes.checked.deposit}\n`);
   });
 
   it('pays for a call from a wallet by x402, if the packages of x402 are installed', async () => {

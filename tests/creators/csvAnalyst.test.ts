@@ -41,16 +41,6 @@ describe('demo creators: csv-analyst', () => {
         ['notes', 'TEXT'],
       ]);
     });
-
-    it('answers a question with grouping and order', async () => {
-      const query =
-        'SELECT country, count(*) AS n, sum(rain_mm) AS rain FROM csv GROUP BY country ORDER BY n DESC, rain LIMIT 1';
-      expect(await ask(cities, query)).to.deep.equal({
-        columns: ['country', 'n', 'rain'],
-        rows: [['Australia', 4, 4118]],
-        row_count: 1,
-      });
-    });
   });
 
   describe('reads CSV', () => {

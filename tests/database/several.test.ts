@@ -123,22 +123,6 @@ describe('several processes on one PostgreSQL', () => {
     });
     beforeEach(() => void events.splice(0));
 
-    it('keep the index in one process; the second waits, and takes over after the first has ended', async () => {
-      const first = await openAlone(url, keeping('first'));
-      let isOpen = false;
-      const waiting = openAlone(url, keeping('second')).then((opened) => {
-        isOpen = true;
-        return opened;
-      });
-      await until('the second stands by', () => events.includes('second stands by'));
-      expect(isOpen).to.equal(false);
-      await first?.close();
-      const second = await waiting;
-      expect(await second?.db.selectFrom('cursor').selectAll().execute()).to.deep.equal([]);
-      await second?.close();
-      expect(events).to.deep.equal(['second stands by']);
-    });
-
     it('learn that their lock is lost with the connection, and the second takes over', async () => {
       const first = await openAlone(url, keeping('first'));
       const waiting = openAlone(url, keeping('second'));

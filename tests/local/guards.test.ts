@@ -19,10 +19,8 @@ describe('guardian and delay of a new marketplace', () => {
 
   const refused: [string, Parameters<typeof readGuards>[2], string][] = [
     ['a delay below 24 hours', { GUARDIAN, ADMIN_DELAY_SECONDS: '86399' }, 'at least 86400, got 86399'],
-    ['a delay of 0', { GUARDIAN, ADMIN_DELAY_SECONDS: '0' }, 'at least 86400, got 0'],
     ['a delay in words', { GUARDIAN, ADMIN_DELAY_SECONDS: '24h' }, 'at least 86400, got 24h'],
     ['no guardian', {}, 'Set GUARDIAN to the address'],
-    ['an empty guardian', { GUARDIAN: '' }, 'Set GUARDIAN to the address'],
     ['the zero address as guardian', { GUARDIAN: PublicKey.default.toBase58() }, 'Set GUARDIAN to the address'],
     ['the admin as guardian', { GUARDIAN: admin.toBase58() }, `must be another address than the admin's, ${admin}`],
   ];

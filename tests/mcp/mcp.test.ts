@@ -230,22 +230,7 @@ describe('the MCP server', () => {
     }
   });
 
-  it('offers chosen agents as separate tools, with their input schemas, and no others', async () => {
-    for (const host of [await stdio(['--agents', market.agentId]), await http(`?agents=${market.agentId}`)]) {
-      const { tools } = await host.client.listTools();
-      const [own] = tools;
-      expect(tools.map(({ name }) => name)).to.not.include.members(['run_agent', 'search_agents']);
-      expect(own).to.include({ name: 'run_test_agent' });
-      expect(own!.inputSchema.properties).to.deep.include({ parameters: { type: 'object', properties: {} } });
-      expect(own!.inputSchema.required).to.deep.equal(['task', 'max_cost_usdc']);
-      const { agent_id: _, ...args } = job({ parameters: {} });
-      expect(await host.call('run_test_agent', args)).to.include({ status: 'completed', agent_id: market.agentId });
-    }
-    const { status, body } = await mcp(`?agents=${market.callers[0]!.wallet.publicKey}`);
-    expect([status, body.error.details.issues[0].path]).to.deep.equal([400, 'agents']);
-  });
-
-  it('offers two chosen agents even if their tool names collide, and each tool pays its own agent', async () => {
+  it('offers chosen agents as separate tools, even if their names collide, and no others', async () => {
     const names = ['Second, agent!', 'second agent'];
     const ids: string[] = [];
     for (const name of names) {
@@ -257,14 +242,21 @@ describe('the MCP server', () => {
     }
     const tools = ['run_second_agent', `run_second_agent_${ids[1]!.slice(0, 8)}`];
     for (const host of [await stdio(['--agents', ids.join(', ')]), await http(`?agents=${ids}`)]) {
-      const listed = (await host.client.listTools()).tools.filter(({ name }) => name.startsWith('run_'));
+      const offered = (await host.client.listTools()).tools;
+      const listed = offered.filter(({ name }) => name.startsWith('run_'));
+      expect(offered.map(({ name }) => name)).to.not.include('search_agents');
       const titles = names.map((name) => `Run the agent that its creator calls "${name}"`);
       expect(listed.map(({ name, title }) => [name, title])).to.deep.equal(tools.map((name, at) => [name, titles[at]]));
       for (const [at, tool] of tools.entries()) {
-        const { agent_id: _, ...args } = job();
+        const { inputSchema } = listed[at]!;
+        expect(inputSchema.properties).to.deep.include({ parameters: { type: 'object', properties: {} } });
+        expect(inputSchema.required).to.deep.equal(['task', 'max_cost_usdc']);
+        const { agent_id: _, ...args } = job({ parameters: {} });
         expect(await host.call(tool, args)).to.include({ agent_id: ids[at], result: names[at] });
       }
     }
+    const { status, body } = await mcp(`?agents=${market.callers[0]!.wallet.publicKey}`);
+    expect([status, body.error.details.issues[0].path]).to.deep.equal([400, 'agents']);
   });
 
   it('never reports an unknown outcome as failed: the call is repeated with its key, and paid once', async () => {

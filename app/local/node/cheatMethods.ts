@@ -5,10 +5,11 @@ import { z } from 'zod';
 import { inContext } from './accountMethods.ts';
 import type { Bank } from './bank.ts';
 import { epochInfo } from './clusterMethods.ts';
+import { LOADER } from './loaderJson.ts';
 import { SLOTS_PER_EPOCH } from './slots.ts';
 import { address, invalidParams, type Method, parse } from './wire.ts';
 
-const LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
+const LOADER_KEY = new PublicKey(LOADER);
 /** Header of the loader's ProgramData: u32 kind, u64 slot, and the authority as an Option. */
 const HEADER_BYTES = 45;
 const AUTHORITY_TAG_AT = 12;
@@ -33,7 +34,7 @@ export function cheatMethods(bank: Bank): Record<string, Method> {
   function load(program: PublicKey, binary: Buffer): void {
     // The VM ends the process if the bytes are not a program.
     if (binary.readUInt32BE(0) !== 0x7f454c46) throw invalidParams('the program is not an ELF file');
-    bank.svm.addProgramWithLoader(program.toBytes(), binary, LOADER.toBytes());
+    bank.svm.addProgramWithLoader(program.toBytes(), binary, LOADER_KEY.toBytes());
     bank.versions.forget(program.toBase58());
   }
 
@@ -75,7 +76,7 @@ export function cheatMethods(bank: Bank): Record<string, Method> {
       const binary = written.get(program.toBase58());
       if (binary) load(program, binary);
       written.delete(program.toBase58());
-      const [key] = PublicKey.findProgramAddressSync([program.toBytes()], LOADER);
+      const [key] = PublicKey.findProgramAddressSync([program.toBytes()], LOADER_KEY);
       const account = bank.svm.getAccount(key.toBytes());
       const data = account && Buffer.from(account.data());
       if (!account || !data || data.length < HEADER_BYTES) throw invalidParams(`there is no program ${program}`);

@@ -1,10 +1,10 @@
 /** A transaction's share of a block: the bytes that it loads, and its cost as block producers count it. */
 import type { PublicKey, VersionedMessage } from '@solana/web3.js';
 import type { Account, LiteSvm } from 'litesvm/dist/internal.js';
+import { LOADER } from './loaderJson.ts';
 
 /** Bytes counted for each account in addition to its data. */
 const ACCOUNT_BYTES = 64;
-const UPGRADEABLE_LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111';
 /** In a program of the upgradeable loader, offset of the address of its data: after u32 kind. */
 const PROGRAM_DATA_AT = 4;
 const ADDRESS_BYTES = 32;
@@ -26,8 +26,7 @@ export function loadedBytes(
     if (!account) continue;
     const data = account.data();
     total += ACCOUNT_BYTES + data.length;
-    if (data.length !== PROGRAM_DATA_AT + ADDRESS_BYTES || keyOf(account.owner()).toBase58() !== UPGRADEABLE_LOADER)
-      continue;
+    if (data.length !== PROGRAM_DATA_AT + ADDRESS_BYTES || keyOf(account.owner()).toBase58() !== LOADER) continue;
     const code = svm.getAccount(data.subarray(PROGRAM_DATA_AT));
     if (code) total += ACCOUNT_BYTES + code.data().length;
   }
