@@ -1,7 +1,8 @@
 /**
- * The wallet library with signers that are no keypair: one that exchanges bytes and signs slowly, and ones that refuse. Payments of the first are checked to the base unit. A refusal moves nothing. Wallets that a
- * person approves longer than a transaction is valid are asked once more, and nothing is charged twice: the payment is
- * gas there, because the program would accept it twice.
+ * The wallet library with signers that are no keypair: one that exchanges bytes and signs slowly, and ones that refuse.
+ * Payments of the first are checked to the base unit. A refusal moves nothing. Wallets that a person approves longer than
+ * a transaction is valid are asked once more, and nothing is charged twice: the payment is gas there, because the
+ * program would accept it twice.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Keypair, PublicKey, Transaction, type VersionedTransaction } from '@solana/web3.js';
