@@ -122,6 +122,11 @@ describe('the creator', function () {
       await page.getByText(`from ${min_price_usdc} to ${most.toFixed(2)} USDC`).waitFor();
       await page.getByText('and a cap on calls (now none), at once and without notice.').waitFor();
       await page.getByText(`a bond of ${dispute_bond_lamports / 1e9} SOL`).waitFor();
+      // Links to a part of the terms lead to that part, also before the terms are read.
+      const part = await page.getByRole('link', { name: 'Who can do what' }).getAttribute('href');
+      await page.goto(part!);
+      await page.waitForFunction(`Math.abs(document.querySelector('#roles')?.getBoundingClientRect().top - 80) < 8`);
+      await page.goBack();
       // The figures of the program, and the deposits that a listing has on the chain.
       expect({ ...constants }).to.include({
         slashMultiple: BigInt(terms.SLASH_MULTIPLE),
@@ -349,12 +354,12 @@ describe('the creator', function () {
       await calls.getByText('Completed', { exact: true }).waitFor();
       // The price without the fee of 1 %.
       await calls.getByText('earned 0.0495 USDC', { exact: true }).waitFor();
-      await page.getByLabel('Only refunded calls').click();
+      await page.getByLabel('Only failed calls').click();
       await calls.getByText('Completed', { exact: true }).waitFor({ state: 'detached' });
       // The filter and the tab are in the URL.
       await page.reload();
       await calls.getByText('Refunded 0.05 USDC').first().waitFor();
-      expect(await page.getByLabel('Only refunded calls').isChecked()).to.equal(true);
+      expect(await page.getByLabel('Only failed calls').isChecked()).to.equal(true);
       expect(await calls.getByText('Completed', { exact: true }).count()).to.equal(0);
       await calls.getByText(`Nothing to shout ${IMAGE}`).click();
       const fact = (label: string) => calls.locator('dt').filter({ hasText: label }).locator('+ dd');
@@ -470,7 +475,9 @@ describe('the creator', function () {
       await page.getByRole('tab', { name: 'Overview' }).click();
       // Twenty times the price, as far as the collateral reaches.
       const most = Math.min(1, Number(held) / 1e6).toFixed(2);
-      await page.getByText(`Up to ${most} USDC of its collateral is at stake. Reply now.`).waitFor();
+      await page
+        .getByText(`All of its collateral, ${most} USDC, is at stake, and any award pauses the agent. Reply now.`)
+        .waitFor();
       const own = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Your agents' });
       await own.filter({ hasText: /^Your agents\d+ disputes? without your reply$/ }).waitFor();
       expect(await own.getAttribute('aria-current')).to.equal('page');
@@ -479,7 +486,9 @@ describe('the creator', function () {
       await page.getByRole('link', { name: 'Read and reply' }).first().click();
       await page.waitForURL(`**/disputes/${executionId}`);
       await page.getByRole('region', { name: 'Evidence' }).getByText(complaint.trim()).waitFor();
-      await page.getByText(`Up to ${most} USDC of your collateral is at stake.`).waitFor();
+      await page
+        .getByText(`All of your collateral, ${most} USDC, is at stake, and any award pauses the agent.`)
+        .waitFor();
       await page
         .getByText(`Upheld: you lose up to ${most} USDC of your collateral, and any award pauses the agent.`)
         .waitFor();

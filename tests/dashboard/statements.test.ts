@@ -189,7 +189,7 @@ describe('the statements of a wallet', function () {
       const shown = (day: { executions: number; refunded: number }) =>
         `${day.executions}${day.refunded ? ` with ${day.refunded} refunded` : ''}`;
       const newest = `Today ${shown(today)}, yesterday ${shown(yesterday)} (UTC). `;
-      const calls = `Calls in the last 30 days${total.executions}${newest}${total.refunded} refunded in 30 days; `;
+      const calls = `Calls in the last 30 days${total.executions}${newest}Refunded in 30 days: ${total.refunded}. `;
       await figures.filter({ hasText: calls }).waitFor();
       expect(site.visitor.demo.agents.map(({ creator }) => creator)).to.include(wallet);
     }));

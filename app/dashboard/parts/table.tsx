@@ -55,7 +55,7 @@ export function Cell({ of: column, className, ...rest }: ComponentProps<'td'> & 
       data-column={column}
       className={cx(
         'max-sm:grid max-sm:grid-cols-[6rem_minmax(0,1fr)] max-sm:gap-x-3 max-sm:items-baseline max-sm:*:col-start-2 max-sm:*:justify-self-start',
-        'max-sm:before:text-faint max-sm:before:content-[attr(data-column)]',
+        'max-sm:before:whitespace-normal max-sm:before:text-faint max-sm:before:content-[attr(data-column)]',
         className,
       )}
       {...rest}

@@ -17,7 +17,7 @@ export function OpenIn({ name, count }: { name: string; count: number }) {
   );
 }
 
-/** More tabs than these are in two rows on a phone. */
+/** More tabs than these are in two columns on a phone. */
 const FITTING = 5;
 
 /** Within `Tabs.Root`; each tab has a value and a label. On a phone one row scrolls, first to the selected tab. */
@@ -34,7 +34,10 @@ export function TabLine({
     <Tabs.List
       ref={list}
       aria-label={label}
-      className={cx(TAB_ROW, tabs.length > FITTING && 'max-sm:grid max-sm:grid-cols-3 max-sm:*:justify-center')}
+      className={cx(
+        TAB_ROW,
+        tabs.length > FITTING && 'max-sm:grid max-sm:grid-cols-2 max-sm:*:justify-center max-sm:*:whitespace-normal',
+      )}
     >
       {tabs.map(([value, name, rest]) => (
         <Tabs.Trigger key={value} {...rest} value={value} className={TAB}>

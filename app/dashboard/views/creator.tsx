@@ -20,6 +20,7 @@ import { Introduction } from './listing/introduction.tsx';
 import { isDraftKept } from './listing/kept.ts';
 import { OpenDisputes } from './listing/openDisputes.tsx';
 import { heldCollateral, ownListingsQuery, sumUsdc, takenText } from './listing/own.ts';
+import type { ListingSearch } from './listing/search.ts';
 import { DisputeWebhook } from './webhooks/disputeWebhook.tsx';
 
 const POLL_MS = 60_000;
@@ -31,7 +32,7 @@ export default function View() {
   const { data } = useQuery({ ...ownListingsQuery, enabled: Boolean(wallet) });
   return (
     <>
-      <PageHead title="Your agents" about="Earnings, success and collateral of each of your agents.">
+      <PageHead title="Your agents" about="Earnings, calls and disputes of each of your agents.">
         {data && data.listings.length > 0 && (
           <>
             <StatementButton as="creator" />
@@ -104,12 +105,12 @@ function Figures({ listings }: { listings: readonly OwnListing[] }) {
       <Figure
         label="Earned in the last 30 days, after the fee"
         value={ofMonth(({ earned_usdc }) => formatAmount(earned_usdc))}
-        about={`${month ? newestOf(month, ({ earned_usdc }) => formatNumber(earned_usdc)) : ''}${formatAmount(earned)} in all`}
+        about={`${month ? newestOf(month, ({ earned_usdc }) => formatNumber(earned_usdc)) : ''}Since the first listing: ${formatAmount(earned)}.`}
       />
       <Figure
         label="Calls in the last 30 days"
         value={ofMonth(({ executions }) => formatCount(executions))}
-        about={`${month ? `${newestOf(month, callsOf)}${formatCount(month.total.refunded)} refunded in 30 days; ` : ''}${formatCount(count)} in all`}
+        about={`${month ? `${newestOf(month, callsOf)}Refunded in 30 days: ${formatCount(month.total.refunded)}. ` : ''}Calls since the first listing: ${formatCount(count)}.`}
       />
       <Figure
         label="Collateral held"
@@ -178,22 +179,22 @@ function List({ listings, agents, label }: ListProps) {
 function Row({ listing, agent }: { listing: OwnListing; agent: AgentSummary | undefined }) {
   const { agent_id, name, status, price_usdc, total_executions, earned_usdc, latest, open_disputes } = listing;
   const to = { to: '/creator/$agentId', params: { agentId: agent_id } } as const;
-  const inner = (tab: 'received' | 'disputes', count: number) =>
+  const inner = (search: ListingSearch, count: number) =>
     count === 0 ? (
       '0'
     ) : (
-      <Link {...to} search={{ tab }} className="relative z-1 underline underline-offset-2 hover:text-accent">
+      <Link {...to} search={search} className="relative z-1 underline underline-offset-2 hover:text-accent">
         {formatCount(count)}
       </Link>
     );
-  const warned = (tab: 'received' | 'disputes', count: number) =>
-    count === 0 ? '0' : <Badge tone="warn">{inner(tab, count)}</Badge>;
+  const warned = (search: ListingSearch, count: number) =>
+    count === 0 ? '0' : <Badge tone="warn">{inner(search, count)}</Badge>;
   const values: [column: (typeof AMOUNTS)[number], value: ReactNode][] = [
     ['Price', formatAmount(price_usdc)],
-    ['Calls', inner('received', total_executions)],
+    ['Calls', inner({ tab: 'received' }, total_executions)],
     ['Delivered', successOf(listing)],
-    ['Failed since yesterday', warned('received', latest.failed)],
-    ['Open disputes', warned('disputes', open_disputes)],
+    ['Failed since yesterday', warned({ tab: 'received', failed: true }, latest.failed)],
+    ['Open disputes', warned({ tab: 'disputes' }, open_disputes)],
     ['Earned since yesterday', formatAmount(latest.earned_usdc)],
     ['Earned in all', formatAmount(earned_usdc)],
   ];

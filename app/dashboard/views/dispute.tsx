@@ -217,9 +217,9 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
               <Result text={result} name={execution.execution_id} />
             )}
           </Fold>
+          {mayReply && <AtStake dispute={dispute} reader={reader} />}
           {mayReply && replies}
           {reader === 'admin' && isOpen && <Promised dispute={dispute} />}
-          {mayReply && <AtStake dispute={dispute} reader={reader} />}
           {found.others && <Others others={found.others} />}
         </div>
         {mayDecide && (

@@ -80,13 +80,9 @@ const LABELS: Record<Tab, string> = {
 
 function labelOf(tab: Tab, isChanged: boolean, disputes: number): ReactNode {
   if (tab === 'disputes') return <OpenIn name={LABELS.disputes} count={disputes} />;
-  const label = LABELS[tab];
-  // On a phone the first word is enough.
-  const end = label.search(/\W|$/);
   return (
     <span>
-      {label.slice(0, end)}
-      {end < label.length && <span className="max-sm:sr-only">{label.slice(end)}</span>}
+      {LABELS[tab]}
       {tab === 'edit' && isChanged && <span className="text-warn"> (unsaved)</span>}
     </span>
   );

@@ -8,6 +8,7 @@ import type { SpendStatement } from '../../sdk/wire/wire.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { type DayRange, download, faultOf, lastDays, RangeFields } from '../parts/range.tsx';
 import { SaveButton } from '../parts/saveButton.tsx';
+import { Segments } from '../parts/segments.tsx';
 import { StatementButton } from '../parts/statement.tsx';
 import { AtRight, Cell, Table } from '../parts/table.tsx';
 import { Trouble } from '../parts/trouble.tsx';
@@ -70,28 +71,14 @@ function Spend() {
           <Skeleton className="h-64 lg:h-32" />
         ))}
       <div className="flex flex-wrap items-center justify-between gap-3">
-        <fieldset className="flex rounded-lg border border-line bg-raised p-0.5" aria-label="Grouping">
-          {GROUPINGS.map((grouping) => (
-            <button
-              key={grouping}
-              type="button"
-              aria-pressed={by === grouping}
-              onClick={() =>
-                void navigate({
-                  search: grouping === 'agent' ? {} : { by: 'key' },
-                  replace: true,
-                  resetScroll: false,
-                })
-              }
-              className={cx(
-                'min-h-8 rounded-md px-3 text-sm',
-                by === grouping ? 'bg-accent-soft font-medium text-accent' : 'text-faint hover:text-ink',
-              )}
-            >
-              {BY[grouping]}
-            </button>
-          ))}
-        </fieldset>
+        <Segments
+          label="Grouping"
+          choices={GROUPINGS.map((grouping) => [grouping, BY[grouping]] as const)}
+          chosen={by}
+          onChoose={(grouping) =>
+            void navigate({ search: grouping === 'agent' ? {} : { by: 'key' }, replace: true, resetScroll: false })
+          }
+        />
         <div className="flex flex-wrap items-center gap-3">
           <SaveButton disabled={!isValid} work={save} failed="The file could not be downloaded">
             Daily sums as CSV

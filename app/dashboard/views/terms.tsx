@@ -1,6 +1,7 @@
 /** The marketplace's terms for everybody: fee and limits, who can change them, and the pending changes. */
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { Link } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect } from 'react';
 import { WALLET_CALL_FEES } from '../../sdk/wallet/usualAmounts.ts';
 import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
 import type { MarketplaceConfig } from '../../sdk/wire/procedures.ts';
@@ -22,10 +23,24 @@ import { Roles } from './terms/roles.tsx';
 // It reads the chain, which needs large modules.
 const Guardian = lazy(() => import('./terms/guardian.tsx'));
 
+const SECTIONS = {
+  calls: 'If you call',
+  disputes: 'Disputes',
+  listings: 'If you list an agent',
+  roles: 'Who can do what',
+  changes: 'Pending changes',
+  effects: 'Effect of changes',
+};
+
 export default function View() {
   const { data: config, error, refetch } = useQuery(configQuery);
   const { data: pending } = useQuery(changesQuery);
   const { wallet } = useSession();
+  const isRead = config !== undefined;
+  // The section of the URL may have been missing until now.
+  useEffect(() => {
+    if (isRead) document.getElementById(window.location.hash.slice(1))?.scrollIntoView();
+  }, [isRead]);
   return (
     <>
       <PageHead
@@ -36,6 +51,13 @@ export default function View() {
           </>
         }
       />
+      <nav aria-label="On this page" className="-mt-2 mb-6 flex flex-wrap gap-x-5 gap-y-2 text-sm">
+        {Object.entries(SECTIONS).map(([id, title]) => (
+          <Link key={id} to="/terms" hash={id} className="text-accent underline underline-offset-2">
+            {title}
+          </Link>
+        ))}
+      </nav>
       <div className="grid gap-6">
         {!config &&
           (error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-72" />)}
@@ -68,7 +90,7 @@ export default function View() {
 function Effects() {
   const names = Object.keys(EFFECTS) as (keyof typeof EFFECTS)[];
   return (
-    <Card className="grid gap-2 text-sm">
+    <Card id="effects" className="grid gap-2 text-sm">
       <h2 className="text-base font-semibold">Effect of changes</h2>
       <ul className="grid list-disc gap-1.5 pl-5">
         {[...new Set(Object.values(EFFECTS))].map((effect) => {
@@ -88,7 +110,7 @@ function Calls({ config }: { config: MarketplaceConfig }) {
   const service = config.x402_service_fee_usdc;
   const { data: deposits } = useQuery(depositsQuery);
   return (
-    <Card className="grid gap-4">
+    <Card id="calls" className="grid gap-4">
       <h2 className="font-semibold">If you call</h2>
       <p className="text-sm">
         You pay the price, and by wallet about {formatLamports(WALLET_CALL_FEES)} of network fees. No result: the price
@@ -137,7 +159,7 @@ function Calls({ config }: { config: MarketplaceConfig }) {
 function Listings({ config }: { config: MarketplaceConfig }) {
   const { data: deposits } = useQuery(depositsQuery);
   return (
-    <Card className="grid gap-4">
+    <Card id="listings" className="grid gap-4">
       <h2 className="font-semibold">If you list an agent</h2>
       <Facts
         rows={[
@@ -194,7 +216,7 @@ const Lines = ({ texts }: { texts: readonly string[] }) => (
 function Disputes({ config }: { config: MarketplaceConfig }) {
   const { data: deposits } = useQuery(depositsQuery);
   return (
-    <Card className="grid gap-4">
+    <Card id="disputes" className="grid gap-4">
       <h2 className="font-semibold">Disputes</h2>
       <Facts
         rows={[

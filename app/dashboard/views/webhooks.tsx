@@ -18,9 +18,9 @@ const POLL_MS = 5_000;
 
 const TITLE = 'Webhooks';
 const ABOUT =
-  'Your server is told when a call that you make starts or ends, a dispute is opened or decided, an agent of yours is ' +
-  'paused, or a key or the gas balance runs low. Each message is signed. Failed messages are retried for about 24 hours. An ' +
-  'endpoint whose messages fail without one success for 3 days is switched off.';
+  'Your server is told when a dispute is opened or ends; when an agent of yours is paused, has little collateral or a ' +
+  'new signing key; when a call that you make starts or ends; or when a key or the gas balance runs low. Each message is ' +
+  'signed. Failed messages are retried for about 24 hours. An endpoint whose messages fail without one success for 3 days is switched off.';
 
 export default function View() {
   const { wallet } = useSession();

@@ -52,10 +52,10 @@ const JOINED = sql.raw(`JOIN executions AS j ON j.execution_id = picked.id
 /** Ended calls; the states are literals, as in the partial index of each. */
 const RECEIVED = {
   all: sql.raw("state IN ('settled', 'refunding', 'refunded') AND dispatched_ms IS NOT NULL"),
-  failed: sql.raw("state IN ('refunding', 'refunded') AND dispatched_ms IS NOT NULL"),
+  refunded: sql.raw("state IN ('refunding', 'refunded') AND dispatched_ms IS NOT NULL"),
 };
 
-/** Newest first. Throws ApiError 404 for everybody but the listing's creator. */
+/** Newest first. `failed`: refunded, or with an upheld dispute. Throws ApiError 404 for everybody but the listing's creator. */
 export async function listReceived(
   { views }: Pick<ResultsDeps, 'views'>,
   wallet: string,
@@ -67,11 +67,16 @@ export async function listReceived(
   const older = last
     ? sql`AND created_ms <= ${last} AND (created_ms < ${last} OR execution_id < ${before})`
     : sql.raw('');
+  const newest = sql`SELECT execution_id AS id, created_ms FROM executions
+    WHERE listing = ${listing} AND ${RECEIVED[failed ? 'refunded' : 'all']} ${older}
+    ORDER BY created_ms DESC, execution_id DESC LIMIT ${limit + 1}`;
+  const upheld = sql`SELECT execution_id AS id, created_ms FROM executions
+    WHERE execution_id IN (SELECT execution_id FROM chain.disputes WHERE listing = ${listing} AND outcome = 'upheld')
+      AND state = 'settled' AND dispatched_ms IS NOT NULL ${older}`;
   const { rows } = await sql<CallRow>`
     SELECT ${COLUMNS} FROM (
-      SELECT execution_id AS id FROM executions
-      WHERE listing = ${listing} AND ${RECEIVED[failed ? 'failed' : 'all']} ${older}
-      ORDER BY created_ms DESC, execution_id DESC LIMIT ${limit + 1}) AS picked
+      SELECT id FROM (SELECT * FROM (${newest}) AS newest ${failed ? sql`UNION ALL ${upheld}` : sql``}) AS found
+      ORDER BY created_ms DESC, id DESC LIMIT ${limit + 1}) AS picked
     ${JOINED}
     ORDER BY j.created_ms DESC, j.execution_id DESC`.execute(views);
   return { calls: rows.slice(0, limit).map(toCall), has_more: rows.length > limit };

@@ -70,7 +70,7 @@ export const EVENT_MEANINGS: Record<EventType, string> = {
   'agent.paused': 'An agent of this wallet accepts no new calls.',
   'agent.signing_key_changed': 'An agent of this wallet has a new key for signing results.',
   'agent.collateral_low':
-    "A dispute left less than 125 % of the collateral that an agent's price requires, or, if the marketplace limits them, the agent's calls in one dispute window reached 80 % of what the collateral allows. Top it up before the agent stops.",
+    'An upheld dispute left less than 125 % of the collateral that the agent’s price requires. Or, where the marketplace caps calls, the agent has used more than 80 % of its cap. Top up before the agent stops.',
   'key.cap_near': 'An API key has spent 80 % of what it may spend in its period or in total.',
   'gas.low': 'The gas balance pays for fewer than 10 more calls.',
   'webhook.disabled': 'A webhook endpoint failed for 3 days and was disabled.',

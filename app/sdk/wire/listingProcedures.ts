@@ -209,7 +209,7 @@ export const listingProcedures = {
     access: 'session',
     input: z.strictObject({
       agent_id: Address,
-      /** Only refunded calls. */
+      /** Only failed calls: refunded ones, and those whose dispute was upheld. */
       failed: z.boolean().default(false),
       before: ExecutionId.optional(),
       limit: page.limit,

@@ -239,7 +239,7 @@ describe('pages of creators', () => {
     const answer = { http_status: 200n, body: Buffer.from('{'), is_cut: 1n, duration_ms: 12n, answered_ms: 1n };
     const given = (execution_id: string) => ({ execution_id });
 
-    it('returns ended calls, newest first, all or failed ones, before a call', async () => {
+    it('returns ended calls, newest first, all or failed ones, in pages', async () => {
       const { listing, session } = await addCreator();
       const dispatched_ms = BigInt(EPOCH * 1_000 + 5);
       const row = (at: number) => ({ wallet: newAddress(), listing, dispatched_ms, created_ms: BigInt(at) });
@@ -247,33 +247,42 @@ describe('pages of creators', () => {
       await world.addResult(paid, 'x'.repeat(20_000), { execution_time_ms: 40n });
       const failed: string[] = [];
       // Two calls at the same time.
-      for (const at of [2, 3, 3]) failed.push(await world.addJournal({ ...row(at), state: 'refunded', ...refund }));
+      for (const at of [2, 4, 4]) failed.push(await world.addJournal({ ...row(at), state: 'refunded', ...refund }));
       const answered = { execution_id: failed[0]!, ...answer };
       await world.ledger.insertInto('failed_answers').values(answered).execute();
-      const disputed = await world.addJournal({ ...row(4), state: 'settled' });
-      const record = { caller: newAddress(), listing, execution_id: disputed };
-      await world.addRecord({ ...record, status: 'disputed' });
-      await world.addDispute(record);
+      const addDisputed = async (at: number, status: 'disputed' | 'dispute_upheld', outcome: 'open' | 'upheld') => {
+        const execution_id = await world.addJournal({ ...row(at), state: 'settled' });
+        const record = { caller: newAddress(), listing, execution_id };
+        await world.addRecord({ ...record, status });
+        await world.addDispute({ ...record, outcome });
+        return execution_id;
+      };
+      const upheld = await addDisputed(3, 'dispute_upheld', 'upheld');
+      const disputed = await addDisputed(5, 'disputed', 'open');
       // A call that was not dispatched, one that has not ended, and one of another agent.
-      await world.addJournal({ ...row(5), dispatched_ms: null, state: 'refunded', ...refund });
-      await world.addJournal({ ...row(6), state: 'dispatched' });
-      await world.addJournal({ ...row(7), listing: await world.addListing(), state: 'settled' });
+      await world.addJournal({ ...row(6), dispatched_ms: null, state: 'refunded', ...refund });
+      await world.addJournal({ ...row(7), state: 'dispatched' });
+      await world.addJournal({ ...row(8), listing: await world.addListing(), state: 'settled' });
 
-      const all: string[] = [];
-      for (let before: string | undefined; ; before = all.at(-1)) {
-        const asked = { agent_id: listing, limit: 2, ...(before && { before }) };
-        const { calls, has_more } = await session.call('listings.calls', asked);
-        all.push(...idsOf(calls));
-        if (!has_more) break;
-      }
+      const inPages = async (filter: { failed: boolean }) => {
+        const ids: string[] = [];
+        for (let before: string | undefined; ; before = ids.at(-1)) {
+          const asked = { agent_id: listing, limit: 2, ...filter, ...(before && { before }) };
+          const { calls, has_more } = await session.call('listings.calls', asked);
+          ids.push(...idsOf(calls));
+          if (!has_more) return ids;
+        }
+      };
+      const all = await inPages({ failed: false });
       const [newest] = (await session.call('listings.calls', { agent_id: listing, limit: 1 })).calls;
       expect(newest).to.deep.include({ status: 'disputed', dispute: { outcome: 'open' } });
-      expect(all).to.deep.equal([disputed, ...failed.slice(1).sort().reverse(), failed[0], paid]);
+      expect(all).to.deep.equal([disputed, ...failed.slice(1).sort().reverse(), upheld, failed[0], paid]);
       const only = await session.call('listings.calls', { agent_id: listing, failed: true });
-      expect(idsOf(only.calls)).to.deep.equal(all.slice(1, 4));
+      expect(idsOf(only.calls)).to.deep.equal(all.slice(1, 5));
+      expect(await inPages({ failed: true })).to.deep.equal(all.slice(1, 5));
       const received_at = timeOf(EPOCH).replace('.000', '.005');
       const error = { code: 'execution_failed', message: 'Not JSON' };
-      expect(only.calls[2]).to.deep.equal({
+      expect(only.calls[3]).to.deep.equal({
         ...given(failed[0]!),
         ...{ status: 'failed', dispute: null, price_usdc: 0.25, earned_usdc: 0, refunded_usdc: 0.25 },
         ...{ task: 'a task', received_at, duration_ms: 12, http_status: 200, error },

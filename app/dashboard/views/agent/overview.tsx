@@ -249,7 +249,7 @@ function Record({ agent }: { agent: AgentFull }) {
             'Your money',
             <span key="money">
               Held by a program on Solana. It {PROGRAM_WORDS}{' '}
-              <Link to="/terms" className="text-accent underline underline-offset-2">
+              <Link to="/terms" hash="roles" className="text-accent underline underline-offset-2">
                 Who can do what
               </Link>
             </span>,

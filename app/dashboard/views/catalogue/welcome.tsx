@@ -87,7 +87,7 @@ function Answers({ isNew }: { isNew: boolean }) {
       <Explained term="Can I trust it?">
         The program that holds the price {PROGRAM_WORDS} The marketplace checks the creator’s signature of a result, not
         whether the result is right. Its admin decides disputes.{' '}
-        <Link to="/terms" className="text-accent underline underline-offset-2">
+        <Link to="/terms" hash="roles" className="text-accent underline underline-offset-2">
           Who can do what
         </Link>
       </Explained>

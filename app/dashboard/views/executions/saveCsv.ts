@@ -84,5 +84,5 @@ export async function saveReceivedCsv(agentId: string, failed: boolean): Promise
     if (!has_more) break;
     if (all.length >= MOST_CALLS) throw tooMany();
   }
-  await save(failed ? 'received-calls-without-result' : 'received-calls', RECEIVED_COLUMNS, all);
+  await save(failed ? 'failed-received-calls' : 'received-calls', RECEIVED_COLUMNS, all);
 }

@@ -40,8 +40,8 @@ export function Introduction() {
                 <a href="/examples/creator.go" className={LINK}>
                   Go
                 </a>
-                . Or ask the <Operator url={config.operator_contact} /> for the source: one command then creates a
-                project in TypeScript or Python. The{' '}
+                . Or use the kit for TypeScript or Python. It is in the source of this project, which the{' '}
+                <Operator url={config.operator_contact} /> gives you; one command there creates a server. The{' '}
                 <a href="/docs#creators" className={LINK}>
                   guide
                 </a>{' '}
@@ -128,11 +128,11 @@ export function Introduction() {
           <li>
             {pending && changeWords(pending.admin_delay_seconds, config.exposure_multiple)} Higher collateral counts for
             a listed agent when you change its price or resume it, and when a dispute takes from its collateral: you may
-            then have to top up. <TermsLink>Effect of changes</TermsLink>
+            then have to top up. <TermsLink hash="effects">Effect of changes</TermsLink>
           </li>
           <li>
             The holder of the upgrade authority can replace the program, and so change every rule and take collateral.
-            The admin can stop new calls. <TermsLink>Who can do what</TermsLink>
+            The admin can stop new calls. <TermsLink hash="roles">Who can do what</TermsLink>
           </li>
         </ul>
       </Answer>
@@ -158,7 +158,7 @@ export function Introduction() {
           <li>
             Of what is taken, the caller gets at most the price. You do not get the rest back: it is kept for callers of
             this agent whose later disputes its collateral cannot pay, and then goes to the marketplace’s treasury.{' '}
-            <TermsLink>When</TermsLink>
+            <TermsLink hash="disputes">When</TermsLink>
           </li>
           <li>
             If a dispute takes collateral and less than the minimum of its price is left, the agent is paused until you
@@ -176,8 +176,8 @@ export function Introduction() {
 
 const LINK = 'text-accent underline underline-offset-2';
 
-const TermsLink = ({ children }: { children: string }) => (
-  <Link to="/terms" className={LINK}>
+const TermsLink = ({ hash, children }: { hash: string; children: string }) => (
+  <Link to="/terms" hash={hash} className={LINK}>
     {children}
   </Link>
 );

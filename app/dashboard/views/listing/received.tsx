@@ -23,7 +23,7 @@ interface ReceivedProps {
   agentId: string;
   /** The id of the only call to show. */
   only: string | undefined;
-  /** Only refunded calls. */
+  /** Only failed calls. */
   failed: boolean;
   onFailed(failed: boolean): void;
 }
@@ -68,7 +68,7 @@ function Calls({ agentId, failed, onFailed }: Omit<ReceivedProps, 'only'>) {
           Ended calls, newest first. A caller can delete the request and the answer; the payment stays.
         </p>
         <div className="flex flex-wrap items-center gap-x-5 gap-y-3">
-          <Checkbox label="Only refunded calls" checked={failed} onChange={({ target }) => onFailed(target.checked)} />
+          <Checkbox label="Only failed calls" checked={failed} onChange={({ target }) => onFailed(target.checked)} />
           <SaveButton
             disabled={!calls?.length}
             work={async () => (await import('../executions/saveCsv.ts')).saveReceivedCsv(agentId, failed)}
@@ -81,7 +81,7 @@ function Calls({ agentId, failed, onFailed }: Omit<ReceivedProps, 'only'>) {
       {error && !data && <Trouble error={error} what="The calls" onRetry={refetch} />}
       {!calls && !error && <Skeleton className="h-64" />}
       {calls?.length === 0 && (
-        <Empty title={failed ? 'No call was refunded' : 'No calls yet'}>
+        <Empty title={failed ? 'No call has failed' : 'No calls yet'}>
           {failed ? null : 'Each call appears here once it is paid or refunded.'}
         </Empty>
       )}

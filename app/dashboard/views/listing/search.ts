@@ -7,7 +7,7 @@ export type Tab = (typeof TABS)[number];
 export interface ListingSearch {
   /** The overview if missing. */
   tab?: Exclude<Tab, 'overview'>;
-  /** Only refunded calls. */
+  /** Only failed calls. */
   failed?: true;
   /** Only the call with this id. */
   call?: string;

@@ -6,6 +6,7 @@ import { CallsChart, LatencyChart } from '../../parts/agentCharts.tsx';
 import { successOf } from '../../parts/badges.tsx';
 import { CHARTED_DAYS, Chart, DaySentences } from '../../parts/chart.tsx';
 import { nameOfDay } from '../../parts/days.ts';
+import { Segments } from '../../parts/segments.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Card, cx, Skeleton } from '../../parts/ui.tsx';
@@ -17,7 +18,7 @@ const RANGES = [7, 30, 90] as const;
 type Statistics = ProcedureOutput<'listings.statistics'>;
 
 export function Statistics({ agentId }: { agentId: string }) {
-  const [days, setDays] = useState<number>(30);
+  const [days, setDays] = useState<(typeof RANGES)[number]>(30);
   const { data, error, refetch } = useQuery({
     queryKey: ['listings', 'statistics', agentId, days],
     queryFn: () => call('listings.statistics', { agent_id: agentId, days }),
@@ -28,22 +29,12 @@ export function Statistics({ agentId }: { agentId: string }) {
     <section className="grid gap-4" aria-label="Statistics">
       <div className="flex flex-wrap items-center justify-between gap-3">
         <h2 className="text-lg font-semibold">Day by day</h2>
-        <fieldset className="flex rounded-lg border border-line bg-raised p-0.5" aria-label="Range">
-          {RANGES.map((range) => (
-            <button
-              key={range}
-              type="button"
-              aria-pressed={days === range}
-              onClick={() => setDays(range)}
-              className={cx(
-                'min-h-8 rounded-md px-3 text-sm tabular-nums',
-                days === range ? 'bg-accent-soft font-medium text-accent' : 'text-faint hover:text-ink',
-              )}
-            >
-              {range} days
-            </button>
-          ))}
-        </fieldset>
+        <Segments
+          label="Range"
+          choices={RANGES.map((range) => [range, `${range} days`] as const)}
+          chosen={days}
+          onChoose={(range) => setDays(range)}
+        />
       </div>
       {error ? (
         <Trouble error={error} what="The statistics" onRetry={refetch} />

@@ -96,7 +96,7 @@ export function Changes() {
   const changes = data?.changes.filter(({ change_id }) => !ended.includes(change_id));
   const hasSettings = changes?.some(({ subject, status }) => subject === 'settings' && status !== 'cancelled');
   return (
-    <Card className="grid gap-3" aria-label="Pending changes">
+    <Card id="changes" className="grid gap-3" aria-label="Pending changes">
       <div>
         <h2 className="font-semibold">Pending changes</h2>
         <p className="mt-1 text-sm text-faint">

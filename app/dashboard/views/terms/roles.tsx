@@ -9,7 +9,7 @@ import { explorerUrl } from '../../service.ts';
 export function Roles({ config, pending }: { config: MarketplaceConfig; pending: PendingChanges | undefined }) {
   const { admin, relay_authorities: relays } = config;
   return (
-    <Card className="grid gap-4">
+    <Card id="roles" className="grid gap-4">
       <h2 className="font-semibold">Who can do what</h2>
       <Facts
         rows={[

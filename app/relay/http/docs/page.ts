@@ -49,6 +49,11 @@ export const SECTIONS: [id: string, title: string][] = [
   ['reference', 'Reference'],
 ];
 
+/** The parts of the only section for creators. */
+const CREATOR_PARTS = [...GUIDE.matchAll(/<h3 id="(creators-[\w-]+|schemas-allowed)">(.*?)<\/h3>/g)].map(
+  ([, id, title]) => `<li><a href="#${id}">${title}</a></li>`,
+);
+
 /** Who the sections are for, by the first of each group. */
 const GROUPS: Record<string, string> = { keys: 'For callers', creators: 'For creators', webhooks: 'For both' };
 
@@ -91,7 +96,7 @@ export function createGuide(document: OpenApi, deployment: Deployment): string {
   return withApostrophes(`<div class="guide">
 <h1>Docs</h1>
 <nav aria-label="Contents"><div class="find"></div><details><summary>Contents</summary><ul>
-${SECTIONS.map(([id, title]) => `${GROUPS[id] ? `<li class="group">${GROUPS[id]}</li>` : ''}<li><a href="#${id}">${title}</a></li>`).join('\n')}
+${SECTIONS.map(([id, title]) => `${GROUPS[id] ? `<li class="group">${GROUPS[id]}</li>` : ''}<li><a href="#${id}">${title}</a>${id === 'creators' ? `<ul>${CREATOR_PARTS.join('')}</ul>` : ''}</li>`).join('\n')}
 </ul></details></nav>
 <div>
 ${guide}

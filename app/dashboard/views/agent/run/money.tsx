@@ -154,7 +154,7 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
         <li>
           The price goes into an escrow: an account of a program on Solana that has not been audited and can be
           replaced.{' '}
-          <Link to="/terms" className="text-accent underline underline-offset-2">
+          <Link to="/terms" hash="roles" className="text-accent underline underline-offset-2">
             Who can do what
           </Link>
         </li>
