@@ -11,7 +11,7 @@ import { Badge, Card, Facts, Note } from '../../parts/ui.tsx';
 import { Ago, formatCount, formatDuration, formatLamports, formatSpan, Id } from '../../parts/values.tsx';
 import { stateQuery } from '../../parts/waiting.tsx';
 import { changesQuery, configQuery } from '../../service.ts';
-import { Figures } from './figures.tsx';
+import { FailedLately, Figures } from './figures.tsx';
 import { HeldUsdc } from './heldUsdc.tsx';
 import { NeedsYou } from './needsYou.tsx';
 import { ARCHIVE_LATE, PROBLEM_WORDS, X402_FEES_LOW } from './problems.ts';
@@ -46,6 +46,7 @@ export function StateTab() {
       <div className="grid gap-3">
         {state.open_disputes > 0 && <NeedsYou count={state.open_disputes} />}
         <Problems problems={state.problems} warnings={warningsOf(state)} />
+        <FailedLately latest={state.latest} />
         <NoGuardian />
       </div>
       <Figures state={state} />
