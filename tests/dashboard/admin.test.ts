@@ -251,15 +251,16 @@ describe('the admin', function () {
         await chooseOwn(page, /^Admin\s*\d+ open$/);
         await page.getByRole('tab', { name: 'State', selected: true }).waitFor();
         await page.getByText('Needs you: 2 disputes').waitFor();
-        const decide = page.getByRole('link', { name: 'Read and decide' });
-        await decide.nth(1).waitFor();
-        expect(await decide.count()).to.equal(2);
+        // While a side may still write, nothing asks for a decision.
+        await page.getByText(/in 2 days .* The creator has not replied yet\./).waitFor();
+        await page.getByText(/in 2 days .* Neither side has written anything yet\./).waitFor();
+        expect(await page.getByRole('link', { name: 'Read', exact: true }).count()).to.equal(2);
         await page.getByRole('tab', { name: 'Disputes 2 open' }).waitFor();
         await page.goBack();
         const link = page.locator(`a[href*="${cases.rejected}"]`);
         const row = page.getByRole('row').filter({ has: link });
         expect(await row.textContent()).to.match(
-          /against[\s\S]*No reply[\s\S]*Evidence uploaded[\s\S]*0\.02 USDC[\s\S]*due in[\s\S]*Decide/,
+          /against[\s\S]*No reply[\s\S]*Evidence uploaded[\s\S]*0\.02 USDC[\s\S]*due in[\s\S]*Read/,
         );
         await link.click();
         await page.getByRole('region', { name: 'Evidence' }).getByText(EVIDENCE.trim()).waitFor();
@@ -340,6 +341,11 @@ describe('the admin', function () {
       site.visit(ADMIN, async (page) => {
         const before = await held();
         await page.goto(`/admin/disputes/${cases.upheld}`);
+        await page
+          .getByText(
+            'You set what the creator loses: at most 0.40 USDC of the collateral, and any award pauses the agent.',
+          )
+          .waitFor();
         await page.getByRole('radio', { name: 'Uphold' }).click();
         const field = page.getByLabel('Taken from the collateral, USDC');
         await page.getByText('At most 0.40 USDC. The price is 0.02 USDC.').waitFor();
@@ -373,9 +379,9 @@ describe('the admin', function () {
           callerLamports: before.callerLamports + BOND_LAMPORTS,
         });
         await page.getByText('A whisper is no echo.').waitFor();
-        const others = page.getByRole('list', { name: 'Other disputes of this caller' });
+        const others = page.getByRole('list', { name: 'Other disputes of this caller and this agent' });
         await others.locator(`a[href="/admin/disputes/${cases.rejected}"]`).waitFor();
-        await others.getByText(REASON).waitFor();
+        await others.getByText(`The admin’s reason: ${REASON}`).waitFor();
         await page.goto('/admin?tab=disputes&outcome=upheld');
         await page.locator(`a[href*="${cases.upheld}"]`).waitFor();
       }));

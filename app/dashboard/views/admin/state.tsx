@@ -107,7 +107,7 @@ function NoGuardian() {
     <Note>
       No guardian is set: if the admin’s key is stolen, nobody else can pause calls or cancel changes.{' '}
       <Link to="/admin" search={{ tab: 'settings' }} className="text-accent underline">
-        How to set one
+        Propose one in Settings
       </Link>
     </Note>
   );
