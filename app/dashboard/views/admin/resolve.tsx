@@ -66,7 +66,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
             isChosen={side === 'caller'}
             onChoose={() => setSide('caller')}
           >
-            {`The caller gets the bond and up to ${formatBaseUnits(stakes ? mostToCaller(stakes, price) : price)}.`}
+            {`The caller gets the bond${side === null ? ` of ${bondOf(dispute)} back` : ''} and up to ${formatBaseUnits(stakes ? mostToCaller(stakes, price) : price)}.`}
             {side === null &&
               stakes &&
               ` You set what the creator loses: at most ${formatBaseUnits(mostSlashed(stakes, price))} of the collateral${pauseGist(stakes, price)}.`}

@@ -74,7 +74,7 @@ function Problems({ problems, warnings }: Pick<State, 'problems'> & { warnings: 
   if (problems.length === 0 && warnings.length === 0)
     return (
       <p className="flex items-center gap-2 text-sm">
-        <span aria-hidden="true" className="size-2 rounded-full bg-good" />
+        <span aria-hidden="true" className="size-2 shrink-0 rounded-full bg-good" />
         The service works: it accepts, shows and settles calls.
       </p>
     );
