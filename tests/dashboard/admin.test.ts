@@ -45,10 +45,14 @@ describe('the admin', function () {
 
   it('sees what is lent, free, due and lost, records that are archived late, and the balance that payments by x402 need', () =>
     site.visit(ADMIN, async (page) => {
+      const { agent_id } = site.visitor.agent('csv-analyst');
       await page.route('**/trpc/operation.state', async (route) => {
         const response = await route.fetch();
         const json = await response.json();
-        const { lamports, x402 } = json.result.data;
+        const { lamports, x402, held } = json.result.data;
+        const latest = { paid: 7, refunded: 1, failed: 2, failing: 4, failing_agents: [agent_id] };
+        Object.assign(json.result.data, { latest });
+        Object.assign(held, { owed_usdc: 0.2, unclaimed_usdc: 0 });
         json.result.data.archive_waiting = { count: 7, oldest_seconds: 9_000, is_late: true };
         Object.assign(lamports, { lent: 4_050_000, lent_limit: 10_000_000_000, free: 9_995_950_000 });
         Object.assign(lamports, { due: 3_000_000, due_seconds: 600, unclaimed: 2_000_000, burnt_today: 5_000 });
@@ -66,6 +70,10 @@ describe('the admin', function () {
       await fact('Network fees that nobody paid, 24 hours').getByText('0.000005 SOL', { exact: true }).waitFor();
       await fact('Its balance').getByText('0.0015 SOL', { exact: true }).waitFor();
       await page.getByText('New calls by x402 are refused').waitFor();
+      const failed = page.getByText('2 of 8 calls since yesterday failed: csv-analyst and 3 more', { exact: true });
+      await failed.locator(`a[href="/agents/${agent_id}"]`).waitFor();
+      await fact('Awards not yet received by their callers').getByText('0.20 USDC', { exact: true }).waitFor();
+      expect(await page.getByText('Refunds not yet received').count()).to.equal(0);
       await fact('No new payments below').getByText('0.0020 SOL', { exact: true }).waitFor();
       await fact('Records to archive').getByText('7, the oldest for 2 hours 30 minutes', { exact: true }).waitFor();
       await page.getByText('Ended records are not archived in time').waitFor();
@@ -146,6 +154,10 @@ describe('the admin', function () {
         await until('the catalogue shows it', async () => (await isVerified()) === verified);
         await button.waitFor({ state: 'detached' });
       }
+      await page.getByLabel('Show').selectOption(was ? 'Without the badge' : 'With the badge');
+      await row.waitFor({ state: 'detached' });
+      await page.getByLabel('Show').selectOption(was ? 'With the badge' : 'Without the badge');
+      await row.waitFor();
     }));
 
   it('withdraws fees: treasury and account change by the same amount, and a failed withdrawal moves nothing', () =>
@@ -251,15 +263,16 @@ describe('the admin', function () {
         await chooseOwn(page, /^Admin\s*\d+ open$/);
         await page.getByRole('tab', { name: 'State', selected: true }).waitFor();
         await page.getByText('Needs you: 2 disputes').waitFor();
-        const decide = page.getByRole('link', { name: 'Read and decide' });
-        await decide.nth(1).waitFor();
-        expect(await decide.count()).to.equal(2);
+        // While a side may still write, nothing asks for a decision.
+        await page.getByText(/in 2 days .* The creator has not replied yet\./).waitFor();
+        await page.getByText(/in 2 days .* Neither side has written anything yet\./).waitFor();
+        expect(await page.getByRole('link', { name: 'Read', exact: true }).count()).to.equal(2);
         await page.getByRole('tab', { name: 'Disputes 2 open' }).waitFor();
         await page.goBack();
         const link = page.locator(`a[href*="${cases.rejected}"]`);
         const row = page.getByRole('row').filter({ has: link });
         expect(await row.textContent()).to.match(
-          /against[\s\S]*No reply[\s\S]*Evidence uploaded[\s\S]*0\.02 USDC[\s\S]*due in[\s\S]*Decide/,
+          /against[\s\S]*No reply[\s\S]*Evidence uploaded[\s\S]*0\.02 USDC[\s\S]*due in[\s\S]*Read/,
         );
         await link.click();
         await page.getByRole('region', { name: 'Evidence' }).getByText(EVIDENCE.trim()).waitFor();
@@ -340,6 +353,11 @@ describe('the admin', function () {
       site.visit(ADMIN, async (page) => {
         const before = await held();
         await page.goto(`/admin/disputes/${cases.upheld}`);
+        await page
+          .getByText(
+            'You set what the creator loses: at most 0.40 USDC of the collateral, and any award pauses the agent.',
+          )
+          .waitFor();
         await page.getByRole('radio', { name: 'Uphold' }).click();
         const field = page.getByLabel('Taken from the collateral, USDC');
         await page.getByText('At most 0.40 USDC. The price is 0.02 USDC.').waitFor();
@@ -373,9 +391,9 @@ describe('the admin', function () {
           callerLamports: before.callerLamports + BOND_LAMPORTS,
         });
         await page.getByText('A whisper is no echo.').waitFor();
-        const others = page.getByRole('list', { name: 'Other disputes of this caller' });
+        const others = page.getByRole('list', { name: 'Other disputes of this caller and this agent' });
         await others.locator(`a[href="/admin/disputes/${cases.rejected}"]`).waitFor();
-        await others.getByText(REASON).waitFor();
+        await others.getByText(`The admin’s reason: ${REASON}`).waitFor();
         await page.goto('/admin?tab=disputes&outcome=upheld');
         await page.locator(`a[href*="${cases.upheld}"]`).waitFor();
       }));
@@ -386,6 +404,12 @@ describe('the admin', function () {
         const done = page.getByRole('region', { name: 'Sign-ins, reads and saved reasons' });
         for (const what of ['Signed in on the page', 'Read evidence', 'Saved the reason for a decision'])
           await done.getByRole('cell', { name: what, exact: true }).first().waitFor();
+        await page.getByLabel('Show').selectOption('Reads');
+        await done
+          .getByRole('cell', { name: 'Signed in on the page', exact: true })
+          .first()
+          .waitFor({ state: 'detached' });
+        await done.getByRole('cell', { name: 'Read evidence', exact: true }).first().waitFor();
         const decided = page.getByRole('region', { name: 'Decisions and changes' });
         for (const [word, id] of Object.entries({ Rejected: cases.rejected, Upheld: cases.upheld })) {
           const row = decided.getByRole('row').filter({ has: page.locator(`[title="${id}"]`) });
@@ -413,6 +437,7 @@ describe('the admin', function () {
         });
         await page.goto('/admin?tab=creators');
         await page.getByText('also lists as Acme Bank').first().waitFor();
+        await page.getByText(/^\d+ in total, newest listing first$/).waitFor();
         for (const width of [PHONE.width, 1_024, 1_280]) {
           await page.setViewportSize({ width, height: 800 });
           await shownWhole(1);

@@ -3,7 +3,7 @@
  * cancels them.
  */
 import { join } from 'node:path';
-import { PublicKey } from '@solana/web3.js';
+import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { until } from '../harness/edge/until.ts';
@@ -24,11 +24,6 @@ describe('delayed changes of settings', function () {
     this.timeout(0);
     if (!requireChromium()) this.skip();
     site = await startSite();
-    const admin = join(site.dataDir, 'demo', 'admin.json');
-    const { command, demo } = site.visitor;
-    const { change_id } = await command(admin, 'admin', 'propose-change', '--guardian', demo.callers[1]!.wallet);
-    await command(admin, 'admin', 'apply-change', change_id);
-    await command(admin, 'admin', 'update-config', '--admin-delay-seconds', `${DELAY_SECONDS}`);
   });
   after(() => site?.browser.close());
 
@@ -39,6 +34,39 @@ describe('delayed changes of settings', function () {
   }
   const waiting = (page: Page) => page.getByRole('region', { name: 'Pending changes' });
   const showConfig = () => site.visitor.command(null, 'admin', 'config');
+
+  it('sets a guardian and the delay, which only grows, and proposes a relay authority', () =>
+    visit(site, ADMIN, async (page) => {
+      const { admin, ...before } = await showConfig();
+      const guardian = site.visitor.demo.callers[1]!.wallet;
+      const relay = Keypair.generate().publicKey.toBase58();
+      const propose = async (button: string, label: string, address: string) => {
+        await page.getByRole('button', { name: button }).click();
+        await dialog(page).getByLabel(label).fill(address);
+      };
+      await page.goto('/admin?tab=settings');
+      await propose('Propose a guardian …', 'Wallet of the guardian', admin);
+      await dialog(page).getByText('It must be the address of another wallet.').waitFor();
+      await dialog(page).getByLabel('Wallet of the guardian').fill(guardian);
+      await sign(page, 'Sign and propose');
+      await waiting(page).getByRole('button', { name: 'Apply …' }).click();
+      await sign(page, 'Sign and apply');
+      await waiting(page).getByText('Nothing is proposed.').waitFor();
+
+      await propose('Add a relay authority …', 'Address of the relay’s key', relay);
+      await sign(page, 'Sign and propose');
+      await waiting(page).locator(`[title="${relay}"]`).waitFor();
+      await waiting(page).getByRole('button', { name: 'Cancel the change …' }).click();
+      await sign(page, 'Sign and cancel');
+
+      await page.getByRole('button', { name: 'Raise the delay …' }).click();
+      await dialog(page).getByLabel('New delay', { exact: true }).fill('31');
+      await dialog(page).getByText('It must be from 1 second to 30 days.').waitFor();
+      await dialog(page).getByLabel('New delay', { exact: true }).fill('1');
+      await dialog(page).getByText('No delay → 1 day').waitFor();
+      await sign(page, 'Sign and raise');
+      expect(await showConfig()).to.deep.equal({ ...before, admin, guardian, admin_delay_seconds: DELAY_SECONDS });
+    }));
 
   it('announces a lower fee, shows it to everybody, and lets a stranger apply it once it is due', async () => {
     const { visitor } = site;

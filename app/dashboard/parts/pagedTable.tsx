@@ -10,7 +10,18 @@ interface PagedTableProps extends TableProps, Omit<UnreadProps, 'query'>, Omit<P
   empty: ReactNode;
 }
 
-export function PagedTable({ query, what, className, empty, page, size, onPage, names, ...table }: PagedTableProps) {
+export function PagedTable({
+  query,
+  what,
+  className,
+  empty,
+  page,
+  size,
+  order,
+  onPage,
+  names,
+  ...table
+}: PagedTableProps) {
   const total = query.data?.total;
   return (
     <>
@@ -19,7 +30,14 @@ export function PagedTable({ query, what, className, empty, page, size, onPage, 
       {Boolean(total) && (
         <div>
           <Table {...table} />
-          <Pages page={page} size={size} total={total!} onPage={onPage} {...(names && { names })} />
+          <Pages
+            page={page}
+            size={size}
+            total={total!}
+            onPage={onPage}
+            {...(order && { order })}
+            {...(names && { names })}
+          />
         </div>
       )}
     </>

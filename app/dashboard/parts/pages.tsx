@@ -9,6 +9,8 @@ export interface PagesProps {
   total: number;
   /** What is known about the listed ones; with their number, if they are all. */
   about?: string;
+  /** The default is for a list from new to old. */
+  order?: string;
   onPage(page: number): void;
   /** Names of the two links; the default is for a list from new to old. */
   names?: readonly [back: string, forth: string];
@@ -17,8 +19,9 @@ export interface PagesProps {
 /** The part of a list that a page shows, as the procedures take it. */
 export const pageOf = (page: number, size: number) => ({ limit: size, offset: (page - 1) * size });
 
-export function Pages({ page, size, total, about, onPage, names }: PagesProps) {
+export function Pages({ page, size, total, about, order, onPage, names }: PagesProps) {
   const [back, forth] = names ?? ['Newer', 'Older'];
+  const sorted = order ?? (names ? undefined : 'newest first');
   const first = (page - 1) * size + 1;
   const last = Math.min(page * size, total);
   return (
@@ -26,7 +29,7 @@ export function Pages({ page, size, total, about, onPage, names }: PagesProps) {
       <p className="tabular-nums" aria-live="polite">
         {total > size
           ? [`${formatCount(first)}–${formatCount(last)} of ${formatCount(total)}`, about].filter(Boolean).join('; ')
-          : (about ?? `${formatCount(total)} in total${names ? '' : ', newest first'}`)}
+          : (about ?? [`${formatCount(total)} in total`, sorted].filter(Boolean).join(', '))}
       </p>
       {total > size && (
         <div className="flex gap-2">

@@ -220,7 +220,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           {mayReply && <AtStake dispute={dispute} reader={reader} />}
           {mayReply && replies}
           {reader === 'admin' && isOpen && <Promised dispute={dispute} />}
-          {found.others && <Others others={found.others} />}
+          {found.others && <Others others={found.others} caller={dispute.caller} />}
         </div>
         {mayDecide && (
           <Card

@@ -233,7 +233,7 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
           ],
           [
             'Decision',
-            `The admin can decide at any time, should within ${formatSpan(DECISION_SECONDS)}, and tells both sides the reason. The decision is final.`,
+            `The admin can decide at any time and should within ${formatSpan(DECISION_SECONDS)}, and tells both sides the reason. The decision is final.`,
           ],
           ['Reply', 'The creator can read the evidence, and reply or replace the reply until the decision.'],
           [

@@ -33,6 +33,11 @@ interface Page {
   offset: number;
 }
 
+interface ActionsPage extends Page {
+  /** True: only reads. False: all others. */
+  reads?: boolean | undefined;
+}
+
 /** The dashboard polls every few seconds: repeated readings within this time share one row, from the first to the last. */
 const ONE_READING_MS = 10 * 60 * 1_000;
 /** Maximum rows counted from the page's offset on. */
@@ -67,7 +72,10 @@ export async function auditedReading<Value>(
   return audited(deps, action, read);
 }
 
-export async function listActions({ views }: AuditDeps, page: Page): Promise<ProcedureOutput<'operation.actions'>> {
+export async function listActions(
+  { views }: AuditDeps,
+  page: ActionsPage,
+): Promise<ProcedureOutput<'operation.actions'>> {
   const { rows, total } = await readActions(views, page, COUNTED);
   return {
     actions: rows.map(({ action_id, wallet, action, subject, begun_ms, ended_ms, outcome }) => ({

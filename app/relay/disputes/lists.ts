@@ -114,13 +114,14 @@ export async function listAllDisputes(
   return { disputes: disputes.map((dispute) => ({ ...dispute, task: null })), total };
 }
 
-/** Others that the caller opened: open ones, then the others, each newest first. Without tasks, as above. */
-export async function listOthersOfCaller(
+/** Others of a caller or a listing: open ones, then the others, each newest first. Without tasks, as above. */
+export async function listOthers(
   deps: DisputesDeps,
-  { caller, execution_id, limit }: { caller: string; execution_id: string; limit: number },
+  column: 'caller' | 'listing',
+  { value, execution_id, limit }: { value: string; execution_id: string; limit: number },
 ): Promise<DisputeSummary[]> {
   const { rows } = await sql<{ execution_id: string }>`SELECT execution_id FROM chain.disputes
-    WHERE caller = ${caller} AND execution_id <> ${execution_id}
+    WHERE ${sql.ref(column)} = ${value} AND execution_id <> ${execution_id}
     ORDER BY outcome <> 'open', opened_at DESC, execution_id LIMIT ${limit}`.execute(deps.views);
   const ids = rows.map((row) => row.execution_id);
   const found = new Map((await readViews(deps.views, ids)).map((row) => [row.execution_id, row]));

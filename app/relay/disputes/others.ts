@@ -2,9 +2,9 @@
 import { sql } from 'kysely';
 import type { DisputeOutcome, DisputeSummary, OtherDisputes } from '../../sdk/wire/procedures.ts';
 import { statisticsOf } from '../agents/ownListings.ts';
-import { type DisputesDeps, listOthersOfCaller } from './lists.ts';
+import { type DisputesDeps, listOthers } from './lists.ts';
 
-/** Disputes of the caller that are described. */
+/** Disputes of the caller, and of the agent, that are described. */
 const DESCRIBED = 5;
 
 /** Each dispute has cost a bond, so there are few. */
@@ -34,6 +34,7 @@ export async function readOthers(
     of_agent: await count('listing', agent_id),
     caller_executions: Number(calls ?? 0),
     agent_executions: Number(statistics?.total_executions ?? 0n),
-    first_of_caller: await listOthersOfCaller(deps, { caller, execution_id, limit: DESCRIBED }),
+    first_of_caller: await listOthers(deps, 'caller', { value: caller, execution_id, limit: DESCRIBED }),
+    first_of_agent: await listOthers(deps, 'listing', { value: agent_id, execution_id, limit: DESCRIBED }),
   };
 }

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import { countRows, readTogether } from '../../database/portable.ts';
+import { ADMIN_READS } from '../../sdk/wire/choices.ts';
 import type { LedgerDatabase, LedgerTables } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
@@ -49,15 +50,19 @@ export async function prolongReading(
   return numUpdatedRows > 0n;
 }
 
-/** A page, newest end first. The total counts up to `counted` beyond the offset. */
+/** A page, newest end first; with `reads`, only reads, or all others. The total counts up to `counted` beyond the offset. */
 export function readActions(
   views: Kysely<LedgerDatabase>,
-  { limit, offset }: { limit: number; offset: number },
+  { reads, limit, offset }: { reads?: boolean | undefined; limit: number; offset: number },
   counted: number,
 ): Promise<{ rows: LedgerTables['admin_actions'][]; total: number }> {
   return readTogether(views, async (moment) => {
     const last = sql<bigint>`coalesce(ended_ms, begun_ms)`;
-    const actions = moment.selectFrom('admin_actions').orderBy(last, 'desc').orderBy('action_id', 'desc');
+    const actions = moment
+      .selectFrom('admin_actions')
+      .$if(reads !== undefined, (all) => all.where('action', reads ? 'in' : 'not in', ADMIN_READS))
+      .orderBy(last, 'desc')
+      .orderBy('action_id', 'desc');
     const total = await countRows(moment, actions.select('action_id').limit(offset + counted));
     return { rows: await actions.selectAll().limit(limit).offset(offset).execute(), total };
   });

@@ -1,7 +1,7 @@
 /** The figures of /metrics and /ready that an operator needs at a glance, of this process and its ledger. */
 import { type Kysely, sql } from 'kysely';
 import type { OperationState } from '../../sdk/wire/procedures.ts';
-import { toTimeOfMs } from '../../sdk/wire/time.ts';
+import { DAY_MS, toTimeOfMs } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { Ready } from '../../sdk/wire/wire.ts';
 import type { NodeStatus } from '../chain/nodes.ts';
@@ -13,7 +13,8 @@ import { readDueDeliveries } from '../ledger/webhooks.ts';
 import type { SweepFigures } from '../sweeper/sweeper.ts';
 import type { RunwayStatus } from './runway.ts';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+/** Agents that are named at once. */
+const NAMED = 3;
 
 /** The figures of this process and its money. */
 export interface Operator {
@@ -61,20 +62,6 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
     .select((select) => select.fn.countAll<bigint>().as('open_disputes'))
     .where('outcome', '=', 'open')
     .executeTakeFirstOrThrow();
-  const { upheld } = await views
-    .selectFrom('chain.disputes')
-    .select((select) => select.fn.countAll<bigint>().as('upheld'))
-    .where('outcome', '=', 'upheld')
-    .executeTakeFirstOrThrow();
-  const { ended, successful } = await views
-    .selectFrom('chain.agent_statistics')
-    .select((select) => [
-      select.fn.sum<bigint | null>('ended_executions').as('ended'),
-      select.fn.sum<bigint | null>('successful_executions').as('successful'),
-    ])
-    .executeTakeFirstOrThrow();
-  // One whose dispute was upheld was settled, too, but counts as failed.
-  const settled = Number(successful ?? 0) + Number(upheld);
   return {
     problems: ready.problems,
     authorities: await readBalances(deps),
@@ -98,7 +85,7 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
     },
     ...(await readHeld(views)),
     executions_in_flight: ready.executions_in_flight,
-    ended_executions: { settled, refunded: Math.max(0, Number(ended ?? 0) - settled) },
+    latest: await readLatest(deps),
     oldest_unsettled: oldest
       ? {
           execution_id: oldest.execution_id,
@@ -126,7 +113,30 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
   };
 }
 
-/** One pass over the listings, and one over the executions that are open. */
+/** One search for each listing, because no index has the days of all. */
+async function readLatest({ views, now }: StateDeps): Promise<OperationState['latest']> {
+  const yesterday = BigInt(Math.floor(now() / DAY_MS) - 1);
+  const sumOf = (outcomes: string[]) =>
+    sql<bigint>`CAST(sum(CASE WHEN outcome IN (${sql.join(outcomes)}) THEN executions ELSE 0 END) AS BIGINT)`;
+  const { rows } = await sql<{ listing: string; ended: bigint; refunded: bigint; failed: bigint }>`
+    SELECT a.listing, CAST(sum(executions) AS BIGINT) AS ended, ${sumOf(['failed', 'refunded'])} AS refunded,
+      ${sumOf(['failed', 'dispute_upheld'])} AS failed
+    FROM chain.listings AS l CROSS JOIN chain.agent_days AS a
+    WHERE a.listing = l.listing AND a.day >= ${yesterday} GROUP BY a.listing`.execute(views);
+  const total = (figure: 'ended' | 'refunded' | 'failed') => rows.reduce((sum, row) => sum + Number(row[figure]), 0);
+  const failing = rows
+    .filter(({ failed }) => failed > 0n)
+    .sort((one, other) => Number(other.failed - one.failed) || (one.listing < other.listing ? -1 : 1));
+  return {
+    paid: total('ended') - total('refunded'),
+    refunded: total('refunded'),
+    failed: total('failed'),
+    failing: failing.length,
+    failing_agents: failing.slice(0, NAMED).map(({ listing }) => listing),
+  };
+}
+
+/** One pass over the listings, and one over what is open, owed and unclaimed. */
 async function readHeld(views: StateDeps['views']): Promise<Pick<OperationState, 'held' | 'listings'>> {
   const open = await views
     .selectFrom('chain.executions')
@@ -146,14 +156,38 @@ async function readHeld(views: StateDeps['views']): Promise<Pick<OperationState,
     ])
     .groupBy('status')
     .execute();
+  const { owed } = await views
+    .selectFrom('chain.disputes')
+    .select(sql<bigint>`CAST(coalesce(sum(owed), 0) AS BIGINT)`.as('owed'))
+    .where('outcome', '=', 'upheld')
+    .executeTakeFirstOrThrow();
+  const { unclaimed } = await views
+    .selectFrom('chain.unclaimed_refunds')
+    .select(sql<bigint>`CAST(coalesce(sum(amount), 0) AS BIGINT)`.as('unclaimed'))
+    .where('claimed_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  const paused = await views
+    .selectFrom('chain.listings')
+    .select('listing')
+    .where('status', '=', 'paused')
+    .orderBy('listed_at', 'desc')
+    .orderBy('listing')
+    .limit(NAMED)
+    .execute();
   const countOf = (name: string) => Number(listings.find(({ status }) => status === name)?.count ?? 0);
   return {
     held: {
       escrow_usdc: toUsdc(open.prices),
       collateral_usdc: toUsdc(listings.reduce((sum, one) => sum + one.left, 0n)),
       forfeited_usdc: toUsdc(listings.reduce((sum, one) => sum + one.forfeited, 0n)),
+      owed_usdc: toUsdc(owed),
+      unclaimed_usdc: toUsdc(unclaimed),
     },
-    listings: { active: countOf('active'), paused: countOf('paused') },
+    listings: {
+      active: countOf('active'),
+      paused: countOf('paused'),
+      paused_agents: paused.map(({ listing }) => listing),
+    },
   };
 }
 

@@ -83,5 +83,8 @@ export const MAX_LAG_SECONDS = 30;
 /** Largest evidence file of a dispute, bytes. */
 export const MAX_EVIDENCE_BYTES = 256 * 1024;
 
+/** The logged actions of the admin that only read. */
+export const ADMIN_READS: readonly string[] = ['disputes.queue', 'disputes.case', 'disputes.evidence'];
+
 /** The most other names of a creator that the admin's list shows. */
 export const MAX_OTHER_NAMES = 20;

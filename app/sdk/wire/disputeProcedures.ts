@@ -72,8 +72,9 @@ export const OtherDisputes = z.strictObject({
   of_agent: Outcomes,
   caller_executions: Count,
   agent_executions: Count,
-  /** Open ones, then the others, each newest first; at most 5, without tasks. */
+  /** Open ones, then the others, each newest first; at most 5 of each, without tasks. */
   first_of_caller: z.array(DisputeSummary),
+  first_of_agent: z.array(DisputeSummary),
 });
 export type OtherDisputes = z.infer<typeof OtherDisputes>;
 

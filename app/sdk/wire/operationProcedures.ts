@@ -152,12 +152,24 @@ export const OperationState = z.strictObject({
     collateral_usdc: Usdc,
     /** Taken by upheld disputes beyond their prices, and kept for other callers. */
     forfeited_usdc: Usdc,
+    /** Awards and refunds whose callers had no account that could receive them. */
+    owed_usdc: Usdc,
+    unclaimed_usdc: Usdc,
   }),
-  /** Listings that are not delisted. */
-  listings: z.strictObject({ active: Count, paused: Count }),
+  /** Listings that are not delisted, and the newest 3 of the paused ones. */
+  listings: z.strictObject({ active: Count, paused: Count, paused_agents: z.array(z.string()) }),
   executions_in_flight: Count,
-  /** Ended executions of all agents, by their first end: a dispute comes after a settlement. */
-  ended_executions: z.strictObject({ settled: Count, refunded: Count }),
+  /**
+   * Executions that ended since yesterday (UTC). `failed` counts against agents: refunded ones, and paid ones whose
+   * dispute was upheld. `failing` is the number of these agents; at most 3 are named, the one with most failures first.
+   */
+  latest: z.strictObject({
+    paid: Count,
+    refunded: Count,
+    failed: Count,
+    failing: Count,
+    failing_agents: z.array(z.string()),
+  }),
   oldest_unsettled: z.strictObject({ execution_id: z.string(), state: z.string(), age_seconds: Count }).nullable(),
   /**
    * Records that could be archived now; how long the oldest whose deposit the operator or a gas balance lent could have
@@ -236,11 +248,11 @@ export const operationProcedures = {
   /** Read from the chain at most 4 seconds ago. */
   'config.changes': { kind: 'query', access: 'public', input: z.void(), output: PendingChanges },
   'operation.state': { kind: 'query', access: 'admin', input: z.void(), output: OperationState },
-  /** The admin's actions through this service, by their end, newest first. */
+  /** The admin's actions through this service, by their end, newest first. With `reads`: only reads, or all others. */
   'operation.actions': {
     kind: 'query',
     access: 'admin',
-    input: z.strictObject(page).prefault({}),
+    input: z.strictObject({ reads: z.boolean().optional(), ...page }).prefault({}),
     output: z.strictObject({ actions: z.array(AdminAction), total: Count }),
   },
   /** The transactions of the admin and the guardian, from the index, newest first. */

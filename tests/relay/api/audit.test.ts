@@ -70,6 +70,12 @@ describe('the audit log of the admin', () => {
       actions: actions.slice(1, 3),
       total: 6,
     });
+    const reads = ['disputes.queue', 'disputes.evidence', 'disputes.case'];
+    for (const only of [true, false]) {
+      const found = await admin.call('operation.actions', { reads: only });
+      const matching = actions.filter(({ action }) => reads.includes(action) === only);
+      expect(found).to.deep.equal({ actions: matching, total: 3 });
+    }
     expect(await refusal((await signIn(caller)).call('operation.actions'))).to.include({ code: 'not_admin' });
   });
 

@@ -309,7 +309,7 @@ describe('disputes at /trpc', () => {
       const { wallet, listing, execution_id } = await addDisputed();
       const { execution_id: rejected } = await add(wallet, await world.addListing(), { outcome: 'rejected' });
       const { execution_id: open } = await add(wallet, listing);
-      await add(newAddress(), listing, { outcome: 'upheld' });
+      const { execution_id: upheld } = await add(newAddress(), listing, { outcome: 'upheld' });
       const { others, ...found } = await (await signIn(ADMIN)).call('disputes.case', { execution_id });
       // This relay has not started it.
       expect([found.task, found.parameters, found.receipt]).to.deep.equal([null, null, null]);
@@ -317,8 +317,13 @@ describe('disputes at /trpc', () => {
         [open, 'open', null],
         [rejected, 'rejected', null],
       ]);
-      expect({ ...others, first_of_caller: [] }).to.deep.equal({
+      expect(others!.first_of_agent.map((one) => [one.execution_id, one.outcome, one.task])).to.deep.equal([
+        [open, 'open', null],
+        [upheld, 'upheld', null],
+      ]);
+      expect({ ...others, first_of_caller: [], first_of_agent: [] }).to.deep.equal({
         first_of_caller: [],
+        first_of_agent: [],
         caller_executions: 3,
         of_caller: { open: 1, rejected: 1, upheld: 0, lapsed: 0 },
         of_agent: { open: 1, rejected: 0, upheld: 1, lapsed: 0 },

@@ -27,10 +27,10 @@ describe('operation.state', () => {
       runway_hours: 120.5,
       lamports_per_call: 10_000,
       lamports: { ...free, ...unused },
-      held: { escrow_usdc: 0, collateral_usdc: 0, forfeited_usdc: 0 },
-      listings: { active: 0, paused: 0 },
+      held: { escrow_usdc: 0, collateral_usdc: 0, forfeited_usdc: 0, owed_usdc: 0, unclaimed_usdc: 0 },
+      listings: { active: 0, paused: 0, paused_agents: [] },
       executions_in_flight: 3,
-      ended_executions: { settled: 0, refunded: 0 },
+      latest: { paid: 0, refunded: 0, failed: 0, failing: 0, failing_agents: [] },
       oldest_unsettled: null,
       archive_waiting: null,
       webhooks_waiting: { count: 0, oldest_seconds: 0 },
@@ -64,12 +64,20 @@ describe('operation.state', () => {
     for (const outcome of ['open', 'open', 'lapsed', 'upheld'] as const) {
       const status = outcome === 'upheld' ? 'dispute_upheld' : 'disputed';
       const execution_id = await world.addRecord({ ...execution, status });
-      await world.addDispute({ ...execution, execution_id, outcome });
+      const owed = outcome === 'upheld' ? 200_000n : 0n;
+      await world.addDispute({ ...execution, execution_id, outcome, owed });
     }
     // Of the creator's fault, and of the caller's.
     for (const reason of [0n, 4n]) await world.addRecord({ ...execution, status: 'refunded', reason });
     await world.addRecord({ ...execution, status: 'open', price: 70_000n });
-    await world.addListing({ status: 'paused', deposited: 9_000_000n, slashed: 2_000_000n, forfeited: 1_500_000n });
+    await world.addUnclaimed({ source: newAddress(), amount: 300_000n });
+    await world.addUnclaimed({ source: newAddress(), amount: 400_000n, claimed_at: 2n });
+    const paused = await world.addListing({
+      status: 'paused',
+      deposited: 9_000_000n,
+      slashed: 2_000_000n,
+      forfeited: 1_500_000n,
+    });
     await world.addListing({ status: 'delisted', deposited: 4_000_000n });
     await world.addListing({ status: 'delisted', deposited: 8_000_000n, collateral_returned: 1n });
     const records = { archivableRecords: 5, oldestArchivableSeconds: 4, isLate: true };
@@ -80,8 +88,9 @@ describe('operation.state', () => {
     });
     await world.ledger.insertInto('webhook_deliveries').values(deliveries).execute();
     const { lamports, oldest_unsettled, archive_waiting, webhooks_waiting, x402, ...counts } = await state();
-    expect(counts.held).to.deep.equal({ escrow_usdc: 0.07, collateral_usdc: 16, forfeited_usdc: 1.5 });
-    expect(counts.listings).to.deep.equal({ active: 1, paused: 1 });
+    const held = { escrow_usdc: 0.07, collateral_usdc: 16, forfeited_usdc: 1.5, owed_usdc: 0.2, unclaimed_usdc: 0.3 };
+    expect(counts.held).to.deep.equal(held);
+    expect(counts.listings).to.deep.equal({ active: 1, paused: 1, paused_agents: [paused] });
     expect(archive_waiting).to.deep.equal({ count: 5, oldest_seconds: 4, is_late: true });
     expect(webhooks_waiting).to.deep.equal({ count: 2, oldest_seconds: 61 });
     const payer = { fee_payer: address, lamports: 90_000_000, min_lamports: 10_000_000 };
@@ -91,7 +100,8 @@ describe('operation.state', () => {
       ...{ unclaimed: 34, locked: 9, archivable: 8, archived: 7, burnt_today: 5_000 },
     });
     expect(oldest_unsettled).to.deep.equal({ execution_id: oldest, state: 'dispatched', age_seconds: 61 });
-    expect(counts).to.deep.include({ open_disputes: 2, ended_executions: { settled: 4, refunded: 2 } });
+    const latest = { paid: 4, refunded: 2, failed: 2, failing: 1, failing_agents: [listing] };
+    expect(counts).to.deep.include({ open_disputes: 2, latest });
   });
 
   it('reports the state of the ledger while the node does not answer', async () => {

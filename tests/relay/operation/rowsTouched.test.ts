@@ -16,7 +16,7 @@ import { keepMetadata } from '../../../app/relay/agents/pendingMetadata.ts';
 import { listReceived } from '../../../app/relay/calls/received.ts';
 import { readSpend } from '../../../app/relay/calls/spend.ts';
 import { readStatement } from '../../../app/relay/calls/statements.ts';
-import { listAllDisputes, listOthersOfCaller, listOwnDisputes } from '../../../app/relay/disputes/lists.ts';
+import { listAllDisputes, listOthers, listOwnDisputes } from '../../../app/relay/disputes/lists.ts';
 import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import { readUnknownDeposits } from '../../../app/relay/ledger/lenders.ts';
@@ -281,7 +281,11 @@ describe('rows that the API touches', () => {
       for (const wallet of [WALLET, addressOf('creator', 1)]) await listOwnDisputes(deps, wallet, PAGE, FEW);
       for (const outcome of [undefined, 'open', 'upheld'] as const)
         await listAllDisputes(deps, { ...PAGE, outcome }, FEW);
-      await listOthersOfCaller(deps, { caller: WALLET, execution_id: idOf(40), limit: FEW });
+      for (const [column, value] of [
+        ['caller', WALLET],
+        ['listing', addressOf('listing', 1)],
+      ] as const)
+        await listOthers(deps, column, { value, execution_id: idOf(40), limit: FEW });
       await creator.call('keys.list');
       for (const [name, work] of Object.entries(WORK)) {
         const before = recorded.ran.length;

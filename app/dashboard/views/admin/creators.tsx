@@ -15,7 +15,8 @@ import { Badge, Button, Empty, Input } from '../../parts/ui.tsx';
 import { Day, formatCount, formatList, Id, shorten } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { countWords } from '../disputes/others.tsx';
-import { PAGE_SIZE } from './search.ts';
+import { PAGE_SIZE, parseAdminSearch } from './search.ts';
+import { Which } from './which.tsx';
 
 const HEAD = [
   'Creator',
@@ -36,13 +37,13 @@ const REFRESH_MS = 5_000;
 const TYPING_MS = 300;
 
 export function CreatorsTab() {
-  const { q, page = 1 } = useSearch({ from: '/admin' });
+  const { q, verified, page = 1 } = useSearch({ from: '/admin' });
   const navigate = useNavigate({ from: '/admin' });
   const [text, setText] = useState(q ?? '');
   const [chosen, setChosen] = useState<CreatorSummary | null>(null);
   const query = useQuery({
-    queryKey: ['creators.list', q, page],
-    queryFn: () => call('creators.list', { ...(q && { q }), ...pageOf(page, PAGE_SIZE) }),
+    queryKey: ['creators.list', q, verified, page],
+    queryFn: () => call('creators.list', { ...(q && { q }), verified, ...pageOf(page, PAGE_SIZE) }),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
@@ -53,11 +54,11 @@ export function CreatorsTab() {
     const words = text.trim();
     if (words === (q ?? '')) return;
     const timer = setTimeout(
-      () => void navigate({ search: { tab: 'creators', ...(words && { q: words }) }, replace: true }),
+      () => void navigate({ search: parseAdminSearch({ tab: 'creators', q: words, verified }), replace: true }),
       TYPING_MS,
     );
     return () => clearTimeout(timer);
-  }, [text, q, navigate]);
+  }, [text, q, verified, navigate]);
 
   return (
     <div className="grid gap-5">
@@ -65,7 +66,7 @@ export function CreatorsTab() {
         The badge “Verified wallet” tells callers that you have checked who owns the wallet. It vouches neither for the
         name shown nor for the answers.
       </p>
-      <div className="w-full sm:w-80">
+      <div className="grid gap-4 sm:grid-cols-[20rem_14rem]">
         <Input
           label="Find a creator"
           type="search"
@@ -73,6 +74,11 @@ export function CreatorsTab() {
           value={text}
           maxLength={100}
           onChange={(event) => setText(event.target.value)}
+        />
+        <Which
+          value={verified}
+          words={['All', 'With the badge', 'Without the badge']}
+          onChange={(value) => void navigate({ search: parseAdminSearch({ tab: 'creators', q, verified: value }) })}
         />
       </div>
       <PagedTable
@@ -84,13 +90,16 @@ export function CreatorsTab() {
         what="The creators"
         className="h-64"
         empty={
-          <Empty title={q ? 'No creator matches this search' : 'No creators yet'}>
-            {q ? 'Try fewer words, or the full wallet address.' : 'A creator appears here with the first listing.'}
+          <Empty title={q || verified !== undefined ? 'No creator matches this search' : 'No creators yet'}>
+            {q
+              ? 'Try fewer words, or the full wallet address.'
+              : verified === undefined && 'A creator appears here with the first listing.'}
           </Empty>
         }
         page={page}
         size={PAGE_SIZE}
         names={['Previous', 'Next']}
+        order="newest listing first"
         onPage={(next) => void navigate({ search: (before) => ({ ...before, page: next }) })}
       >
         {query.data?.creators.map((creator) => (

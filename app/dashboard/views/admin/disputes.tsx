@@ -12,7 +12,7 @@ import { Badge, buttonStyle, Empty, Select } from '../../parts/ui.tsx';
 import { Id, shorten, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { useCreatorName } from '../disputes/creatorName.ts';
-import { Due } from './due.tsx';
+import { Due, useMayWait } from './due.tsx';
 import { PAGE_SIZE } from './search.ts';
 
 /** Poll interval, ms. The list reads the index, which follows the chain. */
@@ -85,6 +85,7 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
   const { execution_id, outcome, answer_due_at, resolved_at } = dispute;
   const creator = useCreatorName(dispute);
   const isOpen = outcome === 'open';
+  const isToDecide = !useMayWait(dispute) && isOpen;
   return (
     <tr>
       <td className="min-w-56">
@@ -131,9 +132,9 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
         <Link
           to="/admin/disputes/$executionId"
           params={{ executionId: execution_id }}
-          className={buttonStyle(isOpen ? 'primary' : 'plain', true)}
+          className={buttonStyle(isToDecide ? 'primary' : 'plain', true)}
         >
-          {isOpen ? 'Decide' : 'Read'}
+          {isToDecide ? 'Decide' : 'Read'}
           <span className="sr-only">: dispute {shorten(execution_id)}</span>
         </Link>
       </td>

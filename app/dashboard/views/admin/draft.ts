@@ -25,18 +25,22 @@ export type FieldName =
 
 export type Draft = Record<FieldName, string> & { tiers: TierDraft[] };
 
-/** A setting of one number: its name, its input format, and its bounds. */
-export interface SettingField {
-  name: FieldName;
-  label: string;
-  about: string;
-  /** When a change counts, and for whom. */
-  effect: string;
+/** The input format of a number, and its bounds. */
+interface Bounds {
   min: bigint;
   max: bigint;
   parse(text: string): bigint;
   /** As text with a unit, such as `3 days`. */
   show(value: bigint): string;
+}
+
+/** A setting of one number. */
+export interface SettingField extends Bounds {
+  name: FieldName;
+  label: string;
+  about: string;
+  /** When a change counts, and for whom. */
+  effect: string;
   /** True for a time, as a number and a unit. */
   isSpan?: boolean;
 }
@@ -69,6 +73,14 @@ function parsePercent(text: string): bigint {
 
 const showUsdc = (value: bigint) => `${formatUsdc(value)} USDC`;
 const showSpan = (value: bigint) => formatSpan(Number(value));
+
+/** The delay of changes, which only grows. */
+export const delayField = (limits: Limits, now: number): Bounds => ({
+  min: BigInt(now + 1),
+  max: BigInt(limits.adminDelaySecondsMax),
+  parse: parseSpan,
+  show: showSpan,
+});
 
 export function fieldsOf(limits: Limits): SettingField[] {
   const seconds = { parse: parseSpan, show: showSpan, isSpan: true };
@@ -172,7 +184,7 @@ export function draftOf(config: Settings): Draft {
 }
 
 /** The fault of a field's text; null if there is none. */
-export function faultOf(field: SettingField, text: string): string | null {
+export function faultOf(field: Bounds, text: string): string | null {
   return read(() => {
     const value = field.parse(text.trim());
     if (value < field.min || value > field.max)

@@ -29,6 +29,12 @@ export function unheardWords({ has_evidence, reply }: DisputeSummary): string | 
   return reply === null ? 'The creator has not replied yet' : null;
 }
 
+/** True while a side has not been heard and there is time to wait for it. */
+export function useMayWait(dispute: DisputeSummary): boolean {
+  const left = useSecondsLeft(dispute);
+  return dispute.outcome === 'open' && unheardWords(dispute) !== null && left > SOON_SECONDS;
+}
+
 /** The same, and until when there is time to wait. */
 export function Unheard({ dispute }: { dispute: DisputeSummary }) {
   const left = useSecondsLeft(dispute);

@@ -1,7 +1,10 @@
 /** The admin's large figures: how long the SOL lasts, calls, and agents. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { OperationState } from '../../../sdk/wire/operationProcedures.ts';
 import { Figure } from '../../parts/ui.tsx';
-import { formatCount, formatSpan } from '../../parts/values.tsx';
+import { formatCount, formatSpan, shorten } from '../../parts/values.tsx';
+import { agentQuery } from '../../service.ts';
 
 const HOUR_SECONDS = 3_600;
 /** Above this, only "over a year" is shown. */
@@ -13,7 +16,7 @@ function runwayOf({ runway_hours }: OperationState): string {
 }
 
 export function Figures({ state }: { state: OperationState }) {
-  const { oldest_unsettled: oldest, ended_executions: ended, listings } = state;
+  const { oldest_unsettled: oldest, latest, listings } = state;
   return (
     <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
       <Figure
@@ -27,15 +30,65 @@ export function Figures({ state }: { state: OperationState }) {
         about={oldest ? `The oldest for ${formatSpan(oldest.age_seconds)}` : 'No unsettled calls'}
       />
       <Figure
-        label="Finished calls"
-        value={formatCount(ended.settled + ended.refunded)}
-        about={`${formatCount(ended.settled)} paid, ${formatCount(ended.refunded)} refunded`}
+        label="Calls ended since yesterday"
+        value={formatCount(endedOf(latest))}
+        about={`${formatCount(latest.paid)} paid, ${formatCount(latest.refunded)} refunded`}
       />
       <Figure
         label="Listed agents"
         value={formatCount(listings.active + listings.paused)}
-        about={listings.paused === 0 ? 'None is paused' : `${formatCount(listings.paused)} paused`}
+        about={
+          listings.paused === 0 ? (
+            'None is paused'
+          ) : (
+            <>
+              {formatCount(listings.paused)} paused
+              <Agents ids={listings.paused_agents} total={listings.paused} />
+            </>
+          )
+        }
       />
     </div>
+  );
+}
+
+const endedOf = ({ paid, refunded }: OperationState['latest']): number => paid + refunded;
+
+/** Calls that count against their agents; nothing if there are none. */
+export function FailedLately({ latest }: { latest: OperationState['latest'] }) {
+  const { failed, failing, failing_agents } = latest;
+  if (failed === 0) return null;
+  return (
+    <p className="flex items-baseline gap-2 text-sm">
+      <span aria-hidden="true" className="size-2 shrink-0 rounded-full bg-warn" />
+      <span>
+        {formatCount(failed)} of {formatCount(endedOf(latest))} calls since yesterday failed
+        <Agents ids={failing_agents} total={failing} />
+      </span>
+    </p>
+  );
+}
+
+/** Such as `: csv-analyst, web-fetch, echo and 9 more`. */
+function Agents({ ids, total }: { ids: string[]; total: number }) {
+  return (
+    <>
+      {ids.map((id, index) => (
+        <span key={id}>
+          {index === 0 ? ': ' : ', '}
+          <AgentLink id={id} />
+        </span>
+      ))}
+      {total > ids.length && ` and ${formatCount(total - ids.length)} more`}
+    </>
+  );
+}
+
+function AgentLink({ id }: { id: string }) {
+  const { data: agent } = useQuery(agentQuery(id));
+  return (
+    <Link to="/agents/$agentId" params={{ agentId: id }} className="text-accent underline">
+      {agent?.name ?? shorten(id)}
+    </Link>
   );
 }

@@ -5,7 +5,6 @@ import type { OperationState } from '../../../sdk/wire/operationProcedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { formatNumber, formatterOf } from '../../parts/amount.ts';
 import { Card } from '../../parts/ui.tsx';
-import { formatCount } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { readAccounts, tokenOf } from '../../wallet/accounts.ts';
 
@@ -27,24 +26,21 @@ function useTreasury(): number | null | undefined {
   return data;
 }
 
-export function HeldUsdc({ state: { held, listings } }: { state: OperationState }) {
+export function HeldUsdc({ state: { held } }: { state: OperationState }) {
   const treasury = useTreasury();
-  const agents = listings.active + listings.paused;
-  const { escrow_usdc: escrow, collateral_usdc: collateral, forfeited_usdc: kept } = held;
-  const sum = toUsdc(parseUsdc(escrow) + parseUsdc(collateral) + parseUsdc(kept));
-  const amount = formatterOf([escrow, collateral, kept, sum]);
+  const rows = [
+    ['Escrow of calls in progress', held.escrow_usdc],
+    ['Collateral, also of delisted agents until it is returned', held.collateral_usdc],
+    ['Kept from awards, for later callers', held.forfeited_usdc],
+    held.owed_usdc > 0 && ['Awards not yet received by their callers', held.owed_usdc],
+    held.unclaimed_usdc > 0 && ['Refunds not yet received by their callers', held.unclaimed_usdc],
+  ].filter((row) => row !== false) as [string, number][];
+  const sum = toUsdc(rows.reduce((total, [, held]) => total + parseUsdc(held), 0n));
+  const amount = formatterOf([...rows.map(([, held]) => held), sum]);
   return (
     <Card className="grid content-start gap-4">
       <h2 className="font-semibold">USDC held</h2>
-      <Amounts
-        title="Held for others"
-        rows={[
-          ['Escrow of calls in progress', amount(escrow)],
-          [`Collateral of ${formatCount(agents)} listed ${agents === 1 ? 'agent' : 'agents'}`, amount(collateral)],
-          ['Kept from awards, for later callers', amount(kept)],
-        ]}
-        total={amount(sum)}
-      />
+      <Amounts title="Held for others" rows={rows.map(([label, held]) => [label, amount(held)])} sum={amount(sum)} />
       <Amounts title="The marketplace’s own" rows={[['Treasury', treasury == null ? '–' : formatNumber(treasury)]]} />
       <Link to="/admin" search={{ tab: 'settings' }} className="justify-self-start text-sm text-accent underline">
         Withdraw in Settings
@@ -56,11 +52,12 @@ export function HeldUsdc({ state: { held, listings } }: { state: OperationState 
 interface AmountsProps {
   title: string;
   rows: readonly (readonly [label: string, amount: string])[];
-  total?: string;
+  /** Payments by x402 that wait for their call are not in it: the index does not know which are paid. */
+  sum?: string;
 }
 
 /** Amounts below each other, with their points aligned. */
-function Amounts({ title, rows, total }: AmountsProps) {
+function Amounts({ title, rows, sum }: AmountsProps) {
   return (
     <div>
       <h3 className="text-sm font-medium">{title}</h3>
@@ -71,10 +68,10 @@ function Amounts({ title, rows, total }: AmountsProps) {
             <dd className="whitespace-nowrap tabular-nums">{amount} USDC</dd>
           </div>
         ))}
-        {total && (
+        {sum && (
           <div className="mt-1 flex justify-between gap-x-4 border-t border-line pt-2 font-semibold">
-            <dt>Total</dt>
-            <dd className="whitespace-nowrap tabular-nums">{total} USDC</dd>
+            <dt>Sum of these</dt>
+            <dd className="whitespace-nowrap tabular-nums">{sum} USDC</dd>
           </div>
         )}
       </dl>

@@ -2,6 +2,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ComponentProps, ReactNode } from 'react';
+import { ADMIN_READS } from '../../../sdk/wire/choices.ts';
 import type { AdminAction, AdminActionName, AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
 import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
@@ -9,8 +10,9 @@ import { Badge, cx, Empty } from '../../parts/ui.tsx';
 import { Clock, Id, Time } from '../../parts/values.tsx';
 import { call, configQuery } from '../../service.ts';
 import { DisputeLink, eventsQuery, eventWords } from './events.tsx';
-import { PAGE_SIZE } from './search.ts';
+import { PAGE_SIZE, parseAdminSearch } from './search.ts';
 import { By, SignedBy } from './signedBy.tsx';
+import { Which } from './which.tsx';
 
 const REFRESH_MS = 15_000;
 /** From here on, the beginning of an action is shown, too. */
@@ -25,9 +27,6 @@ const ACTION_WORDS: Record<AdminActionName, string> = {
   'disputes.putReason': 'Saved the reason for a decision',
 };
 
-/** They change nothing, so their rows are faint. */
-const READS: ReadonlySet<AdminActionName> = new Set(['disputes.queue', 'disputes.case', 'disputes.evidence']);
-
 export function LogTab() {
   return (
     <div className="grid gap-8">
@@ -41,18 +40,23 @@ interface SectionProps extends Omit<ComponentProps<typeof PagedTable>, 'label' |
   title: string;
   about: string;
   empty: string;
+  /** A choice of rows, beside the title. */
+  which?: ReactNode;
 }
 
 /** Both tables have the same columns, but while details are open they need the width. */
 const COLUMNS =
   'lg:not-has-[[open]]:[&_th:nth-child(1)]:w-[30%] lg:not-has-[[open]]:[&_th:nth-child(2)]:w-[36%] lg:not-has-[[open]]:[&_th:nth-child(3)]:w-[7%]';
 
-function Section({ title, about, empty, ...table }: SectionProps) {
+function Section({ title, about, empty, which, ...table }: SectionProps) {
   return (
     <section className={cx('grid gap-3', COLUMNS)}>
-      <div>
-        <h2 className="text-lg font-semibold">{title}</h2>
-        <p className="mt-1 text-sm text-faint">{about}</p>
+      <div className="flex flex-wrap items-end justify-between gap-x-6 gap-y-3">
+        <div className="max-w-3xl">
+          <h2 className="text-lg font-semibold">{title}</h2>
+          <p className="mt-1 text-sm text-faint">{about}</p>
+        </div>
+        {which}
       </div>
       <PagedTable {...table} label={title} hasCards className="h-48" empty={<Empty title={empty} />} size={PAGE_SIZE} />
     </section>
@@ -60,11 +64,11 @@ function Section({ title, about, empty, ...table }: SectionProps) {
 }
 
 function Actions() {
-  const { page = 1 } = useSearch({ from: '/admin' });
+  const { reads, page = 1 } = useSearch({ from: '/admin' });
   const navigate = useNavigate({ from: '/admin' });
   const query = useQuery({
-    queryKey: ['operation.actions', page],
-    queryFn: () => call('operation.actions', pageOf(page, PAGE_SIZE)),
+    queryKey: ['operation.actions', reads, page],
+    queryFn: () => call('operation.actions', { reads, ...pageOf(page, PAGE_SIZE) }),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
@@ -72,6 +76,18 @@ function Actions() {
     <Section
       title="Sign-ins, reads and saved reasons"
       about="What the admin did through this service, with every read of private data. Repeated reads within ten minutes share one row, with the last time and the first."
+      which={
+        <Which
+          value={reads}
+          words={['All', 'Reads', 'Sign-ins and saved reasons']}
+          onChange={(value) =>
+            void navigate({
+              search: ({ events }) => parseAdminSearch({ tab: 'log', events, reads: value }),
+              resetScroll: false,
+            })
+          }
+        />
+      }
       what="The log"
       empty="Nothing is logged yet"
       head={['When', 'What', 'By', 'About']}
@@ -94,7 +110,8 @@ function ActionRow({ action }: { action: AdminAction }) {
   const { data: config } = useQuery(configQuery);
   const isLong = ended_at !== null && Date.parse(ended_at) - Date.parse(begun_at) >= LONG_MS;
   return (
-    <tr className={cx(ROW, READS.has(action.action) && 'text-faint')}>
+    // A read changes nothing.
+    <tr className={cx(ROW, ADMIN_READS.includes(action.action) && 'text-faint')}>
       <td>
         <Time at={ended_at ?? begun_at} hasSeconds />
         {isLong && (

@@ -2,12 +2,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { Unread } from '../../parts/trouble.tsx';
 import { buttonStyle } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, shorten, Time } from '../../parts/values.tsx';
 import { OPEN_SHOWN, openQueueQuery } from '../../parts/waiting.tsx';
 import { DisputesNote } from '../disputes/disputesNote.tsx';
-import { DueWords } from './due.tsx';
+import { DueWords, unheardWords, useMayWait } from './due.tsx';
 
 export function NeedsYou({ count }: { count: number }) {
   const query = useQuery(openQueueQuery);
@@ -25,18 +26,10 @@ export function NeedsYou({ count }: { count: number }) {
         <>
           <span className="font-medium">{dispute.agent_name ?? shorten(dispute.agent_id)}</span>, a call for{' '}
           {formatAmount(dispute.price_usdc)}: decide by <Time at={dispute.answer_due_at} />,{' '}
-          <DueWords dispute={dispute} />
+          <DueWords dispute={dispute} />. {unheardWords(dispute) ?? 'Both sides have written'}.
         </>
       )}
-      buttonOf={({ execution_id }) => (
-        <Link
-          to="/admin/disputes/$executionId"
-          params={{ executionId: execution_id }}
-          className={buttonStyle('primary')}
-        >
-          Read and decide
-        </Link>
-      )}
+      buttonOf={(dispute) => <ReadLink dispute={dispute} />}
     >
       <Unread query={query} what="The disputes" className="h-8" />
       {count > OPEN_SHOWN && (
@@ -45,5 +38,18 @@ export function NeedsYou({ count }: { count: number }) {
         </Link>
       )}
     </DisputesNote>
+  );
+}
+
+function ReadLink({ dispute }: { dispute: DisputeSummary }) {
+  const mayWait = useMayWait(dispute);
+  return (
+    <Link
+      to="/admin/disputes/$executionId"
+      params={{ executionId: dispute.execution_id }}
+      className={buttonStyle(mayWait ? 'plain' : 'primary')}
+    >
+      {mayWait ? 'Read' : 'Read and decide'}
+    </Link>
   );
 }

@@ -10,8 +10,17 @@ import { type Reading, read } from '../../parts/reading.ts';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Button, Facts, Input, Note, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports } from '../../parts/values.tsx';
+import { pauseGist } from '../disputes/outcomes.tsx';
 import { awardPayment, depositReturn } from '../disputes/payouts.ts';
-import { isPausedBy, mostTaken, mostToCaller, type Stakes, slashedOf, stakesQuery } from '../disputes/stakes.ts';
+import {
+  isPausedBy,
+  mostSlashed,
+  mostTaken,
+  mostToCaller,
+  type Stakes,
+  slashedOf,
+  stakesQuery,
+} from '../disputes/stakes.ts';
 import { idBytes } from '../executions/record.ts';
 import { Unheard, unheardWords } from './due.tsx';
 
@@ -57,7 +66,10 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
             isChosen={side === 'caller'}
             onChoose={() => setSide('caller')}
           >
-            {`The caller gets the bond and up to ${formatBaseUnits(stakes ? mostToCaller(stakes, price) : price)}.`}
+            {`The caller gets the bond${side === null ? ` of ${bondOf(dispute)} back` : ''} and up to ${formatBaseUnits(stakes ? mostToCaller(stakes, price) : price)}.`}
+            {side === null &&
+              stakes &&
+              ` You set what the creator loses: at most ${formatBaseUnits(mostSlashed(stakes, price))} of the collateral${pauseGist(stakes, price)}.`}
           </Choice>
           <Choice
             name="side"
@@ -66,9 +78,10 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
             onChoose={() => setSide('creator')}
           >
             {`The creator gets the bond of ${bondOf(dispute)}; no refund.`}
+            {side === null && ' The collateral stays whole, and the agent as it is.'}
           </Choice>
         </div>
-        {/* The review repeats it. */}
+        {/* The review repeats it. Like the words above, it makes place for the exact outcome. */}
         {side === null && unheardWords(dispute) && (
           <Note tone="warn">
             <Unheard dispute={dispute} />

@@ -4,34 +4,28 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Unread } from '../../parts/trouble.tsx';
 import { Card, Facts } from '../../parts/ui.tsx';
-import { Copy, formatSpan, Id } from '../../parts/values.tsx';
+import { formatSpan, Id } from '../../parts/values.tsx';
 import { stateQuery } from '../../parts/waiting.tsx';
 import { Changes } from '../terms/changes.tsx';
 import { RelayAuthorities } from '../terms/guardian.tsx';
 import { Pause } from '../terms/pause.tsx';
 import { chainConfigQuery } from './chainConfig.ts';
 import type { Draft } from './draft.ts';
+import { appliedWords, ProposeKey, RaiseDelay } from './propose.tsx';
 import { SettingsForm } from './settingsForm.tsx';
 import { NextAdmin } from './succession.tsx';
 import { Treasury } from './treasury.tsx';
 
-/** A setting that protects the marketplace from its admin's key: what is lost without it, and the command that sets it. */
-function Protection({ lost, command, children }: { lost: string; command: string; children: ReactNode }) {
+/** A setting that protects the marketplace from its admin's key: what is lost without it, and the button that sets it. */
+function Protection({ lost, button, children }: { lost: string; button: ReactNode; children: ReactNode }) {
   return (
     <span className="grid justify-items-start gap-1">
       <span className="font-medium">{children}</span>
       <span className="text-faint">{lost}</span>
-      <Command text={command} />
+      {button}
     </span>
   );
 }
-
-const Command = ({ text }: { text: string }) => (
-  <span className="inline-flex max-w-full items-center gap-1">
-    <code className="font-mono text-[0.8125rem] text-ink">{text}</code>
-    <Copy text={text} bare />
-  </span>
-);
 
 export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; onDraft(draft: Draft | null): void }) {
   const query = useQuery(chainConfigQuery);
@@ -39,6 +33,7 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
   const unread = <Unread query={query} what="The settings" className="h-96" />;
   if (!query.data) return unread;
   const { config, limits, mustWait } = query.data;
+  const delay = config.admin_delay_seconds;
   return (
     <div className="grid gap-6">
       {unread}
@@ -57,7 +52,18 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
               <Protection
                 key="guardian"
                 lost="Without one, only you can pause calls or cancel a proposed admin, and nobody can stop a withdrawal from the treasury."
-                command="npm run cli -- admin propose-change --guardian ADDRESS --keypair ADMIN.json"
+                button={
+                  <ProposeKey
+                    button="Propose a guardian …"
+                    title={`Propose ${config.guardian ? 'another' : 'a'} guardian`}
+                    about={`${appliedWords(delay === 0 ? 0 : delay + limits.guardianChangeSeconds)} Only you can cancel it. A guardian can stop new calls and withdrawals from the treasury, cancel changes, and remove relay authorities.`}
+                    doing="Proposing the guardian"
+                    label="Wallet of the guardian"
+                    hint="Kept by another person, or on another machine than your key, and available day and night."
+                    taken={[config.admin, config.guardian]}
+                    proposal={(guardian) => ({ guardian })}
+                  />
+                }
               >
                 {config.guardian ? <Id value={config.guardian} kind="address" /> : 'No guardian'}
               </Protection>,
@@ -67,9 +73,9 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
               <Protection
                 key="delay"
                 lost="Without one, a stolen key changes fees, limits and authorities at once, before anybody can object. It can only be raised."
-                command={`npm run cli -- admin ${config.admin_delay_seconds === 0 ? 'update-config' : 'propose-change'} --admin-delay-seconds SECONDS --keypair ADMIN.json`}
+                button={<RaiseDelay config={config} limits={limits} />}
               >
-                {config.admin_delay_seconds === 0 ? 'No delay' : formatSpan(config.admin_delay_seconds)}
+                {delay === 0 ? 'No delay' : formatSpan(delay)}
               </Protection>,
             ],
           ]}
@@ -84,9 +90,21 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
       <Card className="grid gap-4">
         <h2 className="font-semibold">Relays and addresses</h2>
         <RelayAuthorities config={config} ours={state?.authorities.find(({ is_ours }) => is_ours)?.address}>
-          Removing one takes effect at once and cancels every proposed change of settings. To add one, run{' '}
-          <Command text="npm run cli -- admin propose-change --add-relay-authority ADDRESS --keypair ADMIN.json" />
+          Removing one takes effect at once and cancels every proposed change of settings.
         </RelayAuthorities>
+        <div>
+          <ProposeKey
+            button="Add a relay authority …"
+            title="Propose a relay authority"
+            about={`${appliedWords(delay)} You ${config.guardian ? 'or the guardian ' : ''}can cancel it. A relay authority settles and refunds calls, and starts calls by API key within the key’s budget.`}
+            doing="Proposing the relay authority"
+            closed={config.relay_authorities.length >= limits.maxRelayAuthorities}
+            label="Address of the relay’s key"
+            hint="The relay that uses it pays network fees and deposits from it: send it SOL."
+            taken={config.relay_authorities}
+            proposal={(key) => ({ addedRelayAuthorities: [key] })}
+          />
+        </div>
         <div className="grid gap-2">
           <h3 className="text-sm font-medium">Addresses</h3>
           <Facts

@@ -134,11 +134,11 @@ const whenWords = (delay: number): string =>
     : `The review says whether changes apply as soon as you sign them, or can be applied only ${formatSpan(delay)} later.`;
 
 /**
- * The meaning of the typed number, if neither the text nor the description says it, and the field's description. The
- * review adds when the change counts.
+ * The meaning of the typed number, if neither the text nor the description says it, the field's description, and when
+ * a change counts.
  */
 function hintOf(field: SettingField, text: string): ReactNode {
-  const { about } = field;
+  const about = `${field.about} ${field.effect}`;
   if (faultOf(field, text) !== null) return about;
   const words = field.show(field.parse(text.trim()));
   // `1 hours` is `1 hour`.
@@ -157,7 +157,7 @@ interface SpanInputProps extends FieldProps {
 }
 
 /** A time as a number and a unit, because seconds make a tenfold slip easy. */
-function SpanInput({ value, onChange, ...field }: SpanInputProps) {
+export function SpanInput({ value, onChange, ...field }: SpanInputProps) {
   const space = value.lastIndexOf(' ');
   const [count, unit] = [value.slice(0, space), value.slice(space + 1)];
   return (

@@ -11,7 +11,7 @@ import { Badge, Card, Facts, Note } from '../../parts/ui.tsx';
 import { Ago, formatCount, formatDuration, formatLamports, formatSpan, Id } from '../../parts/values.tsx';
 import { stateQuery } from '../../parts/waiting.tsx';
 import { changesQuery, configQuery } from '../../service.ts';
-import { Figures } from './figures.tsx';
+import { FailedLately, Figures } from './figures.tsx';
 import { HeldUsdc } from './heldUsdc.tsx';
 import { NeedsYou } from './needsYou.tsx';
 import { ARCHIVE_LATE, PROBLEM_WORDS, X402_FEES_LOW } from './problems.ts';
@@ -46,6 +46,7 @@ export function StateTab() {
       <div className="grid gap-3">
         {state.open_disputes > 0 && <NeedsYou count={state.open_disputes} />}
         <Problems problems={state.problems} warnings={warningsOf(state)} />
+        <FailedLately latest={state.latest} />
         <NoGuardian />
       </div>
       <Figures state={state} />
@@ -73,7 +74,7 @@ function Problems({ problems, warnings }: Pick<State, 'problems'> & { warnings: 
   if (problems.length === 0 && warnings.length === 0)
     return (
       <p className="flex items-center gap-2 text-sm">
-        <span aria-hidden="true" className="size-2 rounded-full bg-good" />
+        <span aria-hidden="true" className="size-2 shrink-0 rounded-full bg-good" />
         The service works: it accepts, shows and settles calls.
       </p>
     );
@@ -106,7 +107,7 @@ function NoGuardian() {
     <Note>
       No guardian is set: if the admin’s key is stolen, nobody else can pause calls or cancel changes.{' '}
       <Link to="/admin" search={{ tab: 'settings' }} className="text-accent underline">
-        How to set one
+        Propose one in Settings
       </Link>
     </Note>
   );

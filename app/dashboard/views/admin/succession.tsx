@@ -2,21 +2,17 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
-import { ADDRESS } from '../../../sdk/wire/fields.ts';
 import { SignButton } from '../../parts/sign.tsx';
 import { Unread } from '../../parts/trouble.tsx';
-import { Card, Empty, Facts, Input, Skeleton } from '../../parts/ui.tsx';
+import { Card, Empty, Facts, Skeleton } from '../../parts/ui.tsx';
 import { formatSpan, Id, shorten, Time } from '../../parts/values.tsx';
 import { changesQuery } from '../../service.ts';
 import { useSession } from '../../wallet/session.ts';
 import { chainConfigQuery, type Settings } from './chainConfig.ts';
+import { ProposeKey } from './propose.tsx';
 
 /** The card of the admin, who can propose the next one. */
 export function NextAdmin({ config }: { config: Settings }) {
-  const [text, setText] = useState('');
-  const address = text.trim();
-  const isOther = ADDRESS.test(address) && address !== config.admin;
   const delay = config.admin_delay_seconds;
   return (
     <Card className="grid content-start gap-4">
@@ -28,31 +24,16 @@ export function NextAdmin({ config }: { config: Settings }) {
       </div>
       <Facts rows={[['Now', <Id key="admin" value={config.admin} kind="address" />]]} />
       <div>
-        <SignButton
+        <ProposeKey
           button="Propose an admin …"
           title="Propose another admin"
           about={`${delay > 0 ? `The proposal waits ${formatSpan(delay)}; then the wallet can accept for 7 days.` : 'The wallet can accept for 7 days.'} Until it accepts, you stay admin. ${config.guardian ? 'Only the guardian can cancel the proposal.' : 'You can cancel the proposal.'}`}
           doing="Proposing the next admin"
-          confirm="Sign and propose"
-          danger
-          disabled={!isOther}
-          work={({ marketplace, wallet, announceChange, PublicKey }) =>
-            announceChange(marketplace, wallet, { nextAdmin: new PublicKey(address) })
-          }
-          done={() => [`${shorten(address)} is proposed`]}
-          onDone={() => setText('')}
-        >
-          <Input
-            label="Wallet of the next admin"
-            hint="Make sure that somebody has the key of this wallet."
-            error={address !== '' && !isOther ? 'It must be the address of another wallet.' : null}
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-            className="font-mono"
-            autoComplete="off"
-            spellCheck={false}
-          />
-        </SignButton>
+          label="Wallet of the next admin"
+          hint="Make sure that somebody has the key of this wallet."
+          taken={[config.admin]}
+          proposal={(nextAdmin) => ({ nextAdmin })}
+        />
       </div>
     </Card>
   );

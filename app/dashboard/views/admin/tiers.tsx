@@ -1,5 +1,6 @@
 /** The collateral for each range of prices, cheapest first. */
 import { Button, cx, Input } from '../../parts/ui.tsx';
+import { EFFECTS } from '../terms/effects.ts';
 import type { TierDraft } from './draft.ts';
 
 interface TiersProps {
@@ -16,7 +17,8 @@ export function Tiers({ tiers, most, fault, onChange }: TiersProps) {
     <fieldset>
       <legend className="text-sm font-medium">Collateral by price</legend>
       <p className="mt-1 mb-4 text-sm text-faint">
-        The collateral that a listing needs, by its price. The last tier also sets the highest possible price.
+        The collateral that a listing needs, by its price. The last tier also sets the highest possible price.{' '}
+        {EFFECTS.collateral_tiers}
       </p>
       <ol className="grid gap-1.5">
         {tiers.map((tier, index) => (

@@ -8,11 +8,18 @@ import { isUninformed } from './ended.tsx';
 
 interface OthersProps {
   others: OtherDisputes;
+  /** The caller of the dispute that is read. */
+  caller: string;
 }
 
-export function Others({ others }: OthersProps) {
-  const { of_caller, of_agent, first_of_caller: first } = others;
-  const total = totalOf(of_caller);
+export function Others({ others, caller }: OthersProps) {
+  const { of_caller, of_agent, first_of_caller, first_of_agent } = others;
+  const turnOf = ({ outcome }: DisputeSummary) => Number(outcome !== 'open');
+  const both = new Map([...first_of_caller, ...first_of_agent].map((other) => [other.execution_id, other]));
+  const listed = [...both.values()].sort(
+    (one, other) => turnOf(one) - turnOf(other) || Date.parse(other.opened_at) - Date.parse(one.opened_at),
+  );
+  const isCut = totalOf(of_caller) > first_of_caller.length || totalOf(of_agent) > first_of_agent.length;
   const list = useId();
   return (
     <Card className="grid grid-cols-[minmax(0,1fr)] gap-4">
@@ -23,27 +30,25 @@ export function Others({ others }: OthersProps) {
           ['This agent', `${callWords(others.agent_executions)}, ${otherWords(of_agent)}`],
         ]}
       />
-      {first.length > 0 && (
+      {listed.length > 0 && (
         <div className="border-t border-line pt-4">
           <h3 id={list} className="text-sm font-medium">
-            Other disputes of this caller
+            Other disputes of this caller and this agent
           </h3>
           <ul aria-labelledby={list} className="divide-y divide-line text-sm">
-            {first.map((other) => (
-              <Other key={other.execution_id} dispute={other} />
+            {listed.map((other) => (
+              <Other key={other.execution_id} dispute={other} isOfCaller={other.caller === caller} />
             ))}
           </ul>
         </div>
       )}
-      {total > first.length && (
-        <p className="text-sm text-faint">And {formatCount(total - first.length)} older ones of this caller.</p>
-      )}
+      {isCut && <p className="text-sm text-faint">Older ones are not shown.</p>}
     </Card>
   );
 }
 
 /** Without its task, because each task that the admin reads is logged. */
-function Other({ dispute }: { dispute: DisputeSummary }) {
+function Other({ dispute, isOfCaller }: { dispute: DisputeSummary; isOfCaller: boolean }) {
   const { execution_id, agent_name, agent_id, price_usdc, outcome, opened_at, reason } = dispute;
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 py-2.5 last:pb-0">
@@ -53,12 +58,14 @@ function Other({ dispute }: { dispute: DisputeSummary }) {
       <span>{formatAmount(price_usdc)}</span>
       <span>
         <Status value={outcome}>{outcome === 'lapsed' && 'Ended undecided'}</Status>
-        {isUninformed(dispute) && <span className="text-faint"> · the caller uploaded no evidence</span>}
       </span>
-      <span className="ml-auto text-faint">
-        <Day at={opened_at} />
+      <span className="w-full text-faint">
+        Opened <Day at={opened_at} /> by {isOfCaller ? 'this caller' : shorten(dispute.caller)}
+        {isUninformed(dispute) && ' · the caller uploaded no evidence'}
       </span>
-      <span className="w-full text-faint">{reason ?? (outcome === 'open' ? 'not decided yet' : 'no reason kept')}</span>
+      {(outcome === 'rejected' || outcome === 'upheld') && (
+        <span className="w-full wrap-anywhere text-faint">The admin’s reason: {reason ?? 'not kept'}</span>
+      )}
     </li>
   );
 }

@@ -19,7 +19,7 @@ export const callerGist = (bond: bigint, price: number): string =>
 export const creatorGist = (stakes: Stakes, price: bigint): string =>
   `Upheld: you lose up to ${usdc(mostSlashed(stakes, price))} of your collateral${pauseGist(stakes, price)}. Rejected: you get ${formatLamports(stakes.bond)}.`;
 
-function pauseGist(stakes: Stakes, price: bigint): string {
+export function pauseGist(stakes: Stakes, price: bigint): string {
   if (isPausedBy(stakes, 1n)) return ', and any award pauses the agent';
   return isPausedBy(stakes, mostTaken(stakes, price)) ? ', and the agent may be paused' : '';
 }

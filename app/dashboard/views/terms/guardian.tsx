@@ -86,7 +86,7 @@ function removalWords(isLast: boolean, isOurs: boolean, delay: number): string {
     !isLast && 'From now on it cannot settle, refund or open for API keys.',
     isOurs && 'This service uses it, and refuses all new calls without it.',
     'All pending changes of settings are cancelled.',
-    `To undo this, the admin must add it again by “npm run cli -- admin propose-change --add-relay-authority”${delay > 0 ? `, which takes effect after ${formatSpan(delay)} at the earliest` : ''}.`,
+    `To undo this, the admin must propose it again${delay > 0 ? `, which takes effect after ${formatSpan(delay)} at the earliest` : ''}.`,
   ];
   return effects.filter(Boolean).join(' ');
 }

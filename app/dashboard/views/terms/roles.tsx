@@ -17,7 +17,7 @@ export function Roles({ config, pending }: { config: MarketplaceConfig; pending:
             'Program upgrades',
             <Role
               key="upgrades"
-              about="The program has not been audited. The holder of the upgrade authority can replace the program on Solana, and so change every rule here and take what the program holds: escrows, collateral and the allowances of API keys. The delay and the guardian do not limit it."
+              about="The program has not been audited. The holder of the upgrade authority can replace the program on Solana, and so change every rule here, take the escrows and the collateral that the program holds, and spend the allowances of API keys. The delay and the guardian do not limit it."
             >
               <a
                 href={explorerUrl(config, 'address', config.program_id)}
