@@ -38,7 +38,7 @@ export function RangeFields({ range, onChange }: { range: DayRange; onChange(ran
     />
   );
   return (
-    <div className="grid grid-cols-2 items-start gap-3 sm:grid-cols-[repeat(2,12rem)]">
+    <div className="grid grid-cols-2 items-start gap-3 max-sm:w-full sm:grid-cols-[repeat(2,12rem)]">
       {field('from', 'From (UTC)', faultOf(range))}
       {field('to', 'To (UTC)', null)}
     </div>

@@ -1,5 +1,5 @@
 /** Small choices side by side, of which one is taken. */
-import { cx } from './ui.tsx';
+import { SEGMENT, SEGMENTS } from './tabRow.ts';
 
 interface SegmentsProps<Value> {
   label: string;
@@ -10,17 +10,14 @@ interface SegmentsProps<Value> {
 
 export function Segments<Value extends string | number>({ label, choices, chosen, onChoose }: SegmentsProps<Value>) {
   return (
-    <fieldset className="flex rounded-lg border border-line bg-raised p-0.5" aria-label={label}>
+    <fieldset className={SEGMENTS} aria-label={label}>
       {choices.map(([value, name]) => (
         <button
           key={value}
           type="button"
           aria-pressed={chosen === value}
           onClick={() => onChoose(value)}
-          className={cx(
-            'min-h-8 rounded-md px-3 text-sm tabular-nums',
-            chosen === value ? 'bg-accent-soft font-medium text-accent' : 'text-faint hover:text-ink',
-          )}
+          className={SEGMENT}
         >
           {name}
         </button>

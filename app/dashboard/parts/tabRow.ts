@@ -11,7 +11,7 @@ export const TAB = `inline-flex min-h-10 shrink-0 items-center gap-1.5 rounded-t
 /** The look of a few choices, of which one is taken. */
 export const SEGMENTS = 'flex w-fit max-w-full flex-wrap gap-1 rounded-lg bg-sunken p-1';
 export const SEGMENT =
-  'min-h-8 shrink-0 rounded-md px-3 text-sm whitespace-nowrap text-faint hover:text-ink data-[state=active]:bg-chosen data-[state=active]:font-medium data-[state=active]:text-ink';
+  'min-h-8 shrink-0 rounded-md px-3 text-sm whitespace-nowrap text-faint hover:text-ink data-[state=active]:bg-chosen data-[state=active]:font-medium data-[state=active]:text-ink aria-pressed:bg-chosen aria-pressed:font-medium aria-pressed:text-ink';
 
 /** Scrolls the row to its selected tab: at first, for another `of`, and when the width of the row or of a tab changes. */
 export function useSelectedTab(list: RefObject<HTMLElement | null>, of?: string): void {

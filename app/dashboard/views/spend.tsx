@@ -12,7 +12,7 @@ import { Segments } from '../parts/segments.tsx';
 import { StatementButton } from '../parts/statement.tsx';
 import { AtRight, Cell, Table } from '../parts/table.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { Button, cx, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
+import { cx, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount } from '../parts/values.tsx';
 import { firstDisputesQuery } from '../parts/waiting.tsx';
 import { configQuery } from '../service.ts';
@@ -58,7 +58,7 @@ function Spend() {
   };
   return (
     <div className="grid gap-5">
-      <div className="grid gap-2">
+      <div className="flex flex-wrap items-end gap-3">
         <RangeFields range={range} onChange={setRange} />
         <Presets range={range} onChange={setRange} />
       </div>
@@ -100,30 +100,15 @@ const PRESETS: readonly (readonly [name: string, range: () => DayRange])[] = [
   ['This month', () => lastDays(new Date().getUTCDate())],
 ];
 
-interface PresetsProps {
-  range: DayRange;
-  onChange(range: DayRange): void;
-}
-
-function Presets({ range, onChange }: PresetsProps) {
+function Presets({ range, onChange }: { range: DayRange; onChange(range: DayRange): void }) {
+  const ranges = PRESETS.map(([, rangeOf]) => rangeOf());
   return (
-    <div className="flex flex-wrap gap-2">
-      {PRESETS.map(([name, rangeOf]) => {
-        const { from, to } = rangeOf();
-        const isChosen = range.from === from && range.to === to;
-        return (
-          <Button
-            key={name}
-            small
-            aria-pressed={isChosen}
-            className={cx(isChosen && 'bg-accent-soft! text-accent!')}
-            onClick={() => onChange({ from, to })}
-          >
-            {name}
-          </Button>
-        );
-      })}
-    </div>
+    <Segments
+      label="Usual days"
+      choices={PRESETS.map(([name], index) => [index, name] as const)}
+      chosen={ranges.findIndex(({ from, to }) => range.from === from && range.to === to)}
+      onChoose={(index) => onChange(ranges[index]!)}
+    />
   );
 }
 
