@@ -2,6 +2,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { createClient } from '../../../../sdk/client/client.ts';
 import { WALLET_CALL_FEES } from '../../../../sdk/wallet/usualAmounts.ts';
+import { formatLamports } from '../../../parts/amount.ts';
 import { pauseInTyping } from '../../../parts/typing.ts';
 import { BASE_URL, configQuery, queryClient } from '../../../service.ts';
 import { depositsQuery } from '../../../wallet/deposits.ts';
@@ -38,6 +39,13 @@ export const walletCostQuery = queryOptions({
   },
   staleTime: 5 * 60_000,
 });
+
+export const feesText = ({ fees }: WalletCost): string => `about ${formatLamports(fees)}`;
+
+export const depositOf = ({ escrowDeposit, recordDeposit }: WalletCost): bigint => escrowDeposit + recordDeposit;
+
+/** What the payment takes from the wallet, lamports. */
+export const spendOf = (cost: WalletCost): bigint => cost.fees + depositOf(cost);
 
 export const isApiKey = (text: string): boolean => /^crtx_(live|test)_\S+$/.test(text.trim());
 
