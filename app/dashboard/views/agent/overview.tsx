@@ -25,7 +25,7 @@ import { Example } from './example.tsx';
 import { Month } from './month.tsx';
 import { Outcomes } from './outcomes.tsx';
 import { Others } from './paused.tsx';
-import { depositOf, feesText, walletCostQuery } from './run/cost.ts';
+import { besidesText, walletCostQuery } from './run/cost.ts';
 import { SchemaFields } from './schema/schemaFields.tsx';
 
 const Markdown = lazy(() => import('../../parts/markdown.tsx'));
@@ -181,9 +181,6 @@ function Terms({ agent, className }: { agent: AgentFull; className: string }) {
   const { data: deposits } = useQuery(depositsQuery);
   const { data: cost } = useQuery(walletCostQuery);
   const price = formatAmount(agent.price_per_call_usdc);
-  const besides = cost
-    ? `${feesText(cost)} of network fees, and ${formatLamports(depositOf(cost))} that comes back, the last of it about ${formatSpan(cost.recordSeconds)} after the call`
-    : 'network fees, and a deposit that comes back';
   return (
     <Aside title="Terms" className={className}>
       <Facts
@@ -191,7 +188,7 @@ function Terms({ agent, className }: { agent: AgentFull; className: string }) {
           [
             'Price',
             <span key="price">
-              {price} a call. {USDC_WORDS} From a wallet also {besides}. <NewToThis />
+              {price} a call. {USDC_WORDS} From a wallet also {besidesText(cost)}. <NewToThis />
             </span>,
           ],
           ['Timeout', timeouts(agent)],
