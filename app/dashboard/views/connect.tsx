@@ -91,8 +91,8 @@ function Request({ asked, query }: { asked: Asked; query: string }) {
             Boolean(wallet) && [
               'Pays from',
               [
-                connected?.account.address === wallet && connected?.wallet.name,
-                isShared && 'a shared test wallet, which others use too',
+                connected?.account.address === wallet &&
+                  `${connected?.wallet.name}${isShared ? ' (shared test wallet, also used by others)' : ''}`,
                 shorten(wallet ?? ''),
                 funds && formatAmount(toUsdc(funds.usdc ?? 0n)),
               ]
