@@ -156,7 +156,7 @@ describe('agents', function () {
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       const before = await site.visitor.balances();
       await page.goto(`${pathOf('csv-analyst')}?tab=run`);
-      const run = page.getByRole('button', { name: 'Pay 0.25 USDC and run' });
+      const run = page.getByRole('button', { name: /^(Run with|Pay) 0\.25 / });
       await page.getByText('Filled in with the creator’s example.').waitFor();
       expect(await run.isDisabled()).to.equal(false);
       await page.getByRole('button', { name: 'empty the form' }).click();
@@ -261,6 +261,16 @@ describe('agents', function () {
     });
   });
 
+  it('sign in whoever tries them signed out, with the shared test wallet that then offers to pay', () =>
+    site.visit({}, async (page) => {
+      await page.goto(pathOf('sandbox-echo'));
+      await page.getByText('Free to try: this signs you in with a shared test wallet').waitFor();
+      await page.getByRole('button', { name: 'Run this agent' }).click();
+      await page.getByRole('button', { name: 'Run with 0.01 test USDC' }).waitFor();
+      await page.getByRole('banner').getByText('Shared').waitFor();
+      await page.getByText('A shared test wallet, which signs without asking.').waitFor();
+    }));
+
   it('can be called with a wallet: one signature pays into escrow, another starts the work', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       const before = await site.visitor.balances();
@@ -274,17 +284,17 @@ describe('agents', function () {
       await page.goBack();
       expect(await page.getByLabel('Task').inputValue()).to.equal('Echo <b>this</b>');
       const focused = () => page.evaluate<string>('document.activeElement.textContent');
-      await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
+      await page.getByRole('button', { name: 'Run with 0.01 test USDC' }).click();
       const dialog = page.getByRole('dialog', { name: 'Run sandbox-echo' });
       await dialog.getByText('Into escrow', { exact: true }).waitFor();
       // Escape leaves the focus where it was.
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'detached' });
-      await until('the focus is back', async () => (await focused()) === 'Pay 0.01 USDC and run');
+      await until('the focus is back', async () => (await focused()) === 'Run with 0.01 test USDC');
       await page.keyboard.press('Enter');
       await dialog.getByText('Into escrow', { exact: true }).waitFor();
       await recordTexts(page);
-      await dialog.getByRole('button', { name: 'Pay 0.01 USDC' }).click();
+      await dialog.getByRole('button', { name: 'Run with 0.01 test USDC' }).click();
       await progress(page, 'Completed').waitFor();
       await page.getByRole('main').getByText('Echo <b>this</b>').first().waitFor();
       const seen = await recordedTexts(page);
@@ -321,7 +331,7 @@ describe('agents', function () {
       const before = await site.visitor.balances();
       await page.goto(`${pathOf('sandbox-fails')}?tab=run`);
       await page.getByLabel('Task').fill('Try');
-      await page.getByRole('button', { name: /^Pay .* and run$/ }).click();
+      await page.getByRole('button', { name: /^Run with / }).click();
       await page.getByRole('dialog').getByText('Into escrow', { exact: true }).waitFor();
       await recordTexts(page);
       // Lists answer last of all, and two polls after the answer are older than it.
@@ -337,7 +347,7 @@ describe('agents', function () {
         const json = { ...(await answer.json()), status: 'running', error: null, refund: null };
         return route.fulfill({ response: answer, json });
       });
-      await page.getByRole('dialog').getByRole('button', { name: /^Pay / }).click();
+      await page.getByRole('dialog').getByRole('button', { name: /^Run with / }).click();
       await progress(page, 'Not completed').waitFor();
       release();
       await page.getByText('Your money is back: the whole price was refunded.').waitFor();

@@ -301,12 +301,12 @@ describe('the creator', function () {
       await page.goto(`/agents/${agentId}?tab=run`);
       await page.getByLabel('Task').fill('Shout');
       await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
-      await page.getByRole('button', { name: 'Pay 0.05 USDC and run' }).click();
+      await page.getByRole('button', { name: 'Run with 0.05 test USDC' }).click();
       let finish: () => void = () => undefined;
       mayFinish = new Promise((resolve) => {
         finish = resolve;
       });
-      await dialog(page).getByRole('button', { name: 'Pay 0.05 USDC' }).click();
+      await dialog(page).getByRole('button', { name: 'Run with 0.05 test USDC' }).click();
       const output = page.getByRole('region', { name: 'Output so far' });
       await output.getByText(`HEL… ${IMAGE}`).waitFor();
       await output.getByText('not verified yet').waitFor();
@@ -338,8 +338,8 @@ describe('the creator', function () {
       await page.goto(`/agents/${agentId}?tab=run`);
       await page.getByLabel('Task').fill('Shout');
       await page.getByRole('textbox', { name: /^Text/ }).fill('silence');
-      await page.getByRole('button', { name: 'Pay 0.05 USDC and run' }).click();
-      await dialog(page).getByRole('button', { name: 'Pay 0.05 USDC' }).click();
+      await page.getByRole('button', { name: 'Run with 0.05 test USDC' }).click();
+      await dialog(page).getByRole('button', { name: 'Run with 0.05 test USDC' }).click();
       await page.getByRole('main').getByText(`Nothing to shout ${IMAGE}`).first().waitFor();
       await until('it is refunded', async () => isDeepStrictEqual(await visitor.balances(), before));
       await assertInert(page, asked);

@@ -47,7 +47,7 @@ describe('signing in', function () {
 
       await page.reload();
       await account.click();
-      await page.getByText('Signs with Demo caller 1').waitFor();
+      await page.getByText('Shared test wallet: Demo caller 1.').waitFor();
       await page.getByText(/^[\d.,]+ SOL$/).waitFor();
       await page.getByRole('menuitem', { name: 'Statement' }).click();
       const statement = page.getByRole('dialog', { name: 'Statement' });

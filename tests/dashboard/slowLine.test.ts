@@ -170,9 +170,9 @@ describe('on a slow line, with the keyboard alone', function () {
         const before = await visitor.balances();
         await typeInto(page, 'Task', 'take your time');
         await typeInto(page, 'Text', 'hello');
-        await pressOn(page, 'Pay 0.05 USDC and run');
+        await pressOn(page, 'Run with 0.05 test USDC');
         await dialog(page).getByText('Into escrow', { exact: true }).waitFor();
-        await sign(page, 'Pay 0.05 USDC');
+        await sign(page, 'Run with 0.05 test USDC');
         await page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: 'Completed' }).waitFor();
         await page.getByRole('main').getByText('done: take your time').first().waitFor();
         await until('it is settled', async () => (await visitor.balances()).treasury !== before.treasury);

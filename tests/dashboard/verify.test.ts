@@ -110,6 +110,8 @@ describe('verification of a receipt on the page', function () {
         const text = await page.getByRole('region', { name: 'Result', exact: true }).first().textContent();
         expect(text).to.match(/Do not rely on it\..* of \d+ checks failed.*Get the original receipt/);
         expect(/other 9 checks passed, also those of the payment/.test(text!)).to.equal(check === 'result_hash');
+        // The call's own data are offered only where its payment is in doubt.
+        expect(text!.includes('Is the call itself real?')).to.equal(!text!.includes('also those of the payment'));
         expect(text!.includes('Not what was signed')).to.equal(check === 'result_hash');
         expect(text!.includes('Signed result hash')).to.equal(check === 'result_hash');
       }));

@@ -72,8 +72,8 @@ describe('the week of a caller and a creator', function () {
       await button.getByText(await shown(), { exact: true }).waitFor();
       await page.goto(`${pathOf('sandbox-echo')}?tab=run`);
       await page.getByLabel('Task').fill('Echo');
-      await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Pay 0.01 USDC' }).click();
+      await page.getByRole('button', { name: 'Run with 0.01 test USDC' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Run with 0.01 test USDC' }).click();
       await page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: 'Completed' }).waitFor();
       await button.getByText(await shown(), { exact: true }).waitFor();
     }));
@@ -82,8 +82,8 @@ describe('the week of a caller and a creator', function () {
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto(`${later.path}?tab=run`);
       await page.getByLabel('Task').fill(LATER);
-      await page.getByRole('button', { name: 'Pay 0.02 USDC and run' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Pay 0.02 USDC' }).click();
+      await page.getByRole('button', { name: 'Run with 0.02 test USDC' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Run with 0.02 test USDC' }).click();
       const running = page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: 'Running' });
       await running.waitFor();
       await page.reload();

@@ -1,7 +1,7 @@
 /** The session's wallet: its balance, its own views, and disconnecting. */
 import { lazy, Suspense, useState } from 'react';
 import { signOut, useBalance, useLamports, useSession } from '../wallet/session.ts';
-import type { Connected } from '../wallet/wallets.ts';
+import { type Connected, useShared } from '../wallet/wallets.ts';
 import { formatShortSol } from './amount.ts';
 import { Menu, MenuGroup, MenuItem, MenuLine, MenuLink } from './menu.tsx';
 import { ACTIVITY, ADMIN, creatorPlaceOf, type Place, TERMS } from './places.ts';
@@ -17,6 +17,14 @@ function SolBalance({ wallet }: { wallet: string }) {
   return <span className="min-h-4 tabular-nums">{lamports !== undefined && formatShortSol(lamports)}</span>;
 }
 
+function signerWords(connected: Connected | null, isShared: boolean): string {
+  if (!connected) return 'This browser has not connected the wallet yet';
+  const { name } = connected.wallet;
+  return isShared
+    ? `Shared test wallet: ${name}. Others use it too; its calls and disputes are not only yours.`
+    : `Signs with ${name}`;
+}
+
 const links = (places: readonly Place[]) => places.map((place) => <MenuLink key={place.to} place={place} />);
 
 interface AccountMenuProps {
@@ -29,6 +37,7 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
   const balance = useBalance();
   const { own, queue, tone } = useOpenDisputes();
   const unanswered = useUnanswered();
+  const isShared = useShared();
   const [isStatement, setStatement] = useState(false);
   return (
     <>
@@ -38,9 +47,15 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
           <>
             <span aria-hidden="true" className={`size-2 rounded-full ${connected ? 'bg-good' : 'bg-warn'}`} />
             {/* A narrow window has room for only one: address or balance. */}
-            <span className={cx('font-mono text-[0.8125rem]', balance !== undefined && 'max-xl:sr-only')}>
+            <span
+              className={cx(
+                'font-mono text-[0.8125rem]',
+                isShared ? 'sr-only' : balance !== undefined && 'max-xl:sr-only',
+              )}
+            >
               {shorten(wallet)}
             </span>
+            {isShared && <span className="text-faint max-[22rem]:sr-only">Shared</span>}
             {balance !== undefined && (
               <span className="tabular-nums" title={formatAmount(balance)}>
                 {formatCents(balance)}
@@ -50,7 +65,7 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
               <Badge
                 tone={tone}
                 // A wide window's header has the admin's number, and what waits for a reply, beside its links.
-                className={cx('max-xl:px-1.5', own === unanswered && 'lg:hidden')}
+                className={cx('max-xl:px-1.5', own === unanswered && 'lg:hidden', isShared && 'max-sm:hidden')}
                 title={own + queue === 1 ? 'Open dispute' : 'Open disputes'}
               >
                 {own + queue} <span className="max-xl:sr-only">{own + queue === 1 ? 'dispute' : 'disputes'}</span>
@@ -60,10 +75,8 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
           </>
         }
         head={
-          <span className="grid gap-1">
-            <span>
-              {connected ? `Signs with ${connected.wallet.name}` : 'This browser has not connected the wallet yet'}
-            </span>
+          <span className="grid max-w-60 gap-1">
+            <span>{signerWords(connected, isShared)}</span>
             {balance !== undefined && (
               <span className="text-base font-semibold text-ink tabular-nums">{formatAmount(balance)}</span>
             )}

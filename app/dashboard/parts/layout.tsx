@@ -33,7 +33,7 @@ export function Layout() {
             <span className="flex h-8 items-center">
               <img src={icon} alt="" width="28" height="28" />
             </span>
-            <span className="flex h-8 items-center whitespace-nowrap max-sm:w-20 max-sm:whitespace-normal max-sm:text-xs max-sm:leading-tight">
+            <span className="flex h-8 items-center whitespace-nowrap max-sm:w-20 max-sm:shrink-0 max-sm:whitespace-normal max-sm:text-xs max-sm:leading-tight">
               Agent Marketplace
             </span>
           </Link>

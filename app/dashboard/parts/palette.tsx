@@ -8,6 +8,7 @@ import { ADDRESS, EXECUTION_ID } from '../../sdk/wire/choices.ts';
 import type { AgentSummary, ExecutionSummary } from '../../sdk/wire/wire.ts';
 import { outcomeOf } from '../views/executions/outcome.ts';
 import { useSession } from '../wallet/session.ts';
+import { useShared } from '../wallet/wallets.ts';
 import { ForTests } from './badges.tsx';
 import { useOpener } from './dialog.tsx';
 import { foundQuery, includes } from './found.ts';
@@ -89,6 +90,7 @@ interface FoundProps {
 function Found({ sought, receipt, onClose }: FoundProps) {
   const navigate = useNavigate();
   const { wallet, isAdmin } = useSession();
+  const isShared = useShared();
   const id = sought.toLowerCase();
   const isId = EXECUTION_ID.test(id);
   const { data, isFetching } = useQuery({
@@ -165,7 +167,7 @@ function Found({ sought, receipt, onClose }: FoundProps) {
         </Command.Group>
       )}
       {calls.length > 0 && (
-        <Command.Group heading="Your latest calls">
+        <Command.Group heading={isShared ? 'Latest calls of this shared wallet' : 'Your latest calls'}>
           {calls.map((call) => (
             <CallItem key={call.execution_id} call={call} onOpen={open} />
           ))}

@@ -1,5 +1,5 @@
 /** One agent: its purpose and quality, how to call it from a program, and a form to call it here. */
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
@@ -10,10 +10,11 @@ import { ForTests, Health, SpendButton, Verified } from '../parts/badges.tsx';
 import { TabLine } from '../parts/tabs.tsx';
 import { isForTests, isShownTag, TEST_TAG } from '../parts/testTag.ts';
 import { Trouble } from '../parts/trouble.tsx';
-import { Badge, buttonStyle, PageHead, Skeleton, withUnit } from '../parts/ui.tsx';
+import { Badge, buttonStyle, Note, PageHead, Skeleton, withUnit } from '../parts/ui.tsx';
 import { formatAmount, Id } from '../parts/values.tsx';
-import { agentQuery, developmentWalletsPath, queryClient } from '../service.ts';
-import { useSession } from '../wallet/session.ts';
+import { agentQuery, developmentWalletsPath, explain, queryClient } from '../service.ts';
+import { signIn, useSession } from '../wallet/session.ts';
+import { useTestWallet } from '../wallet/wallets.ts';
 import { Overview, Purpose } from './agent/overview.tsx';
 import { Paused } from './agent/paused.tsx';
 
@@ -60,6 +61,16 @@ function Loaded({ agent }: { agent: AgentFull }) {
   const isOffered = tab !== 'run' && agent.status === 'active';
   const open = (next: Tab) =>
     void navigate({ search: next === 'about' ? {} : { tab: next }, replace: true, resetScroll: false });
+  const testWallet = useTestWallet();
+  const isTrial = developmentWalletsPath() !== '' && !wallet;
+  const run = useMutation({
+    mutationFn: async () => {
+      if (isTrial && testWallet) await signIn(testWallet);
+      open('run');
+      // The button disappears while it has the focus.
+      runTab.current?.focus();
+    },
+  });
   return (
     <>
       <PageHead
@@ -81,20 +92,23 @@ function Loaded({ agent }: { agent: AgentFull }) {
             )}
             {isOffered && (
               <SpendButton
-                onClick={() => {
-                  open('run');
-                  // This button disappears while it has the focus.
-                  runTab.current?.focus();
-                }}
+                busy={run.isPending}
+                disabled={isTrial && !(isKnown && testWallet)}
+                onClick={() => run.mutate()}
               >
                 Run this agent
               </SpendButton>
             )}
           </div>
-          {isOffered && isKnown && !wallet && developmentWalletsPath() !== '' && (
+          {isOffered && isKnown && isTrial && (
             <p className="text-sm text-faint sm:max-w-80 sm:justify-self-end sm:text-right">
-              Free to try here: a shared test wallet pays, and its other users see the call.
+              Free to try: this signs you in with a shared test wallet, which pays. Its users see the call.
             </p>
+          )}
+          {isOffered && run.error && (
+            <Note tone="bad" title="You are not signed in">
+              {explain(run.error)}
+            </Note>
           )}
         </div>
       </PageHead>

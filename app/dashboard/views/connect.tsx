@@ -14,7 +14,7 @@ import { Button, Card, Facts, Note, PageHead, Skeleton, Spinner } from '../parts
 import { formatAmount, shorten } from '../parts/values.tsx';
 import { call, explain } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
-import { useConnected } from '../wallet/wallets.ts';
+import { useConnected, useShared } from '../wallet/wallets.ts';
 import { CreateDialog } from './keys/create.tsx';
 import type { MadeKey } from './keys/makeKey.ts';
 import { registerMade } from './keys/shown.tsx';
@@ -63,6 +63,7 @@ export default function View() {
 function Request({ asked, query }: { asked: Asked; query: string }) {
   const { wallet } = useSession();
   const connected = useConnected();
+  const isShared = useShared();
   const { data: funds } = useQuery(fundsQuery(wallet ?? undefined));
   const name = asked.name ?? asked.redirect_host;
   return (
@@ -90,7 +91,8 @@ function Request({ asked, query }: { asked: Asked; query: string }) {
             Boolean(wallet) && [
               'Pays from',
               [
-                connected?.account.address === wallet && connected?.wallet.name,
+                connected?.account.address === wallet &&
+                  `${connected?.wallet.name}${isShared ? ' (shared test wallet, also used by others)' : ''}`,
                 shorten(wallet ?? ''),
                 funds && formatAmount(toUsdc(funds.usdc ?? 0n)),
               ]

@@ -69,6 +69,15 @@ export const useConnected = (): Connected | null =>
     () => connected,
   );
 
+/** True while a shared test wallet is connected. */
+export function useShared(): boolean {
+  const connected = useConnected();
+  return connected !== null && isShared(connected.wallet);
+}
+
+/** The test wallet for a first try; undefined while none is known. */
+export const useTestWallet = (): SolanaWallet | undefined => useWallets().find(isShared);
+
 let stopWatching: () => void = () => undefined;
 
 function set(next: Connected | null): void {

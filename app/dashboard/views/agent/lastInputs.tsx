@@ -4,11 +4,11 @@ import type { AgentInput } from '../../../sdk/wire/procedures.ts';
 import { Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { useSession } from '../../wallet/session.ts';
-import { isShared, useConnected } from '../../wallet/wallets.ts';
+import { useShared } from '../../wallet/wallets.ts';
 
 export function LastInputs({ agentId, onUse }: { agentId: string; onUse(input: AgentInput): void }) {
   const { wallet } = useSession();
-  const connected = useConnected();
+  const isShared = useShared();
   const { data } = useQuery({
     queryKey: ['last-inputs', agentId, wallet],
     queryFn: () => call('agents.lastInputs', { agent_id: agentId }),
@@ -19,9 +19,7 @@ export function LastInputs({ agentId, onUse }: { agentId: string; onUse(input: A
   return (
     <section>
       <h2 className="mb-2 text-sm font-medium">
-        {connected && isShared(connected.wallet)
-          ? 'Last inputs of this shared test wallet, also by others'
-          : 'Your last inputs'}
+        {isShared ? 'Last inputs of this shared test wallet, also by others' : 'Your last inputs'}
       </h2>
       <ul className="divide-y divide-line rounded-lg border border-line bg-raised">
         {inputs.map((input) => (

@@ -25,6 +25,7 @@ import { Example } from './example.tsx';
 import { Month } from './month.tsx';
 import { Outcomes } from './outcomes.tsx';
 import { Others } from './paused.tsx';
+import { besidesText, walletCostQuery } from './run/cost.ts';
 import { SchemaFields } from './schema/schemaFields.tsx';
 
 const Markdown = lazy(() => import('../../parts/markdown.tsx'));
@@ -178,6 +179,7 @@ function Aside({ title, className, children }: { title: string; className?: stri
 function Terms({ agent, className }: { agent: AgentFull; className: string }) {
   const { data: config } = useQuery(configQuery);
   const { data: deposits } = useQuery(depositsQuery);
+  const { data: cost } = useQuery(walletCostQuery);
   const price = formatAmount(agent.price_per_call_usdc);
   return (
     <Aside title="Terms" className={className}>
@@ -186,7 +188,7 @@ function Terms({ agent, className }: { agent: AgentFull; className: string }) {
           [
             'Price',
             <span key="price">
-              {price} a call. {USDC_WORDS} From a wallet also network fees, and a deposit that comes back. <NewToThis />
+              {price} a call. {USDC_WORDS} From a wallet also {besidesText(cost)}. <NewToThis />
             </span>,
           ],
           ['Timeout', timeouts(agent)],

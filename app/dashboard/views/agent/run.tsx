@@ -8,11 +8,11 @@ import { missingIn } from '../../parts/form/schema.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { Input, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatList, formatSpan } from '../../parts/values.tsx';
-import { isShared, useConnected } from '../../wallet/wallets.ts';
+import { useShared } from '../../wallet/wallets.ts';
 import { LastInputs } from './lastInputs.tsx';
 import { type Draft, EMPTY, isExample, useDraft } from './run/draft.ts';
 import { keep, type Opened, readKept } from './run/kept.ts';
-import { Money, MoneyPath } from './run/money.tsx';
+import { Money, MoneyPath, runFree } from './run/money.tsx';
 import { RunOutcome } from './run/outcome.tsx';
 import { Parameters } from './run/parameters.tsx';
 import { PayByWallet } from './run/payByWallet.tsx';
@@ -142,8 +142,8 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
   const missing = draft.isReading
     ? []
     : [...missingIn(agent.input_schema, parameters), ...(task.trim() === '' ? ['the task'] : [])];
-  const connected = useConnected();
-  const isSeen = draft.payer === 'wallet' && connected !== null && isShared(connected.wallet);
+  const isShared = useShared();
+  const isFree = draft.payer === 'wallet' && isShared;
   const whyNot = missing.length > 0 ? `Fill in ${formatList(missing)}.` : null;
 
   function submit(event: FormEvent) {
@@ -190,7 +190,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
             .
           </p>
         )}
-        {isSeen && (
+        {isFree && (
           <p className="-mb-2 text-sm text-faint">
             Others who use this test wallet see what you enter, and the result.
           </p>
@@ -226,7 +226,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
           <NewToThis />
         </p>
         <SpendButton type="submit" disabled={whyNot !== null || draft.isReading} aria-describedby={WHY_NOT}>
-          Pay {formatAmount(agent.price_per_call_usdc)} and run
+          {isFree ? runFree(agent) : `Pay ${formatAmount(agent.price_per_call_usdc)} and run`}
         </SpendButton>
         <p id={WHY_NOT} className="-mt-2 min-h-5 text-sm text-faint">
           {whyNot}

@@ -11,7 +11,7 @@ import { cx, Note, Skeleton } from '../../parts/ui.tsx';
 import { formatNumber, Time } from '../../parts/values.tsx';
 import { developmentWalletsPath, explain } from '../../service.ts';
 import { signIn, useSession } from '../../wallet/session.ts';
-import { isShared, useConnected, useWallets } from '../../wallet/wallets.ts';
+import { useShared, useTestWallet } from '../../wallet/wallets.ts';
 import { exampleQuery } from '../agent/example.tsx';
 import { keep } from '../agent/run/kept.ts';
 
@@ -32,11 +32,11 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
   const agent = asked[at];
   const example = examples[at]?.data;
   const { wallet, isKnown } = useSession();
-  const wallets = useWallets();
-  const connected = useConnected();
+  const isShared = useShared();
   const navigate = useNavigate();
-  const testWallet = wallets.find(isShared);
-  const isOwn = wallet !== null && !(connected && isShared(connected.wallet));
+  const testWallet = useTestWallet();
+  const owned = isShared ? 'The shared test wallet' : 'Your wallet';
+  const payer = wallet ? owned : 'Free: this signs you in with a shared test wallet';
   const run = useMutation({
     mutationFn: async () => {
       if (!agent || !example || !testWallet) return;
@@ -80,10 +80,11 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
         {/* A phone has room for the first agent only if this has three lines. */}
         <span className="text-faint">
           <span className="max-sm:hidden">: “{agent.tagline.replace(/\.$/, '')}”, on the creator’s example</span>.{' '}
-          {isOwn ? 'Your wallet' : `${wallet ? 'The' : 'Free: a'} shared test wallet`}
-          {!wallet && <span className="max-sm:hidden"> signs you in and</span>} pays
-          <span className={cx(!wallet && 'max-sm:hidden')}> {formatNumber(agent.price_per_call_usdc)} test USDC</span>
-          {!isOwn && ', and its users see the call'}.
+          {payer}
+          <span className={cx(!wallet && 'max-sm:hidden')}>
+            {!wallet && ', which'} pays {formatNumber(agent.price_per_call_usdc)} test USDC
+          </span>
+          .{(!wallet || isShared) && ' Its users see the call.'}
         </span>
       </p>
       <SpendButton busy={run.isPending} disabled={!isKnown || !testWallet} onClick={() => run.mutate()}>

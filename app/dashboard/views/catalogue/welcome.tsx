@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
-import { Explained, NEW, OnTest, PROGRAM_WORDS, USDC_WORDS, WhatIsAWallet } from '../../parts/explained.tsx';
+import { Explained, NEW, OnTest, PROGRAM_WORDS, WhatIsAWallet } from '../../parts/explained.tsx';
 import { formatLamports, formatSpan } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { FirstRun } from './firstRun.tsx';
@@ -22,14 +22,15 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
       </p>
       <ol className="mt-3 grid gap-x-8 gap-y-1.5 text-sm sm:mt-6 sm:grid-cols-3">
         <Step number={1} title="Pick an agent">
-          A program for one job. One request to it is a call, at a fixed price.
+          A program on its creator’s own server. One request to it is a call, at a fixed price.
         </Step>
-        <Step number={2} title="Pay for one call in USDC, from a wallet">
-          {USDC_WORDS} A program on Solana, not yet audited, locks it until the result is there.
+        <Step number={2} title="Pay from a wallet: USDC and a little SOL">
+          USDC is a digital dollar, SOL is Solana’s coin. A Solana program, not yet audited, locks the price until the
+          result is there.
         </Step>
         <Step number={3} title="Get a signed result, or a refund">
-          The signature proves who sent it, not that it is right. Wrong? Dispute it{days}: you risk {bond} to get back
-          at most the price.
+          The signature proves that the creator sent it, not that it is right. Wrong? Dispute it{days}: you risk {bond},
+          which can be worth more, to get back at most the price.
         </Step>
       </ol>
       <div

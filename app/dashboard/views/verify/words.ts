@@ -98,6 +98,10 @@ export const wordsOf = (name: CheckName, facts: ExecutionFacts | null): CheckWor
 const BY_ITSELF: readonly CheckName[] = ['result_hash', 'signature'];
 const PAYMENT: readonly CheckName[] = ['opening', 'settlement'];
 
+/** True if both transactions of the call passed. */
+export const holdsOnChain = (checks: readonly Check[]): boolean =>
+  PAYMENT.every((payment) => checks.some(({ name, state }) => name === payment && state === 'passed'));
+
 /** True for a check of what a creator may leave out. It counts only if there is something to check. */
 export const isLeftOut = ({ name, state }: Check): boolean => name === 'execution_signature' && state === 'not_checked';
 
@@ -117,8 +121,7 @@ function countOf(checks: readonly Check[], facts: ExecutionFacts | null): string
   const made = failed > 0 ? `${failed} of ${failed + passed} checks failed` : passedText(passed);
   if (open > 0) return `${made}; ${open} could not be made, for the reasons below.`;
   if (failed === 0 || passed === 0) return `${made}.`;
-  const ofPayment = checks.filter(({ name, state }) => PAYMENT.includes(name) && state === 'passed').length;
-  const isPaid = ofPayment === PAYMENT.length && !facts?.refund;
+  const isPaid = holdsOnChain(checks) && !facts?.refund;
   const others = passed === 1 ? 'The other check passed' : `The other ${passed} checks passed`;
   return `${made}. ${others}${isPaid ? ', also those of the payment' : ''}.`;
 }

@@ -36,7 +36,8 @@ const UNSPONSORED = {
 };
 
 /** The agent for first calls of a network that `npm start` makes; on other test networks there may be none. */
-const SANDBOX = ' On a local network (npm start), sandbox-echo returns the task of every call, for 0.01 USDC.';
+const SANDBOX =
+  ' On a local network (<code>npm start</code>) that is <a href="/?q=sandbox-echo">sandbox-echo</a>: it returns the task, for 0.01 USDC.';
 
 const PROGRAM = /\{\{program (\S+) (\S+)\}\}/g;
 const GUIDE = withAnchors(withPrograms(readFileSync(join(import.meta.dirname, 'guide.html'), 'utf8')));
@@ -75,7 +76,6 @@ export function createGuide(document: OpenApi, deployment: Deployment): string {
     environment,
     key_prefix: keyPrefix(environment),
     answer: JSON.stringify(SETTLED, null, 2),
-    sandbox: environment === 'test' ? SANDBOX : '',
     program_id: PROGRAM_ID.toBase58(),
     rpc_url: rpcUrl,
     max_body: sizeOf(MAX_BODY_BYTES),
@@ -86,6 +86,7 @@ export function createGuide(document: OpenApi, deployment: Deployment): string {
     result_hash_end: String(RESULT_HASH_OFFSET + 32),
   };
   const guide = GUIDE.replace('{{error_table}}', errorTable())
+    .replace('{{sandbox}}', environment === 'test' ? SANDBOX : '')
     .replace('{{schema_rules}}', schemaRules())
     .replace('{{examples}}', examples())
     .replace(/\{\{(\w+)\}\}/g, (_, name: string) => {

@@ -3,6 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { createClient } from '../../../../sdk/client/client.ts';
 import { WALLET_CALL_FEES } from '../../../../sdk/wallet/usualAmounts.ts';
 import { pauseInTyping } from '../../../parts/typing.ts';
+import { formatLamports, formatSpan } from '../../../parts/values.tsx';
 import { BASE_URL, configQuery, queryClient } from '../../../service.ts';
 import { depositsQuery } from '../../../wallet/deposits.ts';
 
@@ -38,6 +39,19 @@ export const walletCostQuery = queryOptions({
   },
   staleTime: 5 * 60_000,
 });
+
+export const feesText = ({ fees }: WalletCost): string => `about ${formatLamports(fees)}`;
+
+export const depositOf = ({ escrowDeposit, recordDeposit }: WalletCost): bigint => escrowDeposit + recordDeposit;
+
+/** What the payment takes from the wallet, lamports. */
+export const spendOf = (cost: WalletCost): bigint => cost.fees + depositOf(cost);
+
+/** What a wallet pays besides the price; without amounts until they are known. */
+export const besidesText = (cost: WalletCost | undefined): string =>
+  cost
+    ? `${feesText(cost)} of network fees, and ${formatLamports(depositOf(cost))} that comes back, the last of it about ${formatSpan(cost.recordSeconds)} after the call`
+    : 'network fees, and a deposit that comes back';
 
 export const isApiKey = (text: string): boolean => /^crtx_(live|test)_\S+$/.test(text.trim());
 

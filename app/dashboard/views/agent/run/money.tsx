@@ -9,13 +9,13 @@ import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { DATA_WORDS } from '../../../parts/explained.tsx';
 import { Trouble } from '../../../parts/trouble.tsx';
 import { Card, cx } from '../../../parts/ui.tsx';
-import { formatAmount, formatLamports, formatSpan } from '../../../parts/values.tsx';
+import { formatAmount, formatLamports, formatNumber, formatSpan } from '../../../parts/values.tsx';
 import { configQuery } from '../../../service.ts';
 import { depositsQuery } from '../../../wallet/deposits.ts';
 import { ENDED_DISPUTE_SECONDS } from '../../../wallet/programTerms.ts';
-import { isShared, useConnected } from '../../../wallet/wallets.ts';
+import { useShared } from '../../../wallet/wallets.ts';
 import { DisputeTerms } from '../../executions/disputeTerms.tsx';
-import { type Payer, useTypedKey, type WalletCost, walletCostQuery } from './cost.ts';
+import { depositOf, feesText, type Payer, spendOf, useTypedKey, type WalletCost, walletCostQuery } from './cost.ts';
 
 interface MoneyProps {
   agent: AgentFull;
@@ -29,8 +29,7 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
   const { data: config } = useQuery(configQuery);
   const wallet = useQuery({ ...walletCostQuery, enabled: isByWallet });
   const typed = useTypedKey(payer, apiKey);
-  const connected = useConnected();
-  const isFree = connected !== null && isShared(connected.wallet);
+  const isFree = useShared();
   const isUnread = isByWallet && wallet.error !== null && !wallet.data;
   const unread = { fees: isUnread ? UNREAD : 'Reading …', deposit: '', back: '' };
   const { fees, deposit, back } = isByWallet
@@ -87,15 +86,12 @@ function Row({ name, about, className, children }: RowProps) {
   );
 }
 
+/** The button for a shared test wallet, whose visitor pays nothing. */
+export const runFree = ({ price_per_call_usdc }: AgentFull): string =>
+  `Run with ${formatNumber(price_per_call_usdc)} test USDC`;
+
 /** Stands for an amount whose reading failed. */
 export const UNREAD = 'Could not be read';
-
-export const feesText = ({ fees }: WalletCost): string => `about ${formatLamports(fees)}`;
-
-const depositOf = ({ escrowDeposit, recordDeposit }: WalletCost): bigint => escrowDeposit + recordDeposit;
-
-/** What the payment takes from the wallet, lamports. */
-export const spendOf = (cost: WalletCost): bigint => cost.fees + depositOf(cost);
 
 /** The refundable deposit, and when it comes back. */
 export function depositTexts(cost: WalletCost) {

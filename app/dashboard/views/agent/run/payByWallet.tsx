@@ -7,9 +7,10 @@ import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { SignDialog, type Signing } from '../../../parts/sign.tsx';
 import { Trouble } from '../../../parts/trouble.tsx';
 import { formatAmount, formatSpan, Id } from '../../../parts/values.tsx';
-import { type WalletCost, walletCostQuery } from './cost.ts';
+import { useShared } from '../../../wallet/wallets.ts';
+import { feesText, spendOf, type WalletCost, walletCostQuery } from './cost.ts';
 import type { Opened } from './kept.ts';
-import { depositTexts, feesText, spendOf, UNREAD } from './money.tsx';
+import { depositTexts, runFree, UNREAD } from './money.tsx';
 import type { Inputs } from './useRun.ts';
 
 interface PayByWalletProps {
@@ -33,6 +34,7 @@ export function PayByWallet(props: PayByWalletProps) {
   const { isAtOnce, onClose, agent, inputs, opened, onOpened, onDelta } = props;
   const { data: cost, error, refetch } = useQuery(walletCostQuery);
   const isUnread = !cost && error !== null;
+  const isFree = useShared();
   // A retry after a refused message must not pay again.
   const present = useRef<Opened | null>(null);
   present.current = opened;
@@ -81,13 +83,13 @@ export function PayByWallet(props: PayByWalletProps) {
       about={
         opened
           ? 'The price is in escrow already. Your wallet signs one message to start the work; it spends nothing.'
-          : 'Your wallet signs twice: the payment into escrow, and a message that starts the call. You pay once.'
+          : `${isFree ? 'The shared test wallet' : 'Your wallet'} signs twice: the payment into escrow, and a message that starts the call. ${isFree ? 'It pays' : 'You pay'} once.`
       }
       rows={
         opened ? [['Call', <Id key="id" value={opened.executionId} />]] : paymentRows(agent, seconds, cost, isUnread)
       }
       doing={opened ? 'Starting the work' : `Putting ${formatAmount(agent.price_per_call_usdc)} into escrow`}
-      confirm={opened ? 'Sign and start' : `Pay ${formatAmount(agent.price_per_call_usdc)}`}
+      confirm={opened ? 'Sign and start' : isFree ? runFree(agent) : `Pay ${formatAmount(agent.price_per_call_usdc)}`}
       spends={
         opened
           ? undefined
