@@ -78,7 +78,8 @@ async function writeBatch({ connection, wallet, buffer }: Filling, chunks: Chunk
   const pending = chunks.map((chunk) => {
     const transaction = writeTransaction(wallet.publicKey, buffer, chunk, blockhash);
     transaction.sign(wallet);
-    return { bytes: transaction.serialize(), signature: '', sentAt: 0 };
+    // To verify our own signature would take three times as long as to sign.
+    return { bytes: transaction.serialize({ verifySignatures: false }), signature: '', sentAt: 0 };
   });
   while (pending.length > 0) {
     const due = pending.filter(({ sentAt }) => Date.now() - sentAt > REPEAT_MS);

@@ -11,7 +11,7 @@ import { until } from '../harness/edge/until.ts';
 import { setFrozen } from '../harness/node/node.ts';
 import { requireChromium } from './browser.ts';
 import { listAgent } from './listAgent.ts';
-import { type Site, startSite, visit } from './site.ts';
+import { type Site, startSite, stopSite, visit } from './site.ts';
 
 const CALLER = { as: 'Demo caller 1' } as const;
 const PRICE = 10_000n;
@@ -39,7 +39,7 @@ describe('the page, days after a call', function () {
     if (!requireChromium()) this.skip();
     site = await startSite();
   });
-  after(() => site?.browser.close());
+  after(() => stopSite(site));
 
   const file = (name: string, content: string): string => {
     const path = join(site.dataDir, name);

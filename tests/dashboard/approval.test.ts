@@ -9,7 +9,7 @@ import nacl from 'tweetnacl';
 import { readKeypair } from '../../app/cli/wallet.ts';
 import { outlive } from '../harness/node/node.ts';
 import { requireChromium } from './browser.ts';
-import { type Site, startSite, visit } from './site.ts';
+import { type Site, startSite, stopSite, visit } from './site.ts';
 
 const PRICE = 10_000n;
 const EXPLANATION = 'The approval took longer than the 30 s for which a transaction is valid. Please approve it again.';
@@ -43,7 +43,7 @@ describe('a person who approves later than a transaction is valid', function () 
     if (!requireChromium()) this.skip();
     site = await startSite();
   });
-  after(() => site?.browser.close());
+  after(() => stopSite(site));
 
   const dialog = (page: Page) => page.getByRole('dialog');
 

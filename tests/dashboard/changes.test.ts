@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core';
 import { until } from '../harness/edge/until.ts';
 import { timeTravel } from '../harness/node/node.ts';
 import { assertAccessible, requireChromium } from './browser.ts';
-import { type Site, startSite, visit } from './site.ts';
+import { type Site, startSite, stopSite, visit } from './site.ts';
 
 const DELAY_SECONDS = 86_400;
 const ADMIN = { as: 'Demo admin' } as const;
@@ -25,7 +25,7 @@ describe('delayed changes of settings', function () {
     if (!requireChromium()) this.skip();
     site = await startSite();
   });
-  after(() => site?.browser.close());
+  after(() => stopSite(site));
 
   const dialog = (page: Page) => page.getByRole('dialog');
   async function sign(page: Page, name: string): Promise<void> {

@@ -12,7 +12,7 @@ import { timeTravel } from '../harness/node/node.ts';
 import { createVisitor } from '../journey/visitor.ts';
 import { startNetwork, untilGone } from '../local/start.ts';
 import { requireChromium } from './browser.ts';
-import { type Site, startSite, useSite, visit } from './site.ts';
+import { type Site, startSite, stopSite, useSite, visit } from './site.ts';
 
 const CALLER = { as: 'Demo caller 1' } as const;
 const PRICE = 10_000n;
@@ -133,7 +133,7 @@ describe('a marketplace that does not answer', function () {
     if (!requireChromium()) this.skip();
     site = await startSite();
   });
-  after(() => site?.browser.close());
+  after(() => stopSite(site));
 
   it('lets a wallet refund an execution that was never started, after its time', () =>
     visit(site, CALLER, async (page) => {

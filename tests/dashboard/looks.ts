@@ -2,14 +2,6 @@
 import type { Page } from 'playwright-core';
 import { assertAccessible, DESKTOP, PHONE } from './browser.ts';
 
-/** Waits two frames, in which transitions start, and then for the end of all finite animations. */
-const SETTLED = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))).then(() =>
-  Promise.allSettled(
-    document.getAnimations()
-      .filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity)
-      .map(({ finished }) => finished),
-  )).then(() => undefined)`;
-
 /** Each size and each theme once, because colours do not depend on the size. Open dialogs stay open. */
 const LOOKS = [
   { size: PHONE, colorScheme: 'dark' },
@@ -21,8 +13,6 @@ export async function assertAccessibleInEveryLook(page: Page): Promise<void> {
   for (const { size, colorScheme } of LOOKS) {
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme });
-    // During a theme transition, colours belong to neither theme.
-    await page.evaluate(SETTLED);
     await assertAccessible(page);
   }
 }

@@ -4,6 +4,7 @@
  * run until the end.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,7 +13,8 @@ import { type Block, blocksOf, ROOT } from './markdown.ts';
 
 /** A command that prints nothing for this long hangs. */
 const PATIENCE_MS = 120_000;
-const POLL_MS = 20;
+/** How often a silent command is checked. */
+const CHECK_MS = 1_000;
 
 /** Replacements for words such as ADDRESS. */
 export type Fillings = Record<string, string>;
@@ -50,12 +52,12 @@ export function createTerminal(folder: string, dataDir: string, test: string) {
     const shell = spawn('sh', ['-c', script], { cwd: folder, env, detached: true, stdio: 'ignore' });
     shells.push(shell);
     let code: number | null | undefined;
-    shell.once('exit', (status) => {
+    const ended = once(shell, 'exit').then(([status]) => {
       code = status;
     });
     let [seen, seenAt] = ['', Date.now()];
     while (code === undefined && Date.now() - seenAt < PATIENCE_MS) {
-      await delay(POLL_MS);
+      await Promise.race([ended, delay(CHECK_MS)]);
       const now = printed().join('');
       if (now !== seen) [seen, seenAt] = [now, Date.now()];
     }

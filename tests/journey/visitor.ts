@@ -4,12 +4,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import anchor from '@coral-xyz/anchor';
 import { getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { Connection, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { DemoFile } from '../../app/local/demoFile.ts';
 import { runHere } from '../cli/run.ts';
+import { pauseAfter } from '../harness/edge/until.ts';
 import { ROOT } from '../local/start.ts';
 
 export interface Answer {
@@ -23,7 +25,6 @@ export type Balances = Record<string, bigint>;
 
 export type Visitor = ReturnType<typeof createVisitor>;
 
-const POLL_MS = 50;
 const PATIENCE_MS = 240_000;
 
 /** `dataDir` is that of the network, where the commands find it. */
@@ -49,12 +50,13 @@ export function createVisitor(demo: DemoFile, dataDir: string) {
     caller: number | null,
     isWanted: (answer: Answer) => boolean,
   ): Promise<Answer> {
-    const patientUntil = performance.now() + PATIENCE_MS;
+    const started = performance.now();
     for (;;) {
       const answer = await send(path, caller);
       if (isWanted(answer)) return answer;
-      if (performance.now() > patientUntil) throw new Error(`${path} still answers ${JSON.stringify(answer)}`);
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      const waitedMs = performance.now() - started;
+      if (waitedMs > PATIENCE_MS) throw new Error(`${path} still answers ${JSON.stringify(answer)}`);
+      await sleep(pauseAfter(waitedMs));
     }
   }
 

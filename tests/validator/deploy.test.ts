@@ -36,7 +36,7 @@ const MOST_CALLS = 150;
 const CALLERS = 3;
 const CALL_EVERY_MS = 500;
 /** Transactions of the first deployment that are sent before it is killed: about half. */
-const SENT_BEFORE_KILL = 250;
+const SENT_BEFORE_KILL = 400;
 /** Longer than any call's deadline plus its grace period. */
 const RETURNED_WITHIN_MS = 900_000;
 
@@ -254,9 +254,9 @@ describe('the program on Agave’s validator', function () {
       }
       sent += 1;
       // Each refused or lost transaction delays its batch by seconds, so a few of each kind are enough.
-      if (sent % 29 === 0) return { status: 429 };
-      if (sent % 101 === 0) return { json: { jsonrpc: '2.0', id: '1', result: signature } };
-      if (sent % 61 !== 0) return null;
+      if (sent % 83 === 0) return { status: 429 };
+      if (sent % 149 === 0) return { json: { jsonrpc: '2.0', id: '1', result: signature } };
+      if (sent % 113 !== 0) return null;
       await forward();
       return 'cut';
     });

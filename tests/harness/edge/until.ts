@@ -2,6 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const POLL_MS = 50;
+const LONGEST_POLL_MS = 200;
+
+/** The pause before the next poll. A long wait polls less often, because each poll takes processor time from its event. */
+export const pauseAfter = (waitedMs: number) => Math.min(Math.max(POLL_MS, waitedMs / 20), LONGEST_POLL_MS);
 
 /**
  * Polls until `poll` returns true. After `limitMs` it throws an error with `what` did not happen. With `progress`, it
@@ -13,8 +17,9 @@ export async function until(
   limitMs = 240_000,
   progress: () => unknown = () => null,
 ): Promise<void> {
+  const started = performance.now();
   let seen = await progress();
-  let end = performance.now() + limitMs;
+  let end = started + limitMs;
   while (!(await poll())) {
     if (performance.now() > end) {
       const now = await progress();
@@ -22,7 +27,7 @@ export async function until(
       seen = now;
       end = performance.now() + limitMs;
     }
-    await sleep(POLL_MS);
+    await sleep(pauseAfter(performance.now() - started));
   }
 }
 
