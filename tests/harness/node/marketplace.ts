@@ -216,6 +216,9 @@ export async function startMarketplace(
         PUBLIC_RATE_PER_SECOND: '0',
         MIN_FREE_BYTES: '0',
         LOG_LEVEL: process.env.TEST_LOG ?? 'error',
+        // Its indexer needs no proxy.
+        INDEXER_RPC_URL: node.rpcUrl,
+        INDEXER_WS_URL: node.wsUrl,
         ...settings,
         ...environment,
       },

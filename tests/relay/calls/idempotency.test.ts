@@ -104,27 +104,6 @@ describe('Idempotency-Key', () => {
     expect(await spent()).to.equal(PRICE);
   });
 
-  it('answers repeats of an asynchronous request with its execution_id while it runs, then with its final state', async () => {
-    const body = { task: 'later', async: true };
-    const { promise: held, resolve: release } = deferred();
-    market.setBehaviour(async ({ execution_id, task }, _response, reply) => {
-      await held;
-      reply(goodAnswer(market.signingKey, execution_id, `done: ${task}`));
-    });
-    const answer = await execute('async', body);
-    expect(answer.body.status).to.equal('pending');
-    const again = await execute('async', body, { url: other.url });
-    expect([again.status, again.text]).to.deep.equal([200, answer.text]);
-    release();
-    const ended = await repeatUntil(
-      ({ body: repeated }) => repeated.status !== 'pending',
-      () => execute('async', body),
-    );
-    expect(ended.body).to.include({ status: 'completed', result: 'done: later' });
-    expect((await execute('async', body, { url: other.url })).text).to.equal(ended.text);
-    expect(await spent()).to.equal(PRICE);
-  });
-
   it('treats the same key of another wallet as another execution', async () => {
     const [one, two] = await Promise.all([
       execute('shared'),
@@ -169,7 +148,8 @@ describe('Idempotency-Key', () => {
 
   it('leaves the key free after a refusal before the open', async () => {
     const refused = await execute('unbound', { task: 'once', max_cost_usdc: 0.01 });
-    expect(refused.body.error.code).to.equal('price_changed');
+    expect([refused.status, refused.body.error.code]).to.deep.equal([409, 'price_changed']);
+    expect(refused.body.error.details).to.deep.equal({ price_usdc: 0.25, max_cost_usdc: 0.01 });
     expect((await execute('unbound', { task: 'other' })).status).to.equal(200);
     expect(await spent()).to.equal(PRICE);
   });

@@ -146,28 +146,6 @@ describe('paid calls', () => {
         expect(await market.balances()).to.deep.equal(before);
       });
     }
-
-    it('refuses a key whose grant is fully spent, but not another key of the same wallet', async () => {
-      const caller = await keyWith(PRICE * 3n, { totalMax: PRICE }, PRICE * 3n);
-      expect((await execute({ task: 'one' }, caller.apiKey)).status).to.equal(200);
-      expect((await execute({ task: 'two' }, caller.apiKey)).body.error.message).to.include('left of its total');
-      const other = await createKey(market.marketplace, {
-        wallet: keypairSigner(caller.wallet),
-        name: 'other',
-        limits: market.limits,
-      });
-      expect((await execute({ task: 'three' }, other.api_key)).status).to.equal(200);
-      expect(await market.amountOf(caller.usdc)).to.equal(PRICE);
-    });
-  });
-
-  it('answers 409 before any payment when max_cost_usdc is below the price', async () => {
-    const before = await market.balances();
-    const answer = await execute({ task: 'x', max_cost_usdc: 0.249999 });
-    expect(answer.status).to.equal(409);
-    expect(answer.body.error.code).to.equal('price_changed');
-    expect(answer.body.error.details).to.deep.equal({ price_usdc: 0.25, max_cost_usdc: 0.249999 });
-    expect(await market.balances()).to.deep.equal(before);
   });
 
   it('shows a failed call as ended only after its refund has landed', async () => {

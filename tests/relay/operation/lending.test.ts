@@ -159,16 +159,6 @@ describe('lent and lost lamports', function () {
       const late = await cannotLend(ways, ADDRESS, means, { ...loansOf(limit), now: now + 3_901n });
       expect(late.retryAfterSeconds).to.equal(60);
     });
-
-    it('need no gas balance with SPONSOR=all, and a gas balance pays first', async () => {
-      const means: Means = { fee: FEE, gas: 5_700n, maxGas: 20_000n, rents: RENTS, gasBalance: 0n };
-      const [own, given, whole] = waysToPay(means, { sponsorsAll: true });
-      expect(own).to.deep.equal({ ...LENT, gasBalance: 10_700n + RENTS.escrow });
-      expect(given).to.deep.equal(BOUGHT);
-      expect(whole).to.deep.equal({ ...OWN, gasBalance: 10_700n + ALL });
-      expect(waysToPay({ ...means, maxGas: 10_699n }, { sponsorsAll: true })).to.deep.equal([BOUGHT]);
-      expect(waysToPay({ ...means, maxGas: 10_699n }, { sponsorsAll: false })).to.deep.equal([]);
-    });
   });
 
   it('names the missing gas in lamports and in calls, and what holds the rest', async () => {

@@ -122,6 +122,7 @@ describe('results', () => {
     trickles: 503,
     refuses: 503,
     'other bytes': 410,
+    lost: 410,
   } as const;
   for (const [weather, status] of Object.entries(BAD)) {
     // One is enough to see that another database stores the same.
@@ -148,16 +149,6 @@ describe('results', () => {
       }
     });
   }
-
-  it('rejects: a read with 410 when the storage has lost the result', async () => {
-    const large = await settled(LARGE);
-    await keep();
-    await objects.drop(large.id);
-    const lost = await large.read();
-    expect([lost.status, lost.json.error.code]).to.deep.equal([410, 'result_unavailable']);
-    const { json } = await world.get(`/v1/executions/${large.id}`, key.apiKey);
-    expect(json).to.include({ status: 'completed', result: null, ipfs_url: null, result_hash: hashResult(LARGE) });
-  });
 
   it('move into a storage that does not delete old objects', async () => {
     const old = await settled(LARGE);

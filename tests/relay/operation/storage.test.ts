@@ -1,15 +1,13 @@
 /** A disk that fills up, and a storage of results that hangs: running calls end, and new ones begin once there is room. */
 import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { expect } from 'chai';
 import type { CompiledQuery } from 'kysely';
 import pino from 'pino';
-import { createGroupCommit, type GroupCommit } from '../../../app/database/groupCommit.ts';
+import type { GroupCommit } from '../../../app/database/groupCommit.ts';
 import { shareLock, takeLock } from '../../../app/database/lock.ts';
 import { openDatabase } from '../../../app/database/open.ts';
-import { freeBytes } from '../../../app/process/disk.ts';
 import { droppedLines, logToFile } from '../../../app/process/logDestination.ts';
 import { ledgerPath } from '../../../app/relay/config.ts';
 import { createStorage } from '../../../app/relay/operation/storage.ts';
@@ -67,14 +65,6 @@ describe('room for the ledger', () => {
     expect(state.told).to.deep.equal([true, false]);
   });
 
-  it("is the free space of the folder's file system, and is not checked when the limit is 0", async () => {
-    expect(await freeBytes(tmpdir())).to.be.above(0);
-    const { state, storage } = stand(0);
-    state.free = 0;
-    await storage.poll();
-    expect(state.told).to.deep.equal([]);
-  });
-
   for (const code of ['SQLITE_FULL', 'ENOSPC', '53100']) {
     it(`is used up when a write fails with ${code}, until writes succeed for 15 seconds`, async () => {
       const { state, storage } = stand(0);
@@ -129,24 +119,6 @@ describe('room for the ledger', () => {
       });
       expect(await twice.catch((error: unknown) => error)).to.include({ code: 'SQLITE_CONSTRAINT_UNIQUE' });
       expect(sqlite.prepare('SELECT count(*) FROM kept').pluck().get()).to.equal(0n);
-    } finally {
-      close();
-    }
-  });
-
-  it('is used up when the SQLite file may not grow, and writes made then leave nothing behind', async () => {
-    const { sqlite, close } = openDatabase(join(folder, 'full.db'));
-    try {
-      sqlite.exec('CREATE TABLE kept (value TEXT)');
-      const { state, storage } = stand(0);
-      const writes = storage.listenTo(createGroupCommit(sqlite));
-      const insert = () => writes.intend(query('INSERT INTO kept VALUES (?)', 'x'.repeat(20_000)));
-      sqlite.pragma('max_page_count = 1');
-      expect(await insert().catch((error: unknown) => error)).to.include({ code: 'SQLITE_FULL' });
-      expect(state.told).to.deep.equal([true]);
-      expect(sqlite.prepare('SELECT count(*) FROM kept').pluck().get()).to.equal(0n);
-      sqlite.pragma('max_page_count = 1000000');
-      expect(await insert()).to.include({ changes: 1 });
     } finally {
       close();
     }

@@ -7,13 +7,7 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import { expect } from 'chai';
-import { feeOf } from '../../../app/relay/chain/networkFee.ts';
-import {
-  encodeVersionOne,
-  fitsVersionOne,
-  instructionOf,
-  withoutSignatures,
-} from '../../../app/relay/chain/versionOne.ts';
+import { encodeVersionOne, fitsVersionOne, instructionOf } from '../../../app/relay/chain/versionOne.ts';
 
 describe('relay/versionOne', () => {
   const payer = Keypair.generate().publicKey;
@@ -34,30 +28,6 @@ describe('relay/versionOne', () => {
     expect(message.staticAccountKeys[0]!.equals(payer)).to.equal(true);
     expect(message.compiledInstructions).to.have.length(3);
     expect(Buffer.from(signatures[0]!)).to.deep.equal(Buffer.alloc(64, 7));
-  });
-
-  it('costs its signature and its priority', () => {
-    expect(feeOf(write(transfers.slice(0, 3), 777n))).to.deep.equal({ lamports: 5_777n, payer: payer.toBase58() });
-    expect(feeOf(write(transfers.slice(0, 3), 0n)).lamports).to.equal(5_000n);
-  });
-
-  it('leaves no signature in bytes that are simulated, and changes nothing else', () => {
-    const signer = Keypair.generate();
-    const blockhash = Keypair.generate().publicKey.toBase58();
-    const message = new TransactionMessage({
-      payerKey: signer.publicKey,
-      recentBlockhash: blockhash,
-      instructions: [SystemProgram.transfer({ fromPubkey: signer.publicKey, toPubkey: payer, lamports: 1 })],
-    }).compileToV0Message();
-    const zero = new VersionedTransaction(message);
-    const signed = new VersionedTransaction(message);
-    signed.sign([signer]);
-    for (const bytes of [signed.serialize(), write(transfers.slice(0, 3), 777n)]) {
-      const { signatures, message: left } = VersionedTransaction.deserialize(withoutSignatures(bytes));
-      expect(signatures.map((one) => Buffer.from(one))).to.deep.equal([Buffer.alloc(64)]);
-      expect(left).to.deep.equal(VersionedTransaction.deserialize(bytes).message);
-    }
-    expect(withoutSignatures(signed.serialize())).to.deep.equal(Buffer.from(zero.serialize()));
   });
 
   it('holds 64 addresses and 4,096 bytes', () => {

@@ -54,8 +54,6 @@ describe('two nodes', () => {
       {
         SOLANA_RPC_URL: `${one.rpcUrl},${other.rpcUrl}`,
         SOLANA_WS_URL: `${one.wsUrl},${other.wsUrl}`,
-        INDEXER_RPC_URL: market.node.rpcUrl,
-        INDEXER_WS_URL: market.node.wsUrl,
         METRICS_TOKEN,
       },
       (text) => {
