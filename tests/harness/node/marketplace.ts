@@ -498,3 +498,10 @@ export async function request(
   const text = await response.text();
   return { status: response.status, body: text === '' ? null : JSON.parse(text), text, headers: response.headers };
 }
+
+/** The values of a metric of the relay at this address, in the order of its labels; `name` may have labels itself. */
+export async function figuresOf(url: string, name: string): Promise<number[]> {
+  const lines = (await (await fetch(`${url}/metrics`)).text()).split('\n');
+  const own = lines.filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+  return own.map((line) => Number(line.split(' ').at(-1)));
+}

@@ -23,7 +23,7 @@ import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
 import { type Answer, goodAnswer, request, useMarketplace } from '../../harness/node/marketplace.ts';
-import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
+import { FORGETFUL, startRelayHere, useRelaysHere } from '../../harness/node/relayHere.ts';
 import { holdSends, useRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 /** Fee of one signature, in lamports. */
@@ -43,13 +43,6 @@ describe('relay/networkFee', () => {
   const price = (microLamports: number) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports });
   const limit = (units: number) => ComputeBudgetProgram.setComputeUnitLimit({ units });
 
-  it('charges 5,000 lamports for every signature', () => {
-    expect(feeOf(other)).to.equal(5_000n);
-    expect(feeOf({ ...other, keys: [{ pubkey: program.publicKey, isSigner: true, isWritable: false }] })).to.equal(
-      10_000n,
-    );
-  });
-
   it('adds the price of its compute units, rounded up', () => {
     expect(feeOf(limit(35_000), price(1_000_000), other)).to.equal(40_000n);
     expect(feeOf(limit(35_000), price(1), other)).to.equal(5_001n);
@@ -60,15 +53,15 @@ describe('relay/networkFee', () => {
 
 describe('protection of the fee payer', () => {
   let relay: RunningRelay;
-  const others: RunningRelay[] = [];
   let opens: ReturnType<typeof holdSends>;
 
   // An open that is held before the node expires after 150 slots.
   const market = useMarketplace({ slotTimeMs: 200 });
   const proxy = useRpcProxy(market);
+  const start = useRelaysHere(market);
   before(async () => {
     opens = holdSends(proxy, 'open');
-    relay = await startOwn();
+    relay = await startRelayHere(market, settings());
   });
   after(() => relay.stop());
   beforeEach(async () => {
@@ -76,16 +69,11 @@ describe('protection of the fee payer', () => {
     market.setBehaviour(null);
     for (const caller of [0, 1]) await fillGasBalance(SOL, caller);
   });
-  afterEach(async () => {
-    for (const other of others.splice(0)) await other.stop();
-  });
-
-  const startOwn = () => startRelayHere(market, { ...proxy.environment, ...FORGETFUL });
+  const settings = () => ({ ...proxy.environment, ...FORGETFUL });
   /** A ledger without rows, and a new relay on it. */
   async function startAnew(): Promise<RunningRelay> {
     await market.forgetExecutions();
-    others.push(await startOwn());
-    return others.at(-1)!;
+    return start(settings());
   }
   const fillGasBalance = (lamports: number, caller = 0) =>
     market.node.fundSol(findSpender(market.callers[caller]!.wallet.publicKey), lamports);

@@ -61,7 +61,6 @@ describe('creators: around the answer', () => {
       ['failed', 418],
       ['failed', 200],
     ]);
-    for (const { duration_ms } of calls) expect(duration_ms).to.be.within(0, 30_000);
     expect(calls[2]?.error?.message).to.match(/is not valid JSON/);
     const contents = await Promise.all(
       calls.map(({ execution_id }) => session.call('listings.call', { execution_id })),
@@ -76,12 +75,6 @@ describe('creators: around the answer', () => {
       const user_pubkey = market.callers[0]!.wallet.publicKey.toBase58();
       expect(rest).to.deep.equal({ execution_id: call.execution_id, user_pubkey, ...asked });
     }
-    const caller = await openSession(service, keypairSigner(market.callers[0]!.wallet));
-    const refused = [
-      caller.call('listings.calls', { agent_id: market.agentId }),
-      caller.call('listings.call', { execution_id: calls[0]!.execution_id }),
-    ];
-    for (const refusal of refused) expect(await refusal.catch((error) => error.status)).to.equal(404);
   });
 
   describe('too late', () => {

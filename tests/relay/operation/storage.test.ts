@@ -14,7 +14,7 @@ import { createStorage } from '../../../app/relay/operation/storage.ts';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { until } from '../../harness/edge/until.ts';
 import { useFolder } from '../../harness/folder.ts';
-import { afterPaying, goodAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
+import { afterPaying, figuresOf, goodAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 import { type Storage, startStorage } from '../../harness/storage.ts';
 
@@ -183,8 +183,7 @@ describe('a relay without room', () => {
     await until('the relay is ready again', async () => (await problems()).length === 0);
     expect((await execute({ task: 'next' })).status).to.equal(200);
     expect((await market.balances()).callers[0]).to.equal(before.callers[0]! - 2n * PRICE);
-    const metrics = await (await fetch(`${relay.url}/metrics`)).text();
-    const dropped = Number(/^marketplace_log_lines_dropped_total (\d+)$/m.exec(metrics)?.[1]);
+    const [dropped] = await figuresOf(relay.url, 'marketplace_log_lines_dropped_total');
     expect(dropped).to.be.above(droppedBefore);
   });
 

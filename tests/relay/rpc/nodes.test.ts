@@ -11,12 +11,11 @@ import { CLOCK_ADDRESS } from '../../../app/sdk/program/clock.ts';
 import { RECORD_OFFSETS, RECORD_STATUS_BYTE } from '../../../app/sdk/program/program.ts';
 import { nodesOf } from '../../../app/solana/nodes.ts';
 import { until } from '../../harness/edge/until.ts';
-import { afterPaying, PRICE, type RelayHandle, useMarketplace } from '../../harness/node/marketplace.ts';
+import { afterPaying, figuresOf, PRICE, type RelayHandle, useMarketplace } from '../../harness/node/marketplace.ts';
 import { type CallRule, changing, changingEach, type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 /** Size of a record's data, by which records are recognised in an answer. */
 const RECORD_BYTES = 295;
-const METRICS_TOKEN = 'a-token-for-these-tests';
 
 type Answer = { result: { context: { slot: number }; value: ({ data: [string, string] } | null)[] } };
 
@@ -54,7 +53,6 @@ describe('two nodes', () => {
       {
         SOLANA_RPC_URL: `${one.rpcUrl},${other.rpcUrl}`,
         SOLANA_WS_URL: `${one.wsUrl},${other.wsUrl}`,
-        METRICS_TOKEN,
       },
       (text) => {
         log += text;
@@ -80,14 +78,7 @@ describe('two nodes', () => {
 
   const execute = (task = 'pay', timeout_seconds = 60) => market.execute(relay.url, { task, timeout_seconds });
 
-  /** The values of a metric, in the order of its labels. */
-  async function figures(name: string): Promise<number[]> {
-    const answer = await fetch(`${relay.url}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } });
-    const lines = (await answer.text())
-      .split('\n')
-      .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
-    return lines.map((line) => Number(line.split(' ').at(-1)));
-  }
+  const figures = (name: string) => figuresOf(relay.url, name);
   const disagreements = async () =>
     (await figures('marketplace_rpc_disagreements_total')).reduce((sum, count) => sum + count, 0);
 
