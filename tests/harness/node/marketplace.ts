@@ -59,14 +59,6 @@ export interface Balances {
   treasury: bigint;
 }
 
-export interface JournalRow {
-  execution_id: string;
-  state: string;
-  result: string | null;
-  result_hash: string | null;
-  signature: string | null;
-}
-
 export interface RelayHandle {
   url: string;
   process: ChildProcess;
@@ -406,8 +398,9 @@ export async function startMarketplace(
         return ids.every((id) => rows.some((row) => row.execution_id === id));
       }),
     /** Rows of the journal, with the stored signed results. */
-    async journal(): Promise<JournalRow[]> {
-      const rows: (Omit<JournalRow, 'result'> & { result: Buffer | null })[] = await query(
+    async journal() {
+      type Row = Record<'execution_id' | 'state', string> & Record<'result_hash' | 'signature', string | null>;
+      const rows: (Row & { result: Buffer | null })[] = await query(
         'ledger',
         `SELECT e.execution_id, e.state, r.result, r.result_hash, r.signature
           FROM executions AS e LEFT JOIN results AS r ON r.execution_id = e.execution_id`,

@@ -15,6 +15,7 @@ export type Kind = 'open' | 'settle' | 'refund' | 'deposit' | 'openFromDeposit';
 export interface RpcCall {
   /** Path and query. */
   url: string;
+  id: unknown;
   method: string;
   params: unknown[];
   /** Purpose of a sent transaction; null for other calls. */
@@ -96,7 +97,7 @@ export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }) {
 
   const http = await serve(async (request, response) => {
     const body = await buffer(request);
-    const { method, params = [] } = JSON.parse(body.toString('utf8')) as { method: string; params?: unknown[] };
+    const { id, method, params = [] } = JSON.parse(body.toString('utf8')) as Pick<RpcCall, 'id' | 'method' | 'params'>;
     const { url = '' } = request;
     const kind = method === 'sendTransaction' && params.length > 0 ? kindOf(params[0] as string) : null;
     const forward: Forward = async () => {
@@ -108,7 +109,7 @@ export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }) {
       return (await answer.json()) as Record<string, unknown>;
     };
     try {
-      const reply = await callRule?.({ url, method, params, kind }, forward);
+      const reply = await callRule?.({ url, id, method, params, kind }, forward);
       send(response, reply ?? { json: await forward() });
     } catch {
       response.destroy();

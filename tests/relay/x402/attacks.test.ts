@@ -103,6 +103,12 @@ describe('attacks on the x402 API', function () {
     const first = (change: (usual: TransactionInstruction[]) => TransactionInstruction[]): PaymentChange => ({
       instructions: change,
     });
+    /** Names a signer in the memo. */
+    const withSigner = ({ publicKey: pubkey }: Keypair) =>
+      first(([limit, price, transfer, memo]) => {
+        const keys = [{ pubkey, isSigner: true, isWritable: pubkey.equals(feePayer.publicKey) }];
+        return [limit!, price!, transfer!, new Instruction({ ...memo!, keys })];
+      });
     const reading = (programId: PublicKey, ...accounts: PublicKey[]) => {
       const keys = accounts.map((pubkey) => ({ pubkey, isSigner: false, isWritable: false }));
       return new Instruction({ programId, keys, data: Buffer.from([15]) });
@@ -155,12 +161,7 @@ describe('attacks on the x402 API', function () {
           ...usual,
           SystemProgram.transfer({ fromPubkey: feePayer.publicKey, toPubkey: stranger.publicKey, lamports: 1 }),
         ]),
-      'the fee payer in a memo': () =>
-        first((usual) => {
-          const keys = [{ pubkey: feePayer.publicKey, isSigner: true, isWritable: true }];
-          const { programId, data } = usual[3]!;
-          return [...usual.slice(0, 3), new Instruction({ programId, keys, data })];
-        }),
+      'the fee payer in a memo': () => withSigner(feePayer),
       'an assertion about another account': () =>
         first((usual) => [...usual, reading(new PublicKey(LIGHTHOUSE), SYSVAR_CLOCK_PUBKEY)]),
       'an assertion about no account, but the clock': () =>
@@ -170,12 +171,7 @@ describe('attacks on the x402 API', function () {
           header.numReadonlyUnsignedAccounts += 1;
         },
       }),
-      'a third signer': () =>
-        first((usual) => {
-          const keys = [{ pubkey: stranger.publicKey, isSigner: true, isWritable: false }];
-          const { programId, data } = usual[3]!;
-          return [...usual.slice(0, 3), new Instruction({ programId, keys, data })];
-        }),
+      'a third signer': () => withSigner(stranger),
       'an address lookup table': () => {
         const addresses = [market.usdcMint];
         const state = {
