@@ -30,7 +30,7 @@ import {
 } from '../../../app/sdk/program/program.ts';
 import { hashResult, parseUuid, signResult } from '../../../app/sdk/receipt/receipt.ts';
 import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
-import { type ListingDraftInput, parseListingDraft } from '../../../app/sdk/wallet/listingDraft.ts';
+import { parseListingDraft } from '../../../app/sdk/wallet/listingDraft.ts';
 import { createListing } from '../../../app/sdk/wallet/listings.ts';
 import { openMarketplace } from '../../../app/sdk/wallet/marketplace.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
@@ -252,6 +252,24 @@ export async function startMarketplace(
 
   const relay = await startRelayProcess();
   const marketplace = await openMarketplace({ baseUrl: relay.url, rpcUrl: node.rpcUrl });
+  /** What a creator writes about an agent. */
+  const draftOf = (name: string, endpoint: string, price = options.price ?? '0.25') =>
+    parseListingDraft(
+      {
+        name,
+        tagline: 'Answers tests',
+        description: 'An agent for tests.',
+        display_name: 'Test Creator',
+        tags: ['code'],
+        input_schema: { type: 'object', properties: {} },
+        output_schema: { type: 'object', properties: {} },
+        endpoint,
+        price_usdc: price,
+        timeout_seconds: options.timeoutSeconds ?? 60,
+        min_timeout_seconds: 1,
+      },
+      name,
+    );
   /** Lists an agent, by default of the creator. Its endpoint must already answer correctly. Returns the agent_id. */
   async function list(agent: {
     name: string;
@@ -259,23 +277,10 @@ export async function startMarketplace(
     signingKey: Uint8Array;
     creator?: Keypair;
   }): Promise<string> {
-    const description: ListingDraftInput = {
-      name: agent.name,
-      tagline: 'Answers tests',
-      description: 'An agent for tests.',
-      display_name: 'Test Creator',
-      tags: ['code'],
-      input_schema: { type: 'object', properties: {} },
-      output_schema: { type: 'object', properties: {} },
-      endpoint: agent.endpoint,
-      price_usdc: options.price ?? '0.25',
-      timeout_seconds: options.timeoutSeconds ?? 60,
-      min_timeout_seconds: 1,
-    };
     const listed = await createListing(marketplace, {
       wallet: keypairSigner(agent.creator ?? creator),
       signingKey: agent.signingKey,
-      draft: parseListingDraft(description, agent.name),
+      draft: draftOf(agent.name, agent.endpoint),
     });
     // The index is slightly behind the chain.
     while ((await request(relay.url, `/v1/agents/${listed.agent_id}`)).status !== 200) {
@@ -344,6 +349,7 @@ export async function startMarketplace(
     signingKey,
     endpoint,
     agentId,
+    draftOf,
     list,
     callers,
     limits,
@@ -461,6 +467,14 @@ export function useMarketplace(...given: Parameters<typeof startMarketplace>): T
     this.test!.parent!.afterAll(() => market.stop());
   });
   return market;
+}
+
+/** Another relay process for the tests of a suite, on the marketplace's ledger. */
+export function useRelayProcess(market: TestMarketplace, environment: NodeJS.ProcessEnv): RelayHandle {
+  const relay = {} as RelayHandle;
+  before(async () => void Object.assign(relay, await market.startRelayProcess(environment)));
+  after(() => relay.kill());
+  return relay;
 }
 
 export interface Answer {

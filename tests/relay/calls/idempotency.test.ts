@@ -14,24 +14,18 @@ import {
   type Answer,
   goodAnswer,
   PRICE,
-  type RelayHandle,
   request,
   useMarketplace,
+  useRelayProcess,
 } from '../../harness/node/marketplace.ts';
 import { travelNearTurn } from '../../harness/node/node.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
 describe('Idempotency-Key', () => {
-  let other: RelayHandle;
   let spentBefore: bigint;
 
   const market = useMarketplace();
-  before(async () => {
-    other = await market.startRelayProcess({ WITHOUT_INDEXER: 'true' });
-  });
-  after(async () => {
-    await other.kill();
-  });
+  const other = useRelayProcess(market, { WITHOUT_INDEXER: 'true' });
   beforeEach(async () => {
     market.setBehaviour(null);
     spentBefore = (await market.balances()).callers[0]!;

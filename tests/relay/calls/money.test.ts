@@ -88,27 +88,6 @@ describe('paid calls', () => {
     expect(await market.balances()).to.deep.equal(afterPaying(before));
   });
 
-  it('keeps the paid result for a synchronous caller that hung up', async () => {
-    const before = await market.balances();
-    const hangUp = new AbortController();
-    let id = '';
-    market.setBehaviour((body, _response, reply) => {
-      id = body.execution_id;
-      hangUp.abort();
-      reply(goodAnswer(market.signingKey, body.execution_id, 'nobody waits for it'));
-    });
-    const call = fetch(`${market.relay.url}/v1/agents/${market.agentId}/execute`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${market.callers[0]!.apiKey}`, 'content-type': 'application/json' },
-      body: '{"task":"x"}',
-      signal: hangUp.signal,
-    });
-    expect(await call.catch((error: Error) => error.name)).to.equal('AbortError');
-    expect(await untilShown(id, 'completed')).to.include({ result: 'nobody waits for it', cost_usdc: 0.25 });
-    expect(await market.balances()).to.deep.equal(afterPaying(before));
-    expect(market.calls.get(id)).to.equal(1);
-  });
-
   describe('limits that answer 402', () => {
     async function keyWith(usdc: bigint, limits: Partial<GrantLimits>, allowance?: bigint) {
       const wallet = Keypair.generate();

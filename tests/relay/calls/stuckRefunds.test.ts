@@ -108,28 +108,6 @@ describe('refunds that callers cannot receive', function () {
     });
   });
 
-  it('of a wallet that owes are sent an hour after anyone could make them, once its account can receive', async () => {
-    const [attacker] = market.callers;
-    await start();
-    const [id] = await letWait(1);
-    await letFail(1);
-    await market.setFrozen(attacker!.usdc, false);
-    const before = await market.balances();
-    const { refundAt } = (await market.record(id!))!;
-    await market.node.timeTravel(Number(refundAt) + constants.unclaimedSeconds + 1);
-    // The wallet calls no more, so nothing repays what it owes. Its next try is due.
-    await market.query('ledger', 'UPDATE debts SET lost_ms = 0');
-    await until('it is paid back', async () => {
-      await wake();
-      return (await refundOf(id!)) === 'done';
-    });
-    expect(await owed()).to.equal(FEE);
-    expect(await market.balances()).to.deep.equal({
-      ...before,
-      callers: before.callers.map((amount, at) => amount + (at === 0 ? PRICE : 0n)),
-    });
-  });
-
   it('take nothing from other callers, and end as unclaimed refunds that their callers claim', async () => {
     const [attacker] = market.callers;
     await start();

@@ -1,11 +1,5 @@
 /** Transactions of version 1 as the relay writes them, read back by web3.js. */
-import {
-  Keypair,
-  SystemProgram,
-  TransactionInstruction,
-  TransactionMessage,
-  VersionedTransaction,
-} from '@solana/web3.js';
+import { Keypair, SystemProgram, TransactionInstruction, TransactionMessage } from '@solana/web3.js';
 import { expect } from 'chai';
 import { encodeVersionOne, fitsVersionOne, instructionOf } from '../../../app/relay/chain/versionOne.ts';
 
@@ -20,15 +14,6 @@ describe('relay/versionOne', () => {
     const message = new TransactionMessage({ payerKey: payer, recentBlockhash, instructions }).compileToV0Message();
     return Buffer.concat([encodeVersionOne(message, { units: 123_456, priority }), Buffer.alloc(64, 7)]);
   };
-
-  it('writes what web3.js reads, with the whole priority fee and both limits', () => {
-    const { message, signatures } = VersionedTransaction.deserialize(write(transfers.slice(0, 3), 777n));
-    if (message.version !== 1) throw new Error('another version');
-    expect(message.transactionConfig).to.deep.include({ priorityFee: 777, computeUnitLimit: 123_456 });
-    expect(message.staticAccountKeys[0]!.equals(payer)).to.equal(true);
-    expect(message.compiledInstructions).to.have.length(3);
-    expect(Buffer.from(signatures[0]!)).to.deep.equal(Buffer.alloc(64, 7));
-  });
 
   it('holds 64 addresses and 4,096 bytes', () => {
     expect(fitsVersionOne(transfers.slice(0, 62), payer)).to.equal(true);

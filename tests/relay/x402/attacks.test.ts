@@ -25,7 +25,6 @@ import {
   refundDeposit,
 } from '../../../app/sdk/program/program.ts';
 import { deriveExecutionId } from '../../../app/sdk/receipt/receipt.ts';
-import { parseListingDraft } from '../../../app/sdk/wallet/listingDraft.ts';
 import { createListing, updateListing } from '../../../app/sdk/wallet/listings.ts';
 import { openMarketplace } from '../../../app/sdk/wallet/marketplace.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
@@ -475,23 +474,7 @@ describe('attacks on the x402 API', function () {
     const own = await openMarketplace({ baseUrl: market.relay.url, rpcUrl: market.node.rpcUrl });
     const creator = keypairSigner(market.creator);
     const signingKey = generateSigningKey();
-    const draftAt = (price: string) =>
-      parseListingDraft(
-        {
-          name: 'changing',
-          tagline: 'Changes its price',
-          description: 'An agent for tests.',
-          display_name: 'Test Creator',
-          tags: ['code'],
-          input_schema: { type: 'object', properties: {} },
-          output_schema: { type: 'object', properties: {} },
-          endpoint: market.endpoint,
-          price_usdc: price,
-          timeout_seconds: 60,
-          min_timeout_seconds: 1,
-        },
-        'changing',
-      );
+    const draftAt = (price: string) => market.draftOf('changing', market.endpoint, price);
     market.setBehaviour((body, _response, reply) => reply(goodAnswer(signingKey, body.execution_id, 'changed')));
     const listed = await createListing(own, { wallet: creator, signingKey, draft: draftAt('0.25') });
     const agent = listed.agent_id;
