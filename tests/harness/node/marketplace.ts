@@ -3,7 +3,6 @@
  * two callers with keys, made with the CLI's code, and a relay in a process that can be killed.
  */
 
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
@@ -47,29 +46,13 @@ export type Behaviour = (
   reply: (body: unknown) => void,
 ) => void;
 
-export interface TestCaller {
-  wallet: Keypair;
-  apiKey: string;
-  usdc: PublicKey;
-}
-
 export interface Balances {
   callers: bigint[];
   creator: bigint;
   treasury: bigint;
 }
 
-export interface RelayHandle {
-  url: string;
-  process: ChildProcess;
-  /** Resolves when the process is gone. */
-  gone: Promise<void>;
-  /** Tasks of executions that stand still, if started with STANDSTILL. */
-  standing: Set<string>;
-  /** Waits until this task stands still. Throws at once if its call is answered before. */
-  untilStanding(task: string, answering: Promise<Answer>): Promise<void>;
-  kill(): Promise<void>;
-}
+export type RelayHandle = Awaited<ReturnType<TestMarketplace['startRelayProcess']>>;
 
 const GRANT: Omit<GrantLimits, 'expiresAt'> = {
   perExecutionMax: 10_000_000n,
@@ -84,6 +67,7 @@ export const PRICE = 250_000n;
 export const FEE = 2_500n;
 
 export type TestMarketplace = Awaited<ReturnType<typeof startMarketplace>>;
+export type TestCaller = TestMarketplace['callers'][number];
 
 /** A valid answer to a request. */
 export function goodAnswer(signingKey: Uint8Array, executionId: string, result: string): Record<string, unknown> {
@@ -193,10 +177,7 @@ export async function startMarketplace(
   }
 
   /** Starts a relay on this marketplace's ledger. `environment` overrides its settings; `hear` gets its output. */
-  async function startRelayProcess(
-    environment: NodeJS.ProcessEnv = {},
-    hear?: (text: string) => void,
-  ): Promise<RelayHandle> {
+  async function startRelayProcess(environment: NodeJS.ProcessEnv = {}, hear?: (text: string) => void) {
     const child = forkSource(join(import.meta.dirname, 'relayProcess.ts'), [], {
       env: {
         ...process.env,
@@ -233,9 +214,12 @@ export async function startMarketplace(
     return {
       url,
       process: child,
+      /** Resolves when the process is gone. */
       gone,
+      /** Tasks of executions that stand still, if started with STANDSTILL. */
       standing,
-      async untilStanding(task, answering) {
+      /** Waits until this task stands still. Throws at once if its call is answered before. */
+      async untilStanding(task: string, answering: Promise<Answer>): Promise<void> {
         let early: Answer | undefined;
         void answering.then((answer) => {
           early = answer;
@@ -243,7 +227,7 @@ export async function startMarketplace(
         await until(`${task} stands still`, () => early !== undefined || standing.has(task));
         if (early) throw new Error(`${task} was answered before: ${early.status} ${early.text}`);
       },
-      async kill() {
+      async kill(): Promise<void> {
         child.kill('SIGKILL');
         await gone;
       },
@@ -291,7 +275,7 @@ export async function startMarketplace(
   const agentId = await list({ name: 'test-agent', endpoint, signingKey });
   // Tests move the clock by days.
   const limits = { ...GRANT, expiresAt: BigInt(await node.now()) + 30n * 86_400n };
-  const callers: TestCaller[] = [];
+  const callers: { wallet: Keypair; apiKey: string; usdc: PublicKey }[] = [];
   for (const wallet of wallets) {
     const key = await createKey(marketplace, { wallet: keypairSigner(wallet), name: 'test', limits });
     callers.push({ wallet, apiKey: key.api_key, usdc: findTokenAccount(wallet.publicKey, usdcMint) });
