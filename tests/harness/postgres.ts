@@ -64,35 +64,26 @@ async function startShared(): Promise<PostgresServer> {
   return server;
 }
 
-/** Creates a database with both schemas and all migrations, without rows. Returns its URL. */
-export async function freshPostgres(): Promise<string> {
+async function create(kind: string, options = ''): Promise<string> {
   const server = await sharedPostgres();
   made += 1;
-  const name = `test_${process.pid}_${made}`;
-  await administer(server, `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} STRATEGY file_copy`);
+  const name = `${kind}_${process.pid}_${made}`;
+  await administer(server, `CREATE DATABASE ${name} ${options}`);
   return server.url(name);
 }
+const createFrom = (kind: string, template: string) => create(kind, `TEMPLATE ${template} STRATEGY file_copy`);
+
+/** Creates a database with both schemas and all migrations, without rows. Returns its URL. */
+export const freshPostgres = (): Promise<string> => createFrom('test', TEMPLATE);
 
 /** Copies the database at `url`, which must not be in use any more. Returns the copy's URL. */
 export async function copyPostgres(url: string): Promise<string> {
-  const server = await sharedPostgres();
-  made += 1;
-  const name = `copy_${process.pid}_${made}`;
   const template = new URL(url).pathname.slice(1);
-  await administer(
-    server,
-    // A recently killed process may still have connections.
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${template}'`,
-    `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`,
-  );
-  return server.url(name);
+  // A recently killed process may still have connections.
+  const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${template}'`;
+  await administer(await sharedPostgres(), end);
+  return createFrom('copy', template);
 }
 
 /** Creates a database without schemas. */
-export async function emptyPostgres(): Promise<string> {
-  const server = await sharedPostgres();
-  made += 1;
-  const name = `empty_${process.pid}_${made}`;
-  await administer(server, `CREATE DATABASE ${name}`);
-  return server.url(name);
-}
+export const emptyPostgres = (): Promise<string> => create('empty');

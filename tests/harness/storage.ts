@@ -11,8 +11,18 @@ import { serve } from './edge/listen.ts';
 const BUCKET = 'results-of-tests';
 const KEYS = { bucket: BUCKET, region: 'us-east-1', accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
 
-/** The injected fault. `locked` stores objects but does not delete them. */
-type Weather = 'fair' | 'down' | 'forbidden' | 'other bytes' | 'slow' | 'hangs' | 'trickles' | 'refuses' | 'locked';
+/** The injected fault. `locked` stores objects but does not delete them, `lost` does not find them. */
+type Weather =
+  | 'fair'
+  | 'down'
+  | 'forbidden'
+  | 'other bytes'
+  | 'slow'
+  | 'hangs'
+  | 'trickles'
+  | 'refuses'
+  | 'locked'
+  | 'lost';
 
 export async function startStorage() {
   const directory = mkdtempSync(join(tmpdir(), 'objects-'));
@@ -27,6 +37,7 @@ export async function startStorage() {
     const chunks: Buffer[] = [];
     for await (const chunk of incoming) chunks.push(chunk as Buffer);
     const method = incoming.method as 'GET';
+    if (state.weather === 'lost' && method === 'GET') return void response.writeHead(404).end();
     if (state.weather === 'refuses' || (state.weather === 'locked' && incoming.method === 'DELETE')) {
       return void response.writeHead(503).end('<Error><Code>SlowDown</Code></Error>');
     }

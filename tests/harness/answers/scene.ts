@@ -120,12 +120,6 @@ async function makeVersionOne(blockhash: string): Promise<Record<string, Made>> 
     const bytes = change(Buffer.from(good.bytes));
     return { ...good, bytes, base64: bytes.toString('base64') };
   };
-  /** Sets a limit that kit refuses to set. The signature is wrong then. */
-  const limited = (at: number, limit: number) =>
-    changed((bytes) => {
-      bytes.writeUInt32LE(limit, LIMITS_AT + at);
-      return bytes;
-    });
   return {
     'a good one': good,
     'a priority fee': await sign([pay], { priorityFee: 777n }),
@@ -133,10 +127,7 @@ async function makeVersionOne(blockhash: string): Promise<Record<string, Made>> 
     'no limit of loaded bytes': await sign([pay], { loadedBytes: null }),
     'no limits': await sign([pay], { units: null, loadedBytes: null }),
     'too few units': await sign([pay], { units: 149 }),
-    'too many units': limited(0, 1_400_001),
     'too few loaded bytes': await sign([pay], { loadedBytes: 100 }),
-    'no loaded bytes': limited(4, 0),
-    'too many loaded bytes': limited(4, 64 * 1024 * 1024 + 1),
     'compute-budget instructions': await sign([unitLimit(1), unitPrice(1_000_000), unitLimit(2), pay]),
     'an unknown compute-budget instruction': await sign([unknownBudget(), pay]),
     'an unknown blockhash': await sign([pay], {}, at('ghost')),
@@ -147,22 +138,11 @@ async function makeVersionOne(blockhash: string): Promise<Record<string, Made>> 
     'no instructions': await sign([]),
     'the largest': await ofSize(MAX_BYTES),
     'a byte too large': await ofSize(MAX_BYTES + 1),
-    'three bytes too large': await ofSize(MAX_BYTES + 3),
     'a byte too much': { ...other, bytes: longer, base64: longer.toString('base64') },
     'half of it': changed((bytes) => bytes.subarray(0, bytes.length / 2)),
     'version 2': changed((bytes) => Buffer.concat([Buffer.from([0x82]), bytes.subarray(1)])),
-    'version 9': changed((bytes) => Buffer.concat([Buffer.from([0x89]), bytes.subarray(1)])),
-    'a reserved bit of its config': changed((bytes) => {
-      bytes[CONFIG_AT]! |= 0x80;
-      return bytes;
-    }),
   };
 }
-
-/** Offset of the bits that say which values the config has, after the version and the header of three bytes. */
-const CONFIG_AT = 4;
-/** Offset of the limits of units and of loaded bytes, after the blockhash, two counts and the addresses of a transfer. */
-const LIMITS_AT = CONFIG_AT + 4 + 32 + 2 + 3 * 32;
 
 /** A transaction of the scene that has landed. */
 export interface Played extends Made {

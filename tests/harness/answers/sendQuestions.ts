@@ -2,17 +2,7 @@
 import { LAMPORTS_PER_SOL } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { ask, call, FAR, http, type Question } from './question.ts';
-import {
-  at,
-  memo,
-  type Scene,
-  spoiled,
-  toMissingProgram,
-  transfer,
-  unitLimit,
-  unitPrice,
-  unknownBudget,
-} from './scene.ts';
+import { at, type Scene, spoiled, toMissingProgram, transfer, unitLimit, unitPrice, unknownBudget } from './scene.ts';
 
 /** Transactions for both sends and simulations. */
 function variants({ make, played }: Scene) {
@@ -48,24 +38,10 @@ export function sends(scene: Scene): Record<string, Question> {
     send(variants(scene)[name].base64, { skipPreflight: true }),
   ]);
   const { bytes } = scene.make([transfer('rich', 2)]);
-  const big = scene.make([memo('x'.repeat(1_200))]).bytes.toString('base64');
   const [one, two] = [scene.make([transfer('rich', 3)]), scene.make([transfer('rich', 4)])];
-  const ofVersion1 = Object.entries(scene.ones).map(([name, made]): [string, Question] => [
-    `sendTransaction of version 1: ${name}`,
-    send(made.base64),
-  ]);
   return {
     ...Object.fromEntries(tried),
     ...Object.fromEntries(untried),
-    ...Object.fromEntries(ofVersion1),
-    'sendTransaction of version 1 in base58': ask(
-      'sendTransaction',
-      bs58.encode(scene.ones['a wrong signature']!.bytes),
-    ),
-    'sendTransaction of version 1 in base58: too large': ask(
-      'sendTransaction',
-      bs58.encode(scene.ones['the largest']!.bytes),
-    ),
     'sendTransaction: a byte too large': send(Buffer.alloc(1_233).toString('base64')),
     'sendTransaction: a good one': send(one.base64),
     'sendTransaction in base58': ask('sendTransaction', bs58.encode(two.bytes), { preflightCommitment: 'confirmed' }),
@@ -81,12 +57,8 @@ export function sends(scene: Scene): Record<string, Question> {
     }),
     'sendTransaction: base64 without saying so': ask('sendTransaction', one.base64),
     'sendTransaction: no base64': send('###'),
-    'sendTransaction: no text': ask('sendTransaction', 5, config),
-    'sendTransaction: nothing': send(''),
     'sendTransaction: no transaction': send(Buffer.alloc(100, 1).toString('base64')),
-    'sendTransaction: half of one': send(bytes.subarray(0, 80).toString('base64')),
     'sendTransaction: one and more': send(Buffer.concat([bytes, Buffer.from([1])]).toString('base64')),
-    'sendTransaction: too large': send(big),
     'sendTransaction after a slot to come': send(bytes.toString('base64'), { minContextSlot: FAR }),
     'sendTransaction in an unknown encoding': send(bytes.toString('base64'), { encoding: 'hex' }),
     requestAirdrop: ask('requestAirdrop', at('listener'), LAMPORTS_PER_SOL),
@@ -109,13 +81,6 @@ export function simulations(scene: Scene): Record<string, Question> {
   return {
     ...Object.fromEntries(tried),
     ...Object.fromEntries(ofVersion1),
-    'simulateTransaction of version 1, signatures checked: a wrong one': simulate(
-      scene.ones['a wrong signature']!.base64,
-      { sigVerify: true },
-    ),
-    'simulateTransaction of version 1 with another blockhash': simulate(scene.ones['an unknown blockhash']!.base64, {
-      replaceRecentBlockhash: true,
-    }),
     'simulateTransaction: a good one': simulate(paying),
     'simulateTransaction of version 0': simulate(
       scene.make([unitPrice(5_000), transfer('rich', 1)], { version: 0 }).base64,

@@ -1,6 +1,6 @@
 /** Servers of tests, on free ports of this computer. */
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type Server as HttpServer, type RequestListener } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 
 /** Lets the server listen. Returns its address, as `http://127.0.0.1:1234`. */
@@ -11,13 +11,14 @@ export async function listen(server: Server): Promise<string> {
 }
 
 /** Starts an HTTP server. `close` also ends its connections. */
-export async function serve(listener: RequestListener): Promise<{ url: string; close(): void }> {
+export async function serve(listener: RequestListener): Promise<{ url: string; server: HttpServer; close(): void }> {
   const server = createServer(listener);
   // Only the client closes idle connections. If both closed one at once, a request would be sent again or fail.
   server.keepAliveTimeout = 0;
   const url = await listen(server);
   return {
     url,
+    server,
     close() {
       server.closeAllConnections();
       server.close();

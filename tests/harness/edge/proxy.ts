@@ -1,22 +1,11 @@
 /** A TCP proxy on this computer. A test can break its connections, either cleanly or without either side noticing. */
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { listen } from './listen.ts';
 
-export interface TcpProxy {
-  /** The given URL with the proxy's address. */
-  url: string;
-  /** Number of refused connections. */
-  refused(): number;
-  /** Closes all connections and refuses new ones. */
-  cut(): void;
-  /** Keeps connections open and accepts new ones, but forwards nothing. */
-  stall(): void;
-  /** New connections work again. Cut or stalled connections stay as they are. */
-  restore(): void;
-  close(): Promise<void>;
-}
+export type TcpProxy = Awaited<ReturnType<typeof startProxy>>;
 
-export async function startProxy(targetUrl: string): Promise<TcpProxy> {
+export async function startProxy(targetUrl: string) {
   const target = new URL(targetUrl);
   const open = new Set<Socket>();
   let mode: 'through' | 'cut' | 'stalled' = 'through';
@@ -35,16 +24,18 @@ export async function startProxy(targetUrl: string): Promise<TcpProxy> {
     client.pipe(upstream);
     upstream.pipe(client);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const url = (await listen(server)).replace('http:', target.protocol);
   return {
-    url: `${target.protocol}//127.0.0.1:${port}`,
+    /** The given URL with the proxy's address. */
+    url,
+    /** Number of refused connections. */
     refused: () => refused,
+    /** Closes all connections and refuses new ones. */
     cut() {
       mode = 'cut';
       for (const socket of open) socket.destroy();
     },
+    /** Keeps connections open and accepts new ones, but forwards nothing. */
     stall() {
       mode = 'stalled';
       for (const socket of open) {
@@ -52,6 +43,7 @@ export async function startProxy(targetUrl: string): Promise<TcpProxy> {
         socket.pause();
       }
     },
+    /** New connections work again. Cut or stalled connections stay as they are. */
     restore() {
       mode = 'through';
     },

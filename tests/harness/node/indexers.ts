@@ -12,16 +12,8 @@ const ENDS_WITH_US = ['--import', 'data:text/javascript,process.once("disconnect
 /** A delay as in systemd, so that an indexer that cannot start does not keep a processor busy. */
 const RESTART_MS = 500;
 
-export interface Indexers {
-  /** Kills the indexer that keeps the index. Resolves when another one keeps it. */
-  killWorking(): Promise<void>;
-  /** Resolves when an indexer keeps the index. */
-  working(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-/** Starts `count` indexers. Resolves when one keeps the index. */
-export async function startIndexers(market: TestMarketplace, count = 2): Promise<Indexers> {
+/** Starts two indexers. Resolves when one keeps the index. */
+export async function startIndexers(market: TestMarketplace) {
   const env = {
     ...process.env,
     ...market.database,
@@ -52,10 +44,13 @@ export async function startIndexers(market: TestMarketplace, count = 2): Promise
   process.once('exit', killAll);
   const working = () => until('an indexer keeps the index', async () => keeper !== null, 120_000);
 
-  for (let n = 0; n < count; n += 1) start();
+  start();
+  start();
   await working();
   return {
+    /** Resolves when an indexer keeps the index. */
     working,
+    /** Kills the indexer that keeps the index. Resolves when another one keeps it. */
     async killWorking() {
       await working();
       const doomed = keeper as ChildProcess;

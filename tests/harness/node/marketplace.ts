@@ -3,7 +3,6 @@
  * two callers with keys, made with the CLI's code, and a relay in a process that can be killed.
  */
 
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
@@ -30,7 +29,7 @@ import {
 } from '../../../app/sdk/program/program.ts';
 import { hashResult, parseUuid, signResult } from '../../../app/sdk/receipt/receipt.ts';
 import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
-import { type ListingDraftInput, parseListingDraft } from '../../../app/sdk/wallet/listingDraft.ts';
+import { parseListingDraft } from '../../../app/sdk/wallet/listingDraft.ts';
 import { createListing } from '../../../app/sdk/wallet/listings.ts';
 import { openMarketplace } from '../../../app/sdk/wallet/marketplace.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
@@ -47,37 +46,13 @@ export type Behaviour = (
   reply: (body: unknown) => void,
 ) => void;
 
-export interface TestCaller {
-  wallet: Keypair;
-  apiKey: string;
-  usdc: PublicKey;
-}
-
 export interface Balances {
   callers: bigint[];
   creator: bigint;
   treasury: bigint;
 }
 
-export interface JournalRow {
-  execution_id: string;
-  state: string;
-  result: string | null;
-  result_hash: string | null;
-  signature: string | null;
-}
-
-export interface RelayHandle {
-  url: string;
-  process: ChildProcess;
-  /** Resolves when the process is gone. */
-  gone: Promise<void>;
-  /** Tasks of executions that stand still, if started with STANDSTILL. */
-  standing: Set<string>;
-  /** Waits until this task stands still. Throws at once if its call is answered before. */
-  untilStanding(task: string, answering: Promise<Answer>): Promise<void>;
-  kill(): Promise<void>;
-}
+export type RelayHandle = Awaited<ReturnType<TestMarketplace['startRelayProcess']>>;
 
 const GRANT: Omit<GrantLimits, 'expiresAt'> = {
   perExecutionMax: 10_000_000n,
@@ -92,6 +67,7 @@ export const PRICE = 250_000n;
 export const FEE = 2_500n;
 
 export type TestMarketplace = Awaited<ReturnType<typeof startMarketplace>>;
+export type TestCaller = TestMarketplace['callers'][number];
 
 /** A valid answer to a request. */
 export function goodAnswer(signingKey: Uint8Array, executionId: string, result: string): Record<string, unknown> {
@@ -201,10 +177,7 @@ export async function startMarketplace(
   }
 
   /** Starts a relay on this marketplace's ledger. `environment` overrides its settings; `hear` gets its output. */
-  async function startRelayProcess(
-    environment: NodeJS.ProcessEnv = {},
-    hear?: (text: string) => void,
-  ): Promise<RelayHandle> {
+  async function startRelayProcess(environment: NodeJS.ProcessEnv = {}, hear?: (text: string) => void) {
     const child = forkSource(join(import.meta.dirname, 'relayProcess.ts'), [], {
       env: {
         ...process.env,
@@ -216,6 +189,9 @@ export async function startMarketplace(
         PUBLIC_RATE_PER_SECOND: '0',
         MIN_FREE_BYTES: '0',
         LOG_LEVEL: process.env.TEST_LOG ?? 'error',
+        // Its indexer needs no proxy.
+        INDEXER_RPC_URL: node.rpcUrl,
+        INDEXER_WS_URL: node.wsUrl,
         ...settings,
         ...environment,
       },
@@ -238,9 +214,12 @@ export async function startMarketplace(
     return {
       url,
       process: child,
+      /** Resolves when the process is gone. */
       gone,
+      /** Tasks of executions that stand still, if started with STANDSTILL. */
       standing,
-      async untilStanding(task, answering) {
+      /** Waits until this task stands still. Throws at once if its call is answered before. */
+      async untilStanding(task: string, answering: Promise<Answer>): Promise<void> {
         let early: Answer | undefined;
         void answering.then((answer) => {
           early = answer;
@@ -248,7 +227,7 @@ export async function startMarketplace(
         await until(`${task} stands still`, () => early !== undefined || standing.has(task));
         if (early) throw new Error(`${task} was answered before: ${early.status} ${early.text}`);
       },
-      async kill() {
+      async kill(): Promise<void> {
         child.kill('SIGKILL');
         await gone;
       },
@@ -257,6 +236,24 @@ export async function startMarketplace(
 
   const relay = await startRelayProcess();
   const marketplace = await openMarketplace({ baseUrl: relay.url, rpcUrl: node.rpcUrl });
+  /** What a creator writes about an agent. */
+  const draftOf = (name: string, endpoint: string, price = options.price ?? '0.25') =>
+    parseListingDraft(
+      {
+        name,
+        tagline: 'Answers tests',
+        description: 'An agent for tests.',
+        display_name: 'Test Creator',
+        tags: ['code'],
+        input_schema: { type: 'object', properties: {} },
+        output_schema: { type: 'object', properties: {} },
+        endpoint,
+        price_usdc: price,
+        timeout_seconds: options.timeoutSeconds ?? 60,
+        min_timeout_seconds: 1,
+      },
+      name,
+    );
   /** Lists an agent, by default of the creator. Its endpoint must already answer correctly. Returns the agent_id. */
   async function list(agent: {
     name: string;
@@ -264,23 +261,10 @@ export async function startMarketplace(
     signingKey: Uint8Array;
     creator?: Keypair;
   }): Promise<string> {
-    const description: ListingDraftInput = {
-      name: agent.name,
-      tagline: 'Answers tests',
-      description: 'An agent for tests.',
-      display_name: 'Test Creator',
-      tags: ['code'],
-      input_schema: { type: 'object', properties: {} },
-      output_schema: { type: 'object', properties: {} },
-      endpoint: agent.endpoint,
-      price_usdc: options.price ?? '0.25',
-      timeout_seconds: options.timeoutSeconds ?? 60,
-      min_timeout_seconds: 1,
-    };
     const listed = await createListing(marketplace, {
       wallet: keypairSigner(agent.creator ?? creator),
       signingKey: agent.signingKey,
-      draft: parseListingDraft(description, agent.name),
+      draft: draftOf(agent.name, agent.endpoint),
     });
     // The index is slightly behind the chain.
     while ((await request(relay.url, `/v1/agents/${listed.agent_id}`)).status !== 200) {
@@ -291,7 +275,7 @@ export async function startMarketplace(
   const agentId = await list({ name: 'test-agent', endpoint, signingKey });
   // Tests move the clock by days.
   const limits = { ...GRANT, expiresAt: BigInt(await node.now()) + 30n * 86_400n };
-  const callers: TestCaller[] = [];
+  const callers: { wallet: Keypair; apiKey: string; usdc: PublicKey }[] = [];
   for (const wallet of wallets) {
     const key = await createKey(marketplace, { wallet: keypairSigner(wallet), name: 'test', limits });
     callers.push({ wallet, apiKey: key.api_key, usdc: findTokenAccount(wallet.publicKey, usdcMint) });
@@ -349,6 +333,7 @@ export async function startMarketplace(
     signingKey,
     endpoint,
     agentId,
+    draftOf,
     list,
     callers,
     limits,
@@ -403,8 +388,9 @@ export async function startMarketplace(
         return ids.every((id) => rows.some((row) => row.execution_id === id));
       }),
     /** Rows of the journal, with the stored signed results. */
-    async journal(): Promise<JournalRow[]> {
-      const rows: (Omit<JournalRow, 'result'> & { result: Buffer | null })[] = await query(
+    async journal() {
+      type Row = Record<'execution_id' | 'state', string> & Record<'result_hash' | 'signature', string | null>;
+      const rows: (Row & { result: Buffer | null })[] = await query(
         'ledger',
         `SELECT e.execution_id, e.state, r.result, r.result_hash, r.signature
           FROM executions AS e LEFT JOIN results AS r ON r.execution_id = e.execution_id`,
@@ -467,6 +453,14 @@ export function useMarketplace(...given: Parameters<typeof startMarketplace>): T
   return market;
 }
 
+/** Another relay process for the tests of a suite, on the marketplace's ledger. */
+export function useRelayProcess(market: TestMarketplace, environment: NodeJS.ProcessEnv): RelayHandle {
+  const relay = {} as RelayHandle;
+  before(async () => void Object.assign(relay, await market.startRelayProcess(environment)));
+  after(() => relay.kill());
+  return relay;
+}
+
 export interface Answer {
   status: number;
   /** Parsed JSON, of any shape. */
@@ -494,4 +488,11 @@ export async function request(
   });
   const text = await response.text();
   return { status: response.status, body: text === '' ? null : JSON.parse(text), text, headers: response.headers };
+}
+
+/** The values of a metric of the relay at this address, in the order of its labels; `name` may have labels itself. */
+export async function figuresOf(url: string, name: string): Promise<number[]> {
+  const lines = (await (await fetch(`${url}/metrics`)).text()).split('\n');
+  const own = lines.filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+  return own.map((line) => Number(line.split(' ').at(-1)));
 }

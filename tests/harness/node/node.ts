@@ -8,25 +8,7 @@ import { deployProgram, forkNode } from '../../../app/local/network.ts';
 import { CLOCK_ADDRESS, decodeClock } from '../../../app/sdk/program/clock.ts';
 import { PROGRAM_ID } from '../../../app/sdk/program/program.ts';
 
-export interface TestNode {
-  rpcUrl: string;
-  wsUrl: string;
-  connection: Connection;
-  /** Has 1,000 SOL and is the upgrade authority of the program. */
-  payer: Keypair;
-  /** Sets an account's balance, lamports. */
-  fundSol(address: PublicKey, lamports: number): Promise<void>;
-  /** Freezes or thaws a token account, as its mint's freeze authority would; the mock mint has none. */
-  setFrozen(address: PublicKey, frozen: boolean): Promise<void>;
-  /** Moves the chain's clock forward to this unix time. */
-  timeTravel(unixSeconds: number): Promise<void>;
-  /** Advances the chain until all signed transactions have expired. */
-  outlive(): Promise<void>;
-  /** The chain's clock, unix seconds. */
-  now(): Promise<number>;
-  rpc<T = unknown>(method: string, params?: unknown[]): Promise<T>;
-  stop(): Promise<void>;
-}
+export type TestNode = Awaited<ReturnType<typeof startNode>>;
 
 /** Lifetime of a blockhash in slots. */
 const BLOCKHASH_SLOTS = 150;
@@ -43,7 +25,7 @@ const TOKEN_STATE_OFFSET = 108;
  */
 export async function startNode(
   options: { slotTimeMs?: number; finalitySlots?: number; deploy?: boolean; soPath?: string } = {},
-): Promise<TestNode> {
+) {
   const node = await forkNode({ slotTimeMs: options.slotTimeMs ?? 50, finalitySlots: options.finalitySlots });
   const { rpcUrl, wsUrl } = node;
   const payer = Keypair.fromSecretKey(node.payer.secretKey);
@@ -65,20 +47,24 @@ export async function startNode(
     rpcUrl,
     wsUrl,
     connection,
+    /** Has 1,000 SOL and is the upgrade authority of the program. */
     payer,
-    fundSol: (address, lamports) => fundSol(rpcUrl, address, lamports),
-    setFrozen: (address, frozen) => setFrozen(connection, address, frozen),
-    timeTravel: (unixSeconds) => timeTravel(rpcUrl, unixSeconds),
-    outlive: () => outlive(rpcUrl),
-    async now() {
+    /** Sets an account's balance, lamports. */
+    fundSol: (address: PublicKey, lamports: number): Promise<void> => fundSol(rpcUrl, address, lamports),
+    /** Freezes or thaws a token account, as its mint's freeze authority would; the mock mint has none. */
+    setFrozen: (address: PublicKey, frozen: boolean): Promise<void> => setFrozen(connection, address, frozen),
+    timeTravel: (unixSeconds: number): Promise<void> => timeTravel(rpcUrl, unixSeconds),
+    outlive: (): Promise<void> => outlive(rpcUrl),
+    /** The chain's clock, unix seconds. */
+    async now(): Promise<number> {
       const clock = await callRpc<{ value: { data: [string, string] } }>(rpcUrl, 'getAccountInfo', [
         CLOCK_ADDRESS.toBase58(),
         { encoding: 'base64', commitment: 'confirmed' },
       ]);
       return Number(decodeClock(Buffer.from(clock.value.data[0], 'base64')));
     },
-    rpc: (method, params) => callRpc(rpcUrl, method, params),
-    stop: () => node.stop(),
+    rpc: <T = unknown>(method: string, params?: unknown[]): Promise<T> => callRpc<T>(rpcUrl, method, params),
+    stop: (): Promise<void> => node.stop(),
   };
 }
 

@@ -2,12 +2,7 @@
 import type { ConfirmedSignatureInfo, Connection } from '@solana/web3.js';
 import type { CallRule, Reply, RpcProxy } from './rpcProxy.ts';
 
-export interface PrunedView {
-  /** Hides everything below the slot, at once or after `atFetch` more fetched transactions. */
-  forgetBelow(slot: number, when?: { atFetch: number }): void;
-  /** Number of signature lists requested since then. */
-  listed(): number;
-}
+export type PrunedView = ReturnType<typeof prune>;
 
 const SIGNATURE_NOT_FOUND = -32020;
 const BLOCK_CLEANED_UP = -32001;
@@ -23,7 +18,7 @@ export const unlisted =
   };
 
 /** `saysUnknown`: a list relative to a forgotten transaction is an error. Otherwise it is shorter or empty. */
-export function prune(rpc: RpcProxy, connection: Connection, saysUnknown: boolean): PrunedView {
+export function prune(rpc: RpcProxy, connection: Connection, saysUnknown: boolean) {
   let first = 0;
   let next = { slot: 0, fetches: 0 };
   let lists = 0;
@@ -73,11 +68,13 @@ export function prune(rpc: RpcProxy, connection: Connection, saysUnknown: boolea
     }
   });
   return {
-    forgetBelow(slot, when) {
+    /** Hides everything below the slot, at once or after `atFetch` more fetched transactions. */
+    forgetBelow(slot: number, when?: { atFetch: number }): void {
       lists = 0;
       if (when) next = { slot, fetches: when.atFetch };
       else [first, next] = [slot, { slot: 0, fetches: 0 }];
     },
+    /** Number of signature lists requested since then. */
     listed: () => lists,
   };
 }

@@ -27,3 +27,16 @@ export async function startRelayHere(
   await untilCompared(relay.url);
   return relay;
 }
+
+/** Starts relays here that end with their test. */
+export function useRelaysHere(market: TestMarketplace) {
+  const relays: RunningRelay[] = [];
+  afterEach(async () => {
+    for (const relay of relays.splice(0)) await relay.stop();
+  });
+  return async (settings: NodeJS.ProcessEnv): Promise<RunningRelay> => {
+    const relay = await startRelayHere(market, settings);
+    relays.push(relay);
+    return relay;
+  };
+}

@@ -1,5 +1,5 @@
 /** Runs the relay as an operator does, `app/relay/main.ts` in its own process, and its other commands. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import pino from 'pino';
@@ -10,14 +10,7 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 const ARGV = ['scripts/run.mjs', 'app/relay/main.ts'];
 const COMMAND_TIMEOUT_MS = 300_000;
 
-export interface RelayMain {
-  url: string;
-  child: ChildProcess;
-  /** All lines logged so far. */
-  log(): string;
-  /** Resolves with the exit code. */
-  exited: Promise<number | null>;
-}
+export type RelayMain = Awaited<ReturnType<typeof startRelayMain>>;
 
 const environment = (market: TestMarketplace, changes: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...process.env,
@@ -39,7 +32,7 @@ export function useIndexer(market: TestMarketplace): void {
 }
 
 /** Starts the relay and resolves when it is ready. If it ends before, rejects with its output. */
-export async function startRelayMain(market: TestMarketplace, changes: NodeJS.ProcessEnv = {}): Promise<RelayMain> {
+export async function startRelayMain(market: TestMarketplace, changes: NodeJS.ProcessEnv = {}) {
   const env = environment(market, changes);
   const child = spawn(process.execPath, ARGV, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
@@ -59,6 +52,7 @@ export async function startRelayMain(market: TestMarketplace, changes: NodeJS.Pr
     exited.then((code) => reject(new Error(`the relay ended with ${code} before it was ready:\n${output}`)));
   });
   await untilCompared(url);
+  /** `exited` resolves with the exit code; `log` is all that was logged so far. */
   return { url, child, exited, log: () => output };
 }
 

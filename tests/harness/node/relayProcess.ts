@@ -19,8 +19,8 @@ const log = createLog(config.logLevel);
 const indexer = process.env.WITHOUT_INDEXER
   ? null
   : createIndexer({
-      rpcUrl: process.env.INDEXER_RPC_URL ?? config.rpcUrl,
-      wsUrl: process.env.INDEXER_WS_URL ?? config.wsUrl,
+      rpcUrl: process.env.INDEXER_RPC_URL!,
+      wsUrl: process.env.INDEXER_WS_URL!,
       path: config.databaseUrl ?? indexPath(config.dataDir),
       log,
     });

@@ -2,9 +2,7 @@
  * A proxy in front of a real Solana node that injects faults. A test can decide about each answer and each WebSocket
  * message. Everything else is forwarded unchanged.
  */
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { VersionedTransaction } from '@solana/web3.js';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -15,6 +13,9 @@ import { serve } from '../edge/listen.ts';
 export type Kind = 'open' | 'settle' | 'refund' | 'deposit' | 'openFromDeposit';
 
 export interface RpcCall {
+  /** Path and query. */
+  url: string;
+  id: unknown;
   method: string;
   params: unknown[];
   /** Purpose of a sent transaction; null for other calls. */
@@ -32,17 +33,7 @@ export type CallRule = (call: RpcCall, forward: Forward) => Promise<Reply | null
 /** Decides about a message from the node: it may call `pass` never, once or several times, now or later. */
 export type MessageRule = (message: { method?: string }, pass: () => void) => void;
 
-export interface RpcProxy {
-  rpcUrl: string;
-  wsUrl: string;
-  /** Settings of a relay behind it. */
-  environment: NodeJS.ProcessEnv;
-  onCall(rule: CallRule | null): void;
-  onMessage(rule: MessageRule | null): void;
-  /** Breaks all WebSocket connections. With `refuse`, new ones are refused until it is called with false. */
-  cutSockets(refuse?: boolean): void;
-  close(): Promise<void>;
-}
+export type RpcProxy = Awaited<ReturnType<typeof startRpcProxy>>;
 
 const KINDS: Record<string, Kind> = {
   open_execution_with_grant: 'open',
@@ -90,10 +81,11 @@ export const withoutFeatures = changingEach('getMultipleAccounts', (account, at,
   NEEDED_FEATURES.some(({ key }) => key === (addresses as string[])[at]) ? null : account,
 );
 
-export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }): Promise<RpcProxy> {
+export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }) {
   let callRule: CallRule | null = null;
   let messageRule: MessageRule | null = null;
   let refusing = false;
+  const upgrades: string[] = [];
 
   function send(response: ServerResponse, reply: Reply): void {
     if (reply === 'silence') return;
@@ -105,7 +97,8 @@ export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }): Pr
 
   const http = await serve(async (request, response) => {
     const body = await buffer(request);
-    const { method, params = [] } = JSON.parse(body.toString('utf8')) as { method: string; params?: unknown[] };
+    const { id, method, params = [] } = JSON.parse(body.toString('utf8')) as Pick<RpcCall, 'id' | 'method' | 'params'>;
+    const { url = '' } = request;
     const kind = method === 'sendTransaction' && params.length > 0 ? kindOf(params[0] as string) : null;
     const forward: Forward = async () => {
       const answer = await fetch(node.rpcUrl, {
@@ -116,15 +109,16 @@ export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }): Pr
       return (await answer.json()) as Record<string, unknown>;
     };
     try {
-      const reply = await callRule?.({ method, params, kind }, forward);
+      const reply = await callRule?.({ url, id, method, params, kind }, forward);
       send(response, reply ?? { json: await forward() });
     } catch {
       response.destroy();
     }
   });
 
-  const ws = new WebSocketServer({ host: '127.0.0.1', port: 0, verifyClient: () => !refusing });
-  ws.on('connection', (client) => {
+  const ws = new WebSocketServer({ server: http.server, verifyClient: () => !refusing });
+  ws.on('connection', (client, { url = '' }) => {
+    upgrades.push(url);
     const upstream = new WebSocket(node.wsUrl);
     const both = [client, upstream];
     for (const one of both) {
@@ -145,21 +139,24 @@ export async function startRpcProxy(node: { rpcUrl: string; wsUrl: string }): Pr
     });
   });
 
-  await once(ws, 'listening');
   const cut = () => {
     for (const client of ws.clients) client.terminate();
   };
-  const [rpcUrl, wsUrl] = [http.url, `ws://127.0.0.1:${(ws.address() as AddressInfo).port}`];
+  const [rpcUrl, wsUrl] = [http.url, http.url.replace('http:', 'ws:')];
   return {
     rpcUrl,
     wsUrl,
-    environment: { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl },
-    onCall(rule) {
+    /** Settings of a relay behind it. */
+    environment: { SOLANA_RPC_URL: rpcUrl, SOLANA_WS_URL: wsUrl } as NodeJS.ProcessEnv,
+    /** Path and query of every WebSocket so far. */
+    upgrades,
+    onCall(rule: CallRule | null) {
       callRule = rule;
     },
-    onMessage(rule) {
+    onMessage(rule: MessageRule | null) {
       messageRule = rule;
     },
+    /** Breaks all WebSocket connections. With `refuse`, new ones are refused until it is called with false. */
     cutSockets(refuse = false) {
       refusing = refuse;
       cut();

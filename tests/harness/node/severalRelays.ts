@@ -1,24 +1,15 @@
 /** Two relays, each with its own authority, with a working and a standby indexer on one PostgreSQL. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Keypair, type PublicKey } from '@solana/web3.js';
-import { type Indexers, startIndexers } from './indexers.ts';
-import { type RelayHandle, startMarketplace, type TestMarketplace } from './marketplace.ts';
+import { Keypair } from '@solana/web3.js';
+import { startIndexers } from './indexers.ts';
+import { startMarketplace } from './marketplace.ts';
 import { replaceRelayAuthorities } from './relayAuthorities.ts';
 
-export interface SeveralRelays {
-  market: TestMarketplace;
-  indexers: Indexers;
-  /** Authorities of the relays, in their order. */
-  authorities: PublicKey[];
-  /** Starts a relay by number. `environment` overrides its settings; `hear` gets its output. */
-  startRelay(number: number, environment?: NodeJS.ProcessEnv, hear?: (text: string) => void): Promise<RelayHandle>;
-  /** Stops everything except the relays. */
-  stop(): Promise<void>;
-}
+export type SeveralRelays = Awaited<ReturnType<typeof startSeveralRelays>>;
 
 /** Starts everything except the relays; `startRelay` starts those. */
-export async function startSeveralRelays(options: Parameters<typeof startMarketplace>[0]): Promise<SeveralRelays> {
+export async function startSeveralRelays(options: Parameters<typeof startMarketplace>[0]) {
   const market = await startMarketplace(options);
   await market.relay.kill();
   const successor = Keypair.generate();
@@ -31,11 +22,14 @@ export async function startSeveralRelays(options: Parameters<typeof startMarketp
   return {
     market,
     indexers,
+    /** Authorities of the relays, in their order. */
     authorities,
-    startRelay(number, environment = {}, hear = undefined) {
+    /** Starts a relay by number. `environment` overrides its settings; `hear` gets its output. */
+    startRelay(number: number, environment: NodeJS.ProcessEnv = {}, hear?: (text: string) => void) {
       const own = number === 0 ? {} : { RELAY_KEYPAIR: path };
       return market.startRelayProcess({ WITHOUT_INDEXER: '1', ...own, ...environment }, hear);
     },
+    /** Stops everything except the relays. */
     async stop() {
       await indexers.stop();
       await market.stop();

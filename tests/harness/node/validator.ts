@@ -41,27 +41,7 @@ export interface ValidatorOptions {
   isSlow?: boolean;
 }
 
-export interface Validator {
-  rpcUrl: string;
-  wsUrl: string;
-  connection: Connection;
-  /** Has 500 million SOL. */
-  payer: Keypair;
-  ledger: string;
-  rpc<T = unknown>(method: string, params?: unknown[]): Promise<T>;
-  /** Kills it, as a power cut would. Its chain stays. */
-  kill(): Promise<void>;
-  /** Restarts it on the same chain and ports. */
-  restart(): Promise<void>;
-  /**
-   * Restarts a slow one `slots` later; its clock moves by the same time. A restart continues from the latest snapshot and
-   * loses everything after it, finalized or not. So this first waits for the next snapshot. With Alpenglow, the clock is
-   * bound to that of the latest block, and a warp moves only the slot.
-   */
-  warp(slots: number): Promise<void>;
-  /** Kills it and deletes its chain. */
-  remove(): Promise<void>;
-}
+export type Validator = Awaited<ReturnType<typeof startAt>>;
 
 /** Slots of 200 ms begin with the second epoch, so the first one is short. */
 const ALPENGLOW = ['--alpenglow', '--slots-per-epoch', '64'];
@@ -117,7 +97,7 @@ export async function startValidator(options: ValidatorOptions = {}): Promise<Va
 }
 
 /** Uses `PORTS` ports from `base`. */
-async function startAt(base: number, program: string, options: ValidatorOptions): Promise<Validator> {
+async function startAt(base: number, program: string, options: ValidatorOptions) {
   const parent = mkdtempSync(join(tmpdir(), 'marketplace-validator-'));
   const ledger = options.ledger ?? join(parent, 'ledger');
   const payer = Keypair.generate();
@@ -165,23 +145,32 @@ async function startAt(base: number, program: string, options: ValidatorOptions)
     await kill();
     throw error;
   }
-  const rpc = <T>(method: string, params?: unknown[]) => callRpc<T>(rpcUrl, method, params);
+  const rpc = <T = unknown>(method: string, params?: unknown[]): Promise<T> => callRpc<T>(rpcUrl, method, params);
   return {
     rpcUrl,
     wsUrl,
     connection: new Connection(rpcUrl, { commitment: 'confirmed', wsEndpoint: wsUrl }),
+    /** Has 500 million SOL. */
     payer,
     ledger,
     rpc,
+    /** Kills it, as a power cut would. Its chain stays. */
     kill,
+    /** Restarts it on the same chain and ports. */
     restart: () => begin([]),
-    async warp(slots) {
+    /**
+     * Restarts a slow one `slots` later; its clock moves by the same time. A restart continues from the latest snapshot and
+     * loses everything after it, finalized or not. So this first waits for the next snapshot. With Alpenglow, the clock is
+     * bound to that of the latest block, and a warp moves only the slot.
+     */
+    async warp(slots: number): Promise<void> {
       const last = await rpc<number>('getSlot', [{ commitment: 'processed' }]);
       while ((await latestSnapshot(rpc)) < last) await delay(500);
       await kill();
       await begin(['--warp-slot', String(last + slots)]);
     },
-    async remove() {
+    /** Kills it and deletes its chain. */
+    async remove(): Promise<void> {
       await kill();
       rmSync(parent, { recursive: true, force: true, maxRetries: 3 });
     },

@@ -11,7 +11,7 @@ import { openByWallet } from '../../../app/sdk/wallet/executions.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { type Funds, movedSince, readFunds, readRents } from '../../harness/node/funds.ts';
 import { type Answer, FEE, failedAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
-import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
+import { FORGETFUL, useRelaysHere } from '../../harness/node/relayHere.ts';
 
 /** Fees of the open, and of the end with its share of the archive, lamports. */
 const [OPEN, END] = [5_000n, 5_700n];
@@ -22,26 +22,18 @@ const PAID = { callerUsdc: -PRICE, creatorUsdc: PRICE - FEE, treasuryUsdc: FEE }
 
 describe('fees and refundable deposits', () => {
   let rents: { empty: bigint; record: bigint; escrow: bigint };
-  const relays: RunningRelay[] = [];
   const market = useMarketplace();
+  const start = useRelaysHere(market);
   before(async () => {
     rents = await readRents(market);
   });
-  after(async () => {
-    for (const relay of relays) await relay.stop();
-  });
   beforeEach(async () => {
     market.setBehaviour(null);
-    for (const relay of relays.splice(0)) await relay.stop();
     await market.forgetExecutions();
     for (const { wallet } of market.callers) await market.node.fundSol(findSpender(wallet.publicKey), 0);
   });
 
-  async function startRelay(settings: NodeJS.ProcessEnv = {}): Promise<RunningRelay> {
-    const relay = await startRelayHere(market, { ...FORGETFUL, ...settings });
-    relays.push(relay);
-    return relay;
-  }
+  const startRelay = (settings: NodeJS.ProcessEnv = {}) => start({ ...FORGETFUL, ...settings });
   const execute = (relay: RunningRelay, caller = 0, body: object = { task: 'x' }): Promise<Answer> =>
     market.execute(relay.url, body, { caller });
   const fillGasBalance = (lamports: bigint | number, caller = 0) =>
@@ -154,7 +146,7 @@ describe('fees and refundable deposits', () => {
         requestHash: requestHash('x'),
         gasLamports,
       });
-    const start = (relay: RunningRelay, id: string) =>
+    const startCall = (relay: RunningRelay, id: string) =>
       request(relay.url, `/v1/executions/${id}/start`, {
         apiKey: market.callers[0]!.apiKey,
         body: { task: 'x' },
@@ -163,7 +155,7 @@ describe('fees and refundable deposits', () => {
     it('pays for its own settle', async () => {
       const relay = await startRelay();
       const { execution_id } = await open(Number(END));
-      const { moved, answer } = await moves(() => start(relay, execution_id));
+      const { moved, answer } = await moves(() => startCall(relay, execution_id));
       expect(answer.status, answer.text).to.equal(200);
       // The price is in escrow already, and its rent goes back to the wallet that lent it.
       expect(moved).to.deep.equal({
@@ -177,13 +169,13 @@ describe('fees and refundable deposits', () => {
     it('rejects: a record that holds too little gas, unless the operator gives the rest', async () => {
       const relay = await startRelay();
       const { execution_id } = await open(5_699);
-      const { moved, answer } = await moves(() => start(relay, execution_id));
+      const { moved, answer } = await moves(() => startCall(relay, execution_id));
       expect([answer.status, answer.body.error.code]).to.deep.equal([409, 'not_startable']);
       const details = { reason: 'gas', have_lamports: 5_699, need_lamports: 5_700 };
       expect(answer.body.error.details).to.deep.equal(details);
       expect(moved).to.deep.equal({});
       const sponsor = await startRelay({ SPONSOR: 'all' });
-      const sponsored = await moves(() => start(sponsor, execution_id));
+      const sponsored = await moves(() => startCall(sponsor, execution_id));
       expect(sponsored.answer.status, sponsored.answer.text).to.equal(200);
       expect(sponsored.moved).to.include({ authority: 5_699n - OPEN });
     });

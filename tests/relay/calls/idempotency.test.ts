@@ -14,24 +14,18 @@ import {
   type Answer,
   goodAnswer,
   PRICE,
-  type RelayHandle,
   request,
   useMarketplace,
+  useRelayProcess,
 } from '../../harness/node/marketplace.ts';
 import { travelNearTurn } from '../../harness/node/node.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
 describe('Idempotency-Key', () => {
-  let other: RelayHandle;
   let spentBefore: bigint;
 
   const market = useMarketplace();
-  before(async () => {
-    other = await market.startRelayProcess({ WITHOUT_INDEXER: 'true' });
-  });
-  after(async () => {
-    await other.kill();
-  });
+  const other = useRelayProcess(market, { WITHOUT_INDEXER: 'true' });
   beforeEach(async () => {
     market.setBehaviour(null);
     spentBefore = (await market.balances()).callers[0]!;
@@ -65,22 +59,6 @@ describe('Idempotency-Key', () => {
     return answer!;
   }
 
-  it('repeats a completed answer byte for byte in every process, and charges once', async () => {
-    const longest = 'completed'.padEnd(255, '~');
-    const answer = await execute(longest);
-    expect(answer.status).to.equal(200);
-    expect(answer.headers.get('idempotent-replayed')).to.equal(null);
-    for (const url of [market.relay.url, other.url, market.relay.url]) {
-      const again = await execute(longest, { task: 'once' }, { url });
-      expect([again.status, again.text]).to.deep.equal([200, answer.text]);
-      expect(again.headers.get('idempotent-replayed')).to.equal('true');
-      expect(again.headers.get('content-type')).to.equal(answer.headers.get('content-type'));
-      expect(again.headers.get('x-request-id')).to.not.equal(answer.headers.get('x-request-id'));
-    }
-    expect(await spent()).to.equal(PRICE);
-    expect(market.calls.get(answer.body.execution_id)).to.equal(1);
-  });
-
   it('repeats the answer after the agent was paused or raised its price', async () => {
     const answer = await execute('paused');
     const agentId = new PublicKey(market.agentId);
@@ -104,27 +82,6 @@ describe('Idempotency-Key', () => {
     expect(await spent()).to.equal(PRICE);
   });
 
-  it('answers repeats of an asynchronous request with its execution_id while it runs, then with its final state', async () => {
-    const body = { task: 'later', async: true };
-    const { promise: held, resolve: release } = deferred();
-    market.setBehaviour(async ({ execution_id, task }, _response, reply) => {
-      await held;
-      reply(goodAnswer(market.signingKey, execution_id, `done: ${task}`));
-    });
-    const answer = await execute('async', body);
-    expect(answer.body.status).to.equal('pending');
-    const again = await execute('async', body, { url: other.url });
-    expect([again.status, again.text]).to.deep.equal([200, answer.text]);
-    release();
-    const ended = await repeatUntil(
-      ({ body: repeated }) => repeated.status !== 'pending',
-      () => execute('async', body),
-    );
-    expect(ended.body).to.include({ status: 'completed', result: 'done: later' });
-    expect((await execute('async', body, { url: other.url })).text).to.equal(ended.text);
-    expect(await spent()).to.equal(PRICE);
-  });
-
   it('treats the same key of another wallet as another execution', async () => {
     const [one, two] = await Promise.all([
       execute('shared'),
@@ -136,6 +93,7 @@ describe('Idempotency-Key', () => {
   });
 
   it('runs one of many concurrent requests across both processes, and answers 409 to the others', async () => {
+    const longest = 'concurrent'.padEnd(255, '~');
     const { promise: held, resolve: release } = deferred();
     market.setBehaviour(async (body, _response, reply) => {
       await held;
@@ -144,15 +102,15 @@ describe('Idempotency-Key', () => {
     const urls = Array.from({ length: 8 }, (_, index) => (index % 2 ? other.url : market.relay.url));
     const waiting = new Set(urls.keys());
     const calls = urls.map(async (url, index) => {
-      const answer = await execute('concurrent', { task: 'once' }, { url });
+      const answer = await execute(longest, { task: 'once' }, { url });
       waiting.delete(index);
       return answer;
     });
     await repeatUntil(
       () => waiting.size === 1,
-      () => execute('concurrent', { task: 'once' }, { url: other.url }),
+      () => execute(longest, { task: 'once' }, { url: other.url }),
     );
-    const early = await execute('concurrent');
+    const early = await execute(longest);
     expect([early.status, early.body.error.code]).to.deep.equal([409, 'request_in_progress']);
     expect(early.headers.get('retry-after')).to.equal('1');
     release();
@@ -162,14 +120,19 @@ describe('Idempotency-Key', () => {
     for (const answer of answers)
       if (answer !== good[0]) expect(answer.body.error.code).to.equal('request_in_progress');
     expect(early.body.error.execution_id).to.equal(good[0]!.body.execution_id);
-    expect((await execute('concurrent')).text).to.equal(good[0]!.text);
+    for (const url of [market.relay.url, other.url]) {
+      const again = await execute(longest, { task: 'once' }, { url });
+      expect([again.status, again.text]).to.deep.equal([200, good[0]!.text]);
+      expect(again.headers.get('idempotent-replayed')).to.equal('true');
+    }
     expect(await spent()).to.equal(PRICE);
     expect(market.calls.get(early.body.error.execution_id)).to.equal(1);
   });
 
   it('leaves the key free after a refusal before the open', async () => {
     const refused = await execute('unbound', { task: 'once', max_cost_usdc: 0.01 });
-    expect(refused.body.error.code).to.equal('price_changed');
+    expect([refused.status, refused.body.error.code]).to.deep.equal([409, 'price_changed']);
+    expect(refused.body.error.details).to.deep.equal({ price_usdc: 0.25, max_cost_usdc: 0.01 });
     expect((await execute('unbound', { task: 'other' })).status).to.equal(200);
     expect(await spent()).to.equal(PRICE);
   });

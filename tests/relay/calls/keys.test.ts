@@ -10,18 +10,11 @@ import { revokeOnChain } from '../../../app/sdk/wallet/grants.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { parseUsdc, toUsdc } from '../../../app/sdk/wire/usdc.ts';
 import { until } from '../../harness/edge/until.ts';
-import { failedAnswer, PRICE, type RelayHandle, request, useMarketplace } from '../../harness/node/marketplace.ts';
+import { failedAnswer, PRICE, request, useMarketplace, useRelayProcess } from '../../harness/node/marketplace.ts';
 
 describe('API keys', () => {
-  let other: RelayHandle;
-
   const market = useMarketplace();
-  before(async () => {
-    other = await market.startRelayProcess({ WITHOUT_INDEXER: 'true' });
-  });
-  after(async () => {
-    await other.kill();
-  });
+  const other = useRelayProcess(market, { WITHOUT_INDEXER: 'true' });
   beforeEach(() => market.setBehaviour(null));
 
   const wallet = () => market.callers[0]!.wallet;

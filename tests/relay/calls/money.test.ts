@@ -88,27 +88,6 @@ describe('paid calls', () => {
     expect(await market.balances()).to.deep.equal(afterPaying(before));
   });
 
-  it('keeps the paid result for a synchronous caller that hung up', async () => {
-    const before = await market.balances();
-    const hangUp = new AbortController();
-    let id = '';
-    market.setBehaviour((body, _response, reply) => {
-      id = body.execution_id;
-      hangUp.abort();
-      reply(goodAnswer(market.signingKey, body.execution_id, 'nobody waits for it'));
-    });
-    const call = fetch(`${market.relay.url}/v1/agents/${market.agentId}/execute`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${market.callers[0]!.apiKey}`, 'content-type': 'application/json' },
-      body: '{"task":"x"}',
-      signal: hangUp.signal,
-    });
-    expect(await call.catch((error: Error) => error.name)).to.equal('AbortError');
-    expect(await untilShown(id, 'completed')).to.include({ result: 'nobody waits for it', cost_usdc: 0.25 });
-    expect(await market.balances()).to.deep.equal(afterPaying(before));
-    expect(market.calls.get(id)).to.equal(1);
-  });
-
   describe('limits that answer 402', () => {
     async function keyWith(usdc: bigint, limits: Partial<GrantLimits>, allowance?: bigint) {
       const wallet = Keypair.generate();
@@ -146,28 +125,6 @@ describe('paid calls', () => {
         expect(await market.balances()).to.deep.equal(before);
       });
     }
-
-    it('refuses a key whose grant is fully spent, but not another key of the same wallet', async () => {
-      const caller = await keyWith(PRICE * 3n, { totalMax: PRICE }, PRICE * 3n);
-      expect((await execute({ task: 'one' }, caller.apiKey)).status).to.equal(200);
-      expect((await execute({ task: 'two' }, caller.apiKey)).body.error.message).to.include('left of its total');
-      const other = await createKey(market.marketplace, {
-        wallet: keypairSigner(caller.wallet),
-        name: 'other',
-        limits: market.limits,
-      });
-      expect((await execute({ task: 'three' }, other.api_key)).status).to.equal(200);
-      expect(await market.amountOf(caller.usdc)).to.equal(PRICE);
-    });
-  });
-
-  it('answers 409 before any payment when max_cost_usdc is below the price', async () => {
-    const before = await market.balances();
-    const answer = await execute({ task: 'x', max_cost_usdc: 0.249999 });
-    expect(answer.status).to.equal(409);
-    expect(answer.body.error.code).to.equal('price_changed');
-    expect(answer.body.error.details).to.deep.equal({ price_usdc: 0.25, max_cost_usdc: 0.249999 });
-    expect(await market.balances()).to.deep.equal(before);
   });
 
   it('shows a failed call as ended only after its refund has landed', async () => {

@@ -16,7 +16,7 @@ import { FREE, free } from '../../harness/edge/funding.ts';
 import { executionOf, SIGNED, TIMES, useJournals, WALLET } from '../../harness/edge/journals.ts';
 import { until } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
-import { FEE, PRICE, type RelayHandle, useMarketplace } from '../../harness/node/marketplace.ts';
+import { FEE, PRICE, useMarketplace, useRelayProcess } from '../../harness/node/marketplace.ts';
 import { readShared } from '../../harness/node/sharedTransactions.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
@@ -190,11 +190,8 @@ describe('the queue for reserved money', () => {
   });
 
   describe('of two relays on one ledger', () => {
-    let neighbour: RelayHandle;
     const market = useMarketplace();
-    before(async () => {
-      neighbour = await market.startRelayProcess({ WITHOUT_INDEXER: '1', STANDSTILL: '1' });
-    });
+    const neighbour = useRelayProcess(market, { WITHOUT_INDEXER: '1', STANDSTILL: '1' });
 
     /** A new wallet with a key and money for this many calls, and the balances before. */
     async function fund(calls: bigint) {

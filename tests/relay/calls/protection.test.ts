@@ -2,28 +2,21 @@
  * Limits of the fee payer's losses, on the real node. A wallet may have one open in flight, more by its completed calls.
  * It repays the fees of its opens that failed; a listing that changed under opens is refused for a while.
  */
-import {
-  ComputeBudgetProgram,
-  Keypair,
-  PublicKey,
-  type TransactionInstruction,
-  TransactionMessage,
-} from '@solana/web3.js';
+import { ComputeBudgetProgram, Keypair, type TransactionInstruction, TransactionMessage } from '@solana/web3.js';
 import { expect } from 'chai';
 import { networkFee } from '../../../app/relay/chain/networkFee.ts';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/signingKey.ts';
-import { findSpender, setListingStatus } from '../../../app/sdk/program/program.ts';
+import { findSpender } from '../../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
 import { changePause } from '../../../app/sdk/wallet/changes.ts';
 import { updateKey } from '../../../app/sdk/wallet/grants.ts';
-import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { changeSettings } from '../../../app/sdk/wallet/settings.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
 import { type Answer, goodAnswer, request, useMarketplace } from '../../harness/node/marketplace.ts';
-import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
+import { FORGETFUL, startRelayHere, useRelaysHere } from '../../harness/node/relayHere.ts';
 import { holdSends, useRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 /** Fee of one signature, in lamports. */
@@ -43,13 +36,6 @@ describe('relay/networkFee', () => {
   const price = (microLamports: number) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports });
   const limit = (units: number) => ComputeBudgetProgram.setComputeUnitLimit({ units });
 
-  it('charges 5,000 lamports for every signature', () => {
-    expect(feeOf(other)).to.equal(5_000n);
-    expect(feeOf({ ...other, keys: [{ pubkey: program.publicKey, isSigner: true, isWritable: false }] })).to.equal(
-      10_000n,
-    );
-  });
-
   it('adds the price of its compute units, rounded up', () => {
     expect(feeOf(limit(35_000), price(1_000_000), other)).to.equal(40_000n);
     expect(feeOf(limit(35_000), price(1), other)).to.equal(5_001n);
@@ -60,15 +46,15 @@ describe('relay/networkFee', () => {
 
 describe('protection of the fee payer', () => {
   let relay: RunningRelay;
-  const others: RunningRelay[] = [];
   let opens: ReturnType<typeof holdSends>;
 
   // An open that is held before the node expires after 150 slots.
   const market = useMarketplace({ slotTimeMs: 200 });
   const proxy = useRpcProxy(market);
+  const start = useRelaysHere(market);
   before(async () => {
     opens = holdSends(proxy, 'open');
-    relay = await startOwn();
+    relay = await startRelayHere(market, settings());
   });
   after(() => relay.stop());
   beforeEach(async () => {
@@ -76,16 +62,11 @@ describe('protection of the fee payer', () => {
     market.setBehaviour(null);
     for (const caller of [0, 1]) await fillGasBalance(SOL, caller);
   });
-  afterEach(async () => {
-    for (const other of others.splice(0)) await other.stop();
-  });
-
-  const startOwn = () => startRelayHere(market, { ...proxy.environment, ...FORGETFUL });
+  const settings = () => ({ ...proxy.environment, ...FORGETFUL });
   /** A ledger without rows, and a new relay on it. */
   async function startAnew(): Promise<RunningRelay> {
     await market.forgetExecutions();
-    others.push(await startOwn());
-    return others.at(-1)!;
+    return start(settings());
   }
   const fillGasBalance = (lamports: number, caller = 0) =>
     market.node.fundSol(findSpender(market.callers[caller]!.wallet.publicKey), lamports);
@@ -163,72 +144,6 @@ describe('protection of the fee payer', () => {
     await limit(20_000);
     expect((await execute(0, { task: 'x' }, own)).status).to.equal(200);
     expect(await market.query('ledger', 'SELECT lamports FROM debts')).to.deep.equal([]);
-  });
-
-  it('counts opens that fail because the creator changed the listing against the listing', async () => {
-    const signingKey = generateSigningKey();
-    market.setBehaviour((body, _response, reply) => reply(goodAnswer(signingKey, body.execution_id, 'x')));
-    const changing = await market.list({ name: 'changing', endpoint: market.endpoint, signingKey });
-    const own = await startAnew();
-    const holding = opens.hold();
-    const calls = [0, 1].map((caller) => execute(caller, { task: 'x' }, own, changing));
-    await until('the opens are in flight', async () => holding.length >= 2);
-    const agent = new PublicKey(changing);
-    const setStatus = (status: 'active' | 'paused') =>
-      sendTransaction(
-        market.node.connection,
-        [setListingStatus({ creator: market.creator.publicKey, listing: agent, status })],
-        keypairSigner(market.creator),
-      );
-    await setStatus('paused');
-    opens.release();
-    for (const answer of await Promise.all(calls)) {
-      expect([answer.status, answer.body.error.code], answer.text).to.deep.equal([422, 'agent_paused']);
-    }
-    const lost =
-      'SELECT CAST(sum(lost_fees) AS BIGINT) AS mine, CAST(sum(listing_fees) AS BIGINT) AS theirs FROM executions';
-    expect(await market.query('ledger', lost)).to.deep.equal([{ mine: 0n, theirs: BigInt(2 * FEE) }]);
-    await setStatus('active');
-    await until('it is served again', async () => (await execute(0, { task: 'x' }, own, changing)).status === 200);
-  });
-
-  describe('opens in flight', () => {
-    /**
-     * Runs this many calls in parallel. Returns how many opens reach the node, and the tasks in order of their answers.
-     */
-    async function flood(count: number, expected: number, ...relays: RunningRelay[]) {
-      const holding = opens.hold();
-      const served: string[] = [];
-      market.setBehaviour((body, _response, reply) => {
-        served.push(body.task);
-        reply(goodAnswer(market.signingKey, body.execution_id, 'x'));
-      });
-      const calls: Promise<Answer>[] = [];
-      for (let n = 0; n < count; n += 1) {
-        calls.push(execute(0, { task: `call ${n}` }, relays[n % relays.length]));
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
-      await until('the first stand before the node', async () => holding.length >= expected);
-      // Long enough for the other opens to arrive, if they were allowed.
-      await new Promise((resolve) => setTimeout(resolve, 700));
-      const inFlight = holding.length;
-      return { inFlight, holding, served, answers: Promise.all(calls) };
-    }
-
-    it('are limited to one for a wallet that has not completed a call yet; its other calls wait in order', async () => {
-      const own = await startAnew();
-      const { inFlight, holding, served, answers } = await flood(5, 1, own);
-      expect(inFlight).to.equal(1);
-      for (let passed = 0; passed < 5; passed += 1) {
-        await until('the next stands there', async () => holding.length > 0);
-        holding.shift()!();
-        await until('it is served', async () => served.length > passed);
-      }
-      opens.release();
-      expect((await answers).map(({ status }) => status)).to.deep.equal(Array(5).fill(200));
-      const waited = served.slice(1).map((task) => Number(task.split(' ')[1]));
-      expect(waited).to.deep.equal(waited.toSorted((one, other) => one - other));
-    });
   });
 
   describe('opens that the program would refuse', () => {

@@ -10,7 +10,15 @@ import { verifyReceipt } from '../../../app/sdk/receipt/verify.ts';
 import type { Receipt } from '../../../app/sdk/wire/receipt.ts';
 import { until } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
-import { type Answer, FEE, failedAnswer, goodAnswer, PRICE, useMarketplace } from '../../harness/node/marketplace.ts';
+import {
+  type Answer,
+  FEE,
+  failedAnswer,
+  figuresOf,
+  goodAnswer,
+  PRICE,
+  useMarketplace,
+} from '../../harness/node/marketplace.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 import { type Kind, useRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { isVersionOne, readShared, SIGNATURE_LAMPORTS, spoilShared } from '../../harness/node/sharedTransactions.ts';
@@ -57,11 +65,8 @@ describe('transactions that calls share', function () {
   }
 
   /** Calls that have shared transactions of this kind, by the relay's metrics. */
-  async function sharedCalls(kind: string): Promise<number> {
-    const text = await (await fetch(`${market.relay.url}/metrics`)).text();
-    const found = new RegExp(`^marketplace_shared_transaction_calls_sum{kind="${kind}"} (\\d+)$`, 'm').exec(text);
-    return Number(found?.[1] ?? 0);
-  }
+  const sharedCalls = async (kind: string): Promise<number> =>
+    (await figuresOf(market.relay.url, `marketplace_shared_transaction_calls_sum{kind="${kind}"}`))[0] ?? 0;
 
   /**
    * Opens and ends calls of the same moment. Each pays its shares of the fees, to the lamport. Returns the answers, and the

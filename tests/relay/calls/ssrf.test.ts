@@ -4,15 +4,19 @@
  * nothing connects. A public name does connect, which proves that the spy works.
  */
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { type AddressInfo, isIP, Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:https';
+import { isIP, Socket } from 'node:net';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { type CreatorPool, callCreator, createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
 import { createResolve, findEndpointFault, isPublicAddress } from '../../../app/relay/outbound/egress.ts';
 import { AgentMetadata } from '../../../app/sdk/wire/metadata.ts';
-import { serve } from '../../harness/edge/listen.ts';
+import { listen, serve } from '../../harness/edge/listen.ts';
 import { type Records, startNameServer } from '../../harness/edge/nameServer.ts';
 
+const CERTIFICATES = join(import.meta.dirname, '..', '..', 'harness', 'edge', 'certificates');
 /** Public addresses that are never reached: the spy ends these connections. */
 const PUBLIC = '93.184.215.14';
 const PUBLIC6 = '2606:2800:21f:cb07:6820:80da:af6b:8b2c';
@@ -73,9 +77,7 @@ describe('calls to creators: addresses', () => {
     const count: RequestListener = (_request, response) => void response.end('{}');
     victims = [createServer(count), createServer(count)];
     for (const server of victims) server.on('connection', () => (hits += 1));
-    victims[0]!.listen(0, '127.0.0.1');
-    await once(victims[0]!, 'listening');
-    port = (victims[0]!.address() as AddressInfo).port;
+    port = Number(new URL(await listen(victims[0]!)).port);
     victims[1]!.listen(port, '::1');
     await once(victims[1]!, 'listening');
   });
@@ -239,6 +241,21 @@ describe('calls to creators: addresses', () => {
         close();
       });
     }
+  });
+
+  it('send nothing to a server whose certificate nobody trusts', async () => {
+    const pem = (kind: string) => readFileSync(join(CERTIFICATES, `stranger.${kind}.pem`));
+    let requests = 0;
+    const server = createTlsServer({ cert: pem('cert'), key: pem('key') }, () => (requests += 1));
+    const url = (await listen(server)).replace('http:', 'https:');
+    const local = createCreatorPool({ allowPrivate: true, sign: async () => ({}) });
+    expect(await call(`${url}/execute`, { pool: local, timeoutMs: SHORT_MS })).to.include({
+      kind: 'timeout',
+      message: 'The agent did not respond within 1 seconds; last problem: DEPTH_ZERO_SELF_SIGNED_CERT',
+    });
+    expect(requests).to.equal(0);
+    await local.destroy();
+    server.close();
   });
 
   it('ignore a proxy named by the environment', async () => {

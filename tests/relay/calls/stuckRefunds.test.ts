@@ -13,18 +13,19 @@ import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { claimUnclaimed } from '../../../app/sdk/wallet/unclaimed.ts';
 import { until, untilFound } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
-import { failedAnswer, goodAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
-import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
+import { failedAnswer, figuresOf, goodAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
+import { FORGETFUL, useRelaysHere } from '../../harness/node/relayHere.ts';
 import { holdSends, useRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 const FEE = 5_000n;
 describe('refunds that callers cannot receive', function () {
   this.timeout(300_000);
-  let relay: RunningRelay | null = null;
+  let relay: RunningRelay;
   let refunds: ReturnType<typeof holdSends>;
   // A refund that is held before the node expires after 150 slots.
   const market = useMarketplace({ slotTimeMs: 200 });
   const proxy = useRpcProxy(market);
+  const startHere = useRelaysHere(market);
   before(async () => {
     refunds = holdSends(proxy, 'refund');
     for (const { wallet } of market.callers) await market.node.fundSol(findSpender(wallet.publicKey), 10e9);
@@ -33,16 +34,11 @@ describe('refunds that callers cannot receive', function () {
     await market.forgetExecutions();
     await market.setFrozen(market.callers[0]!.usdc, false);
   });
-  afterEach(async () => {
-    await relay?.stop();
-    relay = null;
-  });
-
   const start = async () => {
-    relay = await startRelayHere(market, { ...proxy.environment, ...FORGETFUL });
+    relay = await startHere({ ...proxy.environment, ...FORGETFUL });
   };
   const execute = (caller: number, body: object = {}, agent?: string) =>
-    market.execute(relay!.url, { task: 'x', ...body }, { caller, agent });
+    market.execute(relay.url, { task: 'x', ...body }, { caller, agent });
   const serve = async (caller: number, agent?: string) => {
     const answer = await execute(caller, agent === undefined ? {} : { task: agent }, agent);
     expect(answer.status, answer.text).to.equal(200);
@@ -80,15 +76,10 @@ describe('refunds that callers cannot receive', function () {
     await until('the wallet owes their fees', async () => (await owed()) === BigInt(count) * FEE);
   }
   const owed = () => query('SELECT CAST(coalesce(sum(lamports), 0) AS BIGINT) FROM debts');
-  const refundOf = async (id: string) => (await market.read(relay!.url, id)).body.refund;
+  const refundOf = async (id: string) => (await market.read(relay.url, id)).body.refund;
   const query = async (text: string): Promise<bigint> =>
     Object.values((await market.query('ledger', text))[0])[0] as bigint;
-  const unclaimed = async () => Number((await readLent(relay!)).unclaimed);
-  const readLent = async ({ url }: RunningRelay) => {
-    const text = await (await fetch(`${url}/metrics`)).text();
-    const figure = (name: string) => Number(new RegExp(`^marketplace_lamports_${name} (\\d+)`, 'm').exec(text)![1]);
-    return { lent: figure('lent'), unclaimed: figure('unclaimed') };
-  };
+  const unclaimed = async () => (await figuresOf(relay.url, 'marketplace_lamports_unclaimed'))[0];
 
   it('are not sent again while their wallet owes fees of refunds that failed, until its calls have repaid them', async () => {
     const [attacker] = market.callers;
@@ -114,28 +105,6 @@ describe('refunds that callers cannot receive', function () {
     await until('both are paid back', async () => {
       await wake();
       return (await market.countRecords(ids, 'refunded')) === COUNT;
-    });
-  });
-
-  it('of a wallet that owes are sent an hour after anyone could make them, once its account can receive', async () => {
-    const [attacker] = market.callers;
-    await start();
-    const [id] = await letWait(1);
-    await letFail(1);
-    await market.setFrozen(attacker!.usdc, false);
-    const before = await market.balances();
-    const { refundAt } = (await market.record(id!))!;
-    await market.node.timeTravel(Number(refundAt) + constants.unclaimedSeconds + 1);
-    // The wallet calls no more, so nothing repays what it owes. Its next try is due.
-    await market.query('ledger', 'UPDATE debts SET lost_ms = 0');
-    await until('it is paid back', async () => {
-      await wake();
-      return (await refundOf(id!)) === 'done';
-    });
-    expect(await owed()).to.equal(FEE);
-    expect(await market.balances()).to.deep.equal({
-      ...before,
-      callers: before.callers.map((amount, at) => amount + (at === 0 ? PRICE : 0n)),
     });
   });
 
@@ -173,11 +142,11 @@ describe('refunds that callers cannot receive', function () {
     await market.setFrozen(attacker!.usdc, false);
     const { body } = await untilFound('its proof is served', async () => {
       const source = findExecution(parseUuid(first!)!).toBase58();
-      const answer = await request(relay!.url, `/v1/unclaimed/${source}`);
+      const answer = await request(relay.url, `/v1/unclaimed/${source}`);
       return answer.status === 200 ? answer : null;
     });
     expect(body.refunds).to.have.length(1);
-    const chain = await openChain({ baseUrl: relay!.url, rpcUrl: market.node.rpcUrl });
+    const chain = await openChain({ baseUrl: relay.url, rpcUrl: market.node.rpcUrl });
     await claimUnclaimed(chain, {
       wallet: keypairSigner(attacker!.wallet),
       source: findExecution(parseUuid(first!)!),

@@ -110,8 +110,6 @@ export async function startChaos(relays: 1 | 2 = 1): Promise<Chaos> {
   const proxy = await startRpcProxy(market.node);
   const environment = {
     ...proxy.environment,
-    INDEXER_RPC_URL: market.node.rpcUrl,
-    INDEXER_WS_URL: market.node.wsUrl,
     LOG_LEVEL: 'debug',
   };
   const stage: Stage = {

@@ -75,18 +75,13 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
         failed(/failed answer must have an error, and null/),
       ],
       [
-        'with control characters',
-        changed((_, b) => ({ execution_id: b.execution_id, ...failure, error: '\u001b[31mred\u0000\n' })),
-        failed(/^\[31mred\. Escrow/),
-      ],
-      [
-        'with line separators, and characters that hide or turn text',
+        'with control characters, line separators, and characters that hide or turn text',
         changed((_, b) => ({
           execution_id: b.execution_id,
           ...failure,
-          error: 'a\u2028Next: b \u202ec\u202c\u200b\u034f\u3164',
+          error: '\u001b[31ma\u2028Next: b \u202ec\u202c\u200b\u034f\u3164\u0000\n',
         })),
-        failed(/^a Next: b c\. Escrow/),
+        failed(/^\[31ma Next: b c\. Escrow/),
       ],
       [
         'in ten thousand words',
@@ -97,7 +92,6 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
     'answers with a status': [
       ['500', status(500), failed(/status 500/), 1],
       ['201 with a good body', status(201), failed(/status 201/), 1],
-      ['503 permanently', status(503), lateWith('the server is unavailable')],
       [
         '502 with an endless body',
         (_b, r) => {
@@ -120,7 +114,6 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
     'answers something else': [
       ['nothing', (_b, r) => void r.end(), failed(/it is empty/)],
       ['text', text(() => 'hello'), failed(/not valid JSON/)],
-      ['null', text(() => 'null'), failed(/has no execution_id/)],
       ['an array of it', text((json) => `[${json}]`), failed(/has no execution_id/)],
       [
         'bytes that are not UTF-8',
@@ -132,11 +125,6 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
     ],
     'answers wrongly': [
       ["another execution's id", changed((a) => ({ ...a, execution_id: OTHER_ID })), failed(/another execution_id/)],
-      [
-        'the id in upper case',
-        changed((a) => ({ ...a, execution_id: String(a.execution_id).toUpperCase() })),
-        failed(/another execution_id/),
-      ],
       ['no id', changed(({ execution_id: _, ...a }) => a), failed(/has no execution_id/)],
       [
         'a status of its own',
@@ -150,11 +138,6 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
         (b, _r, reply) => reply(goodAnswer(stranger, b.execution_id, 'x')),
         failed(/signature is not/),
       ],
-      [
-        'the signature of another hash',
-        changed((a) => ({ ...a, signature: signResult(key, hashResult('z')) })),
-        failed(/signature is not/),
-      ],
       ['no signature', changed((a) => ({ ...a, signature: null })), failed(/has no result, result_hash or signature/)],
     ],
     'answers too much': [
@@ -166,14 +149,6 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
       ],
       ['6 MiB', (b, _r, reply) => reply(good(b, 'x'.repeat(6 * MEBIBYTE))), failed(/larger than 5242880 bytes/)],
       ['without end', (_b, r) => pour(r, 'x'.repeat(65_536)), failed(/larger than/)],
-      [
-        'ten gigabytes, by its own word',
-        (_b, r) => {
-          r.writeHead(200, { 'content-length': 10_000_000_000 });
-          pour(r, ' '.repeat(65_536));
-        },
-        failed(/larger than/),
-      ],
       [
         'gzip, said',
         (b, r) => void r.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(JSON.stringify(good(b)))),
@@ -206,7 +181,6 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
       ['speaks another protocol', (_b, r) => raw(r, 'SSH-2.0-OpenSSH_9.9\r\n'), lateWith('HTTPParserError')],
     ],
     'takes its time': [
-      ['hangs', () => undefined, timedOut(/did not respond within 1 seconds\. /), 1],
       [
         'drips its body',
         (_b, r) => {
@@ -220,7 +194,6 @@ export function misbehaviours(key: Uint8Array, stranger: Uint8Array): Record<str
     'is odd, and is paid': [
       ['an error beside its result', changed((a) => ({ ...a, error: 'none' })), { result: 'x' }],
       ['negative tokens', changed((a) => ({ ...a, tokens_used: -3 })), { result: 'x' }],
-      ['steps that are a text', changed((a) => ({ ...a, steps: 'none' })), { result: 'x' }],
       ['a megabyte of steps', changed((a) => ({ ...a, steps: ['x'.repeat(MEBIBYTE)] })), { result: 'x' }],
       ['fields of its own', changed((a) => ({ ...a, constructor: 1, toString: { a: 1 } })), { result: 'x' }],
       [

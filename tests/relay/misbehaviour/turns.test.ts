@@ -27,12 +27,6 @@ describe('long answers', () => {
       ...(stop && { stop }),
     });
 
-  it('are all read when twenty come from one server, in any order', async () => {
-    const endpoint = await serve((_request, response) => void response.end(JSON.stringify('x'.repeat(MEBIBYTE))));
-    const answers = await Promise.all(Array.from({ length: 20 }, () => call(endpoint)));
-    expect(answers.map(({ kind }) => kind)).to.deep.equal(Array(20).fill('body'));
-  });
-
   it('hold only a few of sixty endless answers in memory, while another server is read', async () => {
     let written = 0;
     const piece = Buffer.alloc(65_536, 0x20);

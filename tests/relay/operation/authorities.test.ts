@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { findSpender } from '../../../app/sdk/program/program.ts';
 import { until } from '../../harness/edge/until.ts';
-import { type Answer, FEE, failedAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
+import { type Answer, FEE, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { replaceRelayAuthorities } from '../../harness/node/relayAuthorities.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 import { type Kind, useRpcProxy } from '../../harness/node/rpcProxy.ts';
@@ -92,15 +92,6 @@ describe('a relay authority that is removed', () => {
     const lent = (await market.node.connection.getMinimumBalanceForRentExemption(295)) as number;
     expect(mine - (await lamportsOf(market.authority))).to.equal(SIGNATURE + lent);
     expect(await market.stateOf(id)).to.equal('settled');
-  });
-
-  it('leaves its refund to another relay', async () => {
-    market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id)));
-    const before = await market.balances();
-    const answer = await removeDuring('refund');
-    expect(answer.status, answer.text).to.equal(500);
-    expect((await market.record(answer.body.error.execution_id))!.status).to.equal('refunded');
-    expect(await market.balances()).to.deep.equal(before);
   });
 
   it('charges the caller nothing when the program refuses its open, and accepts no more calls', async () => {

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { openDatabase } from '../../../app/database/open.ts';
 import type { Finding } from '../../../app/relay/check.ts';
 import { until } from '../../harness/edge/until.ts';
-import { request, useMarketplace } from '../../harness/node/marketplace.ts';
+import { figuresOf, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { runRelayCommand } from '../../harness/node/relayMain.ts';
 import { startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
@@ -118,8 +118,7 @@ describe('npm run relay -- check', () => {
     const { advice } = await ready();
     expect(advice).to.have.length(1);
     expect(advice[0]).to.match(/is (89|90) s behind the Solana node’s\. Set it by NTP/);
-    const metrics = await (await fetch(`${relay.url}/metrics`)).text();
-    expect(metrics).to.match(/^marketplace_problem\{problem="clock_wrong"\} 1$/m);
+    expect(await figuresOf(relay.url, 'marketplace_problem{problem="clock_wrong"}')).to.deep.equal([1]);
     await relay.kill();
   });
 });

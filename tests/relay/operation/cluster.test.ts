@@ -25,13 +25,7 @@ describe('the cluster', () => {
     await relay.kill();
   });
 
-  const start = (settings = {}) =>
-    market.startRelayProcess({
-      ...proxy.environment,
-      INDEXER_RPC_URL: market.node.rpcUrl,
-      INDEXER_WS_URL: market.node.wsUrl,
-      ...settings,
-    });
+  const start = (settings = {}) => market.startRelayProcess({ ...proxy.environment, ...settings });
   const execute = ({ url }: RelayHandle, task: string) => market.execute(url, { task });
 
   /**

@@ -49,19 +49,22 @@ export function idOf(number: number): string {
   return formatUuid(hashOf('id', number).subarray(0, 16));
 }
 
-/** Inserts rows, a fixed number per transaction. The first row defines the columns. */
+/** Inserts rows, a fixed number per transaction. Columns that they leave out are empty, or zero, where they need a value. */
 function insert(
   sqlite: Sqlite.Database,
   table: string,
   count: number,
   row: (number: number) => Record<string, unknown>,
 ) {
-  const columns = Object.keys(row(0));
+  const needed = `SELECT name, type FROM pragma_table_info('${table}') WHERE "notnull" AND dflt_value IS NULL`;
+  const all = sqlite.prepare(needed).all() as { name: string; type: string }[];
+  const empty = Object.fromEntries(all.map(({ name, type }) => [name, type === 'TEXT' ? '' : 0]));
+  const columns = Object.keys({ ...empty, ...row(0) });
   const statement = sqlite.prepare(
     `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map((name) => `@${name}`).join(', ')})`,
   );
   const write = sqlite.transaction((from: number, to: number) => {
-    for (let number = from; number < to; number += 1) statement.run(row(number));
+    for (let number = from; number < to; number += 1) statement.run({ ...empty, ...row(number) });
   });
   for (let from = 0; from < count; from += 50_000) write(from, Math.min(from + 50_000, count));
 }
@@ -108,9 +111,6 @@ async function fill(folder: string, size: Size): Promise<void> {
   insert(index.sqlite, 'listings', size.agents, (number) => ({
     listing: addressOf('listing', number),
     creator: addressOf('creator', number % Math.ceil(size.agents / 3)),
-    listing_id: '',
-    signing_key: '',
-    payout: '',
     price: 10_000 + ((number * 7_919) % 1_000_000),
     timeout_seconds: 60,
     min_timeout_seconds: 1,
@@ -118,7 +118,6 @@ async function fill(folder: string, size: Size): Promise<void> {
     status: number % 20 === 19 ? 'paused' : 'active',
     listing_version: 1,
     metadata_hash: createHash('sha256').update(documentOf(number)).digest('hex'),
-    metadata_uri: '',
     deposited: 5_000_000,
     listed_at: EPOCH - ((number * 31) % 1_000_000),
     slot: 10,
@@ -145,12 +144,9 @@ async function fill(folder: string, size: Size): Promise<void> {
       record: `record ${number} of as many characters as one`,
       listing,
       caller: wallet,
-      signing_key: '',
-      rent_sponsor: '',
       price: 250_000,
       fee_bps: 100,
       listing_version: 1,
-      request_hash: '',
       status,
       reason: status === 'refunded' ? number % 5 : null,
       creator_amount: status === 'completed' ? 247_500 : 0,
@@ -160,7 +156,6 @@ async function fill(folder: string, size: Size): Promise<void> {
       deadline: opened_at + 60,
       refund_at: opened_at + 660,
       settled_at: status === 'open' ? null : opened_at + 2,
-      closed: 0,
       dispute_window_seconds: 259_200,
       opened_slot: opened_at * 2,
       open_index: number % 1_000,
@@ -178,14 +173,7 @@ async function fill(folder: string, size: Size): Promise<void> {
       execution_id: id,
       listing,
       caller: wallet,
-      evidence_hash: '',
       outcome: number % 10 === 0 ? 'open' : number % 2 === 0 ? 'upheld' : 'rejected',
-      bond: 0,
-      bond_paid: 0,
-      amount_to_caller: 0,
-      amount_slashed: 0,
-      owed: 0,
-      closed: 0,
       opened_at: opened_at + 10,
       slot: opened_at * 2 + 20,
     };
@@ -196,17 +184,13 @@ async function fill(folder: string, size: Size): Promise<void> {
     return {
       execution_id: id,
       wallet,
-      key_id: '',
       listing,
       listing_version: 1,
-      metadata_hash: '',
-      nonce: '',
       price: 250_000,
       max_cost: 250_000,
       timeout_seconds: 60,
       task: 'a task',
       parameters: '{}',
-      request_hash: '',
       state,
       created_ms: opened_at * 1_000,
       accepted_at: opened_at - 1,

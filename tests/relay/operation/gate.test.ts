@@ -42,32 +42,23 @@ describe('the gate', () => {
     return { gate, guarded, calls, requireRefused, begun: () => begun };
   }
 
-  it('starts nothing before the ledger has been compared with the chain', async () => {
-    const { gate, calls, begun } = behindGate();
-    expect(gate.obstacles()).to.deep.equal(['ledger_unreconciled']);
-    for (const call of calls) {
-      const refusal = (await call().catch((error) => error)) as ApiError;
-      expect(refusal).to.include({ code: 'service_unavailable', retryAfterSeconds: 5 });
-    }
-    expect(begun()).to.equal(0);
-    gate.set('ledger_unreconciled', false);
-    for (const call of calls) expect((await call()).kind).to.equal('pending');
-    expect(begun()).to.equal(3);
-  });
-
-  it('closes for each obstacle alone, and still answers requests for running calls', async () => {
-    const { gate, guarded, requireRefused, begun } = behindGate();
-    gate.set('ledger_unreconciled', false);
-    for (const obstacle of ['authority_changed', 'fees_low', 'storage_low', 'stopping'] as Obstacle[]) {
+  it('is closed until the ledger has been compared with the chain, and for each obstacle alone', async () => {
+    const { gate, guarded, calls, requireRefused, begun } = behindGate();
+    expect(await calls[0]!().catch((error) => error)).to.include({ retryAfterSeconds: 5 });
+    for (const obstacle of ['ledger_unreconciled', 'authority_changed', 'fees_low', 'stopping'] as Obstacle[]) {
       gate.set(obstacle, true);
       gate.set(obstacle, true);
       expect(gate.obstacles()).to.deep.equal([obstacle]);
       await requireRefused();
+      expect(begun()).to.equal(0);
       expect(guarded.inFlight()).to.equal(7);
-      expect((await guarded.outcomeOf('x')).kind).to.equal('pending');
       gate.set(obstacle, false);
       expect(gate.obstacles()).to.deep.equal([]);
     }
+    gate.set('fees_low', true);
+    expect((await guarded.outcomeOf('x')).kind).to.equal('pending');
+    gate.set('fees_low', false);
+    for (const call of calls) expect((await call()).kind).to.equal('pending');
     expect(begun()).to.equal(4);
   });
 
@@ -112,8 +103,8 @@ describe('the gate', () => {
 });
 
 describe('the runway', () => {
-  function stand(given = { minHours: 2, minLamports: 0 }) {
-    const limits = { ...given, pollSeconds: 30 };
+  function stand(minLamports = 0) {
+    const limits = { minHours: 2, minLamports, pollSeconds: 30 };
     const state = { lamports: (10 * SOL) as number | Error, at: 0, isLow: false, missing: 0 };
     const runway = createRunway({
       async readBalance() {
@@ -139,42 +130,41 @@ describe('the runway', () => {
     return { runway, poll, state };
   }
 
-  it('is unknown before the first reading, and unlimited while nothing is spent', async () => {
-    const { runway, poll, state } = stand();
-    expect(runway.status()).to.deep.equal({ lamports: null, hours: null });
-    expect(await poll(0, 10 * SOL)).to.deep.equal({ lamports: 10 * SOL, hours: null });
-    expect(await poll(HOUR_MS, 10 * SOL)).to.deep.equal({ lamports: 10 * SOL, hours: null });
-    expect(state.isLow).to.equal(false);
-  });
-
-  it('is the balance divided by the fees of an hour, whatever is lent, comes back, or is sent to it', async () => {
-    const { poll, state } = stand({ minHours: 2, minLamports: 0 });
-    await poll(0, 10 * SOL);
-    // A hundred records are lent at once.
-    expect((await poll(HOUR_MS / 2, 2 * SOL)).hours).to.equal(null);
-    expect(state.isLow).to.equal(false);
-    expect((await poll(HOUR_MS, 20 * SOL, SOL)).hours).to.equal(20);
-    // Callers paid more than their calls cost.
-    expect(await poll(2 * HOUR_MS, 9 * SOL, -SOL)).to.deep.equal({ lamports: 9 * SOL, hours: null });
-  });
-
-  it('counts the first minutes as a full hour', async () => {
-    const { poll, state } = stand();
-    await poll(0, 10 * SOL);
-    expect((await poll(60_000, 9 * SOL, SOL)).hours).to.equal(9);
-    expect(state.isLow).to.equal(false);
-  });
-
-  it('ignores spending from long ago', async () => {
-    const { poll } = stand();
-    await poll(0, 10 * SOL);
-    await poll(HOUR_MS, 5 * SOL, 5 * SOL);
-    expect((await poll(6 * HOUR_MS, 5 * SOL)).hours).to.equal(6);
-    expect((await poll(8 * HOUR_MS, 5 * SOL)).hours).to.equal(null);
-  });
+  /** Readings: hours since the first, the balance and what was spent since the last one in SOL, and the runway then. */
+  const READINGS: Record<string, [at: number, balance: number, spent: number, hours: number | null][]> = {
+    'unlimited while nothing is spent, whatever is lent or comes back': [
+      [0, 10, 0, null],
+      [0.5, 2, 0, null],
+      [1, 20, 0, null],
+    ],
+    'the balance divided by the fees of an hour, and unlimited if callers paid more than their calls cost': [
+      [0, 10, 0, null],
+      [1, 20, 1, 20],
+      [2, 9, -1, null],
+    ],
+    'by a full hour in the first minutes': [
+      [0, 10, 0, null],
+      [1 / 60, 9, 1, 9],
+    ],
+    'without what was spent long ago': [
+      [0, 10, 0, null],
+      [1, 5, 5, 1],
+      [6, 5, 0, 6],
+      [8, 5, 0, null],
+    ],
+  };
+  for (const [name, readings] of Object.entries(READINGS)) {
+    it(`is ${name}`, async () => {
+      const { poll } = stand();
+      for (const [at, balance, spent, hours] of readings) {
+        const status = await poll(at * HOUR_MS, balance * SOL, spent * SOL);
+        expect(status).to.deep.equal({ lamports: balance * SOL, hours });
+      }
+    });
+  }
 
   it('is too short below either limit, and sufficient again after a top-up', async () => {
-    const { poll, state } = stand({ minHours: 2, minLamports: SOL });
+    const { poll, state } = stand(SOL);
     await poll(0, 5 * SOL);
     await poll(HOUR_MS, 3.4 * SOL, 1.6 * SOL);
     expect(state.isLow).to.equal(false);
@@ -192,6 +182,7 @@ describe('the runway', () => {
 
   it('keeps its last value when the node does not answer', async () => {
     const { runway, poll, state } = stand();
+    expect(runway.status()).to.deep.equal({ lamports: null, hours: null });
     await poll(0, 5);
     state.lamports = new Error('no answer');
     expect(await runway.poll().catch((error: Error) => error.message)).to.equal('no answer');

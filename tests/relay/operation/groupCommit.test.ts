@@ -48,12 +48,6 @@ describe('writes in groups', () => {
     expect(sqlite.pragma('synchronous', { simple: true })).to.equal(NORMAL);
   });
 
-  it('return the rows of a statement that returns rows', async () => {
-    const returning = CompiledQuery.raw('INSERT INTO moves VALUES (?) ON CONFLICT DO NOTHING RETURNING name', ['a']);
-    const [first, second] = await Promise.all([writes.note(returning), writes.note(returning)]);
-    expect([first?.rows, second?.rows]).to.deep.equal([[{ name: 'a' }], []]);
-  });
-
   it('keep the other writes of a group when one fails', async () => {
     const group = [writes.intend(insert('a')), writes.intend(insert('a')), writes.note(insert('b'))];
     const [first, second, third] = await Promise.allSettled(group);

@@ -1,5 +1,4 @@
 /** The journal on a real ledger: ownership of rows, replaced calls, and lost rows and fees. */
-import { randomBytes } from 'node:crypto';
 import { Keypair, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
 import { createKeyUse } from '../../../app/relay/access/auth.ts';
@@ -59,6 +58,10 @@ describe('the journal', () => {
     await mine.failed(row, lastOf(row, 'open'), 'wallet');
     await mine.void(row, code, 'refused', 1);
   }
+  const signedAs = (signature: string, fee = 5_000n) => ({ ...SIGNED, signature, fee, bytes: Buffer.from(signature) });
+  /** The stored transactions of an execution: kind, attempt, signature, outcome. */
+  const transactionsOf = async (id: string) =>
+    (await others.get(id))!.transactions.map((one) => [one.kind, one.attempt, one.signature, one.outcome]);
   const rejected = (promise: Promise<unknown>) =>
     promise.then(
       () => expect.fail('it was taken'),
@@ -72,22 +75,13 @@ describe('the journal', () => {
     expect((await mine.result('one'))?.result?.toString()).to.equal('first');
   });
 
-  it('keeps 5 MiB of a result byte for byte', async () => {
-    await dispatch('one');
-    const bytes = randomBytes(5 * 1024 * 1024);
-    const row = { ...resultOf('one', ''), result: bytes, size: BigInt(bytes.length) };
-    expect((await mine.storeResult(row)).result?.equals(bytes)).to.equal(true);
-    expect((await others.result('one'))?.result?.equals(bytes)).to.equal(true);
-  });
-
   it('rejects: the result of a relay that has lost the execution to another relay', async () => {
-    const row = await dispatch('one');
+    await dispatch('one');
     await others.takeRowsOfOthersThan([]);
     expect(await rejected(mine.storeResult(resultOf('one', 'stale')))).to.be.instanceOf(JournalConflict);
     expect(await others.result('one')).to.equal(undefined);
     expect((await others.storeResult(resultOf('one', 'right'))).result?.toString()).to.equal('right');
     expect(await rejected(mine.storeResult(resultOf('one', 'stale')))).to.be.instanceOf(JournalConflict);
-    expect(await rejected(mine.verified(row, SIGNED, 1n, 0n))).to.be.instanceOf(JournalConflict);
   });
 
   it("keeps a server's answer in the transaction that stores the refund, which waits once for the disk", async () => {
@@ -176,22 +170,20 @@ describe('the journal', () => {
     expect(await outcomeOf({ journal: mine, readText }, id, live)).to.deep.equal({ kind: 'running', executionId: id });
   });
 
-  it('keeps the fees that earlier calls burnt when their Idempotency-Key is used again', async () => {
+  it('keeps the fees and signatures of earlier calls when their Idempotency-Key is used again', async () => {
     for (let times = 0; times < 3; times += 1) await refuse('again', 'insufficient_balance');
     const owed = async () => (await mine.sumsOf('wallet', 'listing', 0)).owed;
     expect(await owed()).to.equal(15_000n);
     const row = await mine.claim(execution('again'), 1, free());
     expect(row).to.include({ state: 'accepted', lost_fees: 15_000n, error_code: null });
-    await mine.openSigned(row, SIGNED, 60n);
+    await mine.openSigned(row, signedAs('the next open'), 60n);
+    const signed = (await transactionsOf('again')).map(([kind, attempt, , outcome]) => [kind, attempt, outcome]);
+    const failed = [0n, 1n, 2n].map((attempt) => ['open', attempt, 'failed']);
+    expect(signed).to.deep.equal([...failed, ['open', 3n, null]]);
     await mine.openConfirmed(row, TIMES, 1);
     await mine.settled(row, { settledAt: 1n, creatorAmount: 1n, platformAmount: 0n });
     expect(await owed()).to.equal(15_000n);
   });
-
-  const signedAs = (signature: string, fee = 5_000n) => ({ ...SIGNED, signature, fee, bytes: Buffer.from(signature) });
-  /** The stored transactions of an execution: kind, attempt, signature, outcome. */
-  const transactionsOf = async (id: string) =>
-    (await others.get(id))!.transactions.map((one) => [one.kind, one.attempt, one.signature, one.outcome]);
 
   it('keeps every signature of an execution, and finds each', async () => {
     const row = await mine.claim(execution('one'), 1, free());
@@ -227,17 +219,6 @@ describe('the journal', () => {
     expect(await transactionsOf('one')).to.deep.equal([
       ['open', 0n, 'open 0', null],
       ['open', 1n, 'open 1', null],
-    ]);
-  });
-
-  it('keeps the signatures of a call that never paid when its Idempotency-Key is used again', async () => {
-    await refuse('again', 'insufficient_balance');
-    const row = await mine.claim(execution('again'), 1, free());
-    const [first] = row.transactions.map(({ signature }) => signature);
-    await mine.openSigned(row, signedAs('the next open'), 60n);
-    expect(await transactionsOf('again')).to.deep.equal([
-      ['open', 0n, first, 'failed'],
-      ['open', 1n, 'the next open', null],
     ]);
   });
 

@@ -49,18 +49,6 @@ describe('a lane', () => {
     expect(await Promise.all(all)).to.deep.equal(['a1', 'a2', 'a3', 'b1', 'c1', 'b2']);
   });
 
-  it('lets an asker wait for one piece only, however many others send long ones', async () => {
-    const { ask, begun, endNext } = stand();
-    const others = Array.from({ length: 20 }, (_, n) => [ask(`other ${n}`), ask(`other ${n}`)]).flat();
-    for (let done = 0; done < 20; done += 1) await endNext(300);
-    const one = ask('one');
-    await endNext(300);
-    expect(begun.at(-1)).to.equal('one');
-    while (begun.length <= others.length) await endNext(1);
-    await endNext(1);
-    await Promise.all([one, ...others]);
-  });
-
   it('continues after work that failed', async () => {
     const lane = createLane(PATIENT);
     const failing = lane('a', () => Promise.reject(new RangeError('a fault')));

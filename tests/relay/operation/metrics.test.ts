@@ -172,13 +172,14 @@ describe('the figures of /metrics', () => {
         whenHeld(() => reply(goodAnswer(market.signingKey, body.execution_id, 'late')));
       } else if (body.task !== 'silent') reply(goodAnswer(market.signingKey, body.execution_id, 'done'));
     });
+    const outcomes = (samples: Map<string, number>) =>
+      ['completed', 'failed', 'timeout', 'unserved', 'void'].map((outcome) =>
+        samples.get(`marketplace_call_seconds_count{outcome="${outcome}"}`),
+      );
     const fresh = await scrape();
-    for (const outcome of ['completed', 'failed', 'timeout', 'unserved', 'void']) {
-      expect(fresh.get(`marketplace_call_seconds_count{outcome="${outcome}"}`), outcome).to.equal(0);
-    }
-    expect(fresh.get('marketplace_oldest_unsettled_seconds')).to.equal(0);
-    expect(fresh.get('marketplace_escrow_base_units')).to.equal(0);
-    expect(fresh.get('marketplace_listings_without_description')).to.equal(0);
+    expect(outcomes(fresh)).to.deep.equal([0, 0, 0, 0, 0]);
+    for (const name of ['oldest_unsettled_seconds', 'escrow_base_units', 'listings_without_description'])
+      expect(fresh.get(`marketplace_${name}`), name).to.equal(0);
 
     expect((await execute({ task: 'one' })).status).to.equal(200);
     expect((await execute({ task: 'two' })).status).to.equal(200);
@@ -189,15 +190,9 @@ describe('the figures of /metrics', () => {
       'the escrow in the index',
       (samples) => samples.get('marketplace_escrow_base_units') === 250_000,
     );
-    const outcomes = (samples: Map<string, number>) =>
-      ['completed', 'failed', 'timeout', 'unserved', 'void'].map((outcome) =>
-        samples.get(`marketplace_call_seconds_count{outcome="${outcome}"}`),
-      );
     expect(outcomes(busy)).to.deep.equal([2, 1, 1, 0, 0]);
-    expect(busy.get('marketplace_executions_in_flight')).to.equal(1);
-    expect(busy.get('marketplace_executions_unfinished')).to.equal(1);
-    expect(busy.get('marketplace_executions_parked')).to.equal(0);
-    expect(busy.get('marketplace_refunds_waiting')).to.equal(0);
+    const counted = ['executions_in_flight', 'executions_unfinished', 'executions_parked', 'refunds_waiting'];
+    expect(counted.map((name) => busy.get(`marketplace_${name}`))).to.deep.equal([1, 1, 0, 0]);
     const answered = (status: number) => {
       const name = `marketplace_http_answers_total{status="${status}"}`;
       return busy.get(name)! - (fresh.get(name) ?? 0);
@@ -223,13 +218,11 @@ describe('the figures of /metrics', () => {
       (samples) => samples.get('marketplace_executions_unfinished') === 0,
     );
     expect(outcomes(idle)).to.deep.equal([3, 1, 1, 0, 0]);
-    expect(idle.get('marketplace_call_seconds_bucket{le="+Inf",outcome="completed"}')).to.equal(3);
     // The creator was silent for a second.
     expect(idle.get('marketplace_call_seconds_sum{outcome="timeout"}')).to.be.greaterThan(1);
-    expect(idle.get('marketplace_oldest_unsettled_seconds')).to.equal(0);
     // Records live for an hour.
-    expect(idle.get('marketplace_archivable_records')).to.equal(0);
-    expect(idle.get('marketplace_oldest_archivable_record_seconds')).to.equal(0);
+    for (const name of ['oldest_unsettled_seconds', 'archivable_records', 'oldest_archivable_record_seconds'])
+      expect(idle.get(`marketplace_${name}`), name).to.equal(0);
     await until('the escrow gone from the index', (samples) => samples.get('marketplace_escrow_base_units') === 0);
   });
 
@@ -313,26 +306,5 @@ describe('the figures of /metrics', () => {
     ]);
     market.setBehaviour(null);
     await relay.kill();
-  });
-
-  it('count listings whose descriptions the ledger has lost, as the log says, until their creators send them again', async () => {
-    const [{ document: body }] = await market.query('ledger', 'SELECT document FROM documents');
-    await market.query('ledger', 'DELETE FROM documents');
-    let log = '';
-    const { url, kill } = await market.startRelayProcess({ LOG_LEVEL: 'warn' }, (text) => {
-      log += text;
-    });
-    const read = async () => {
-      const missing = (await scrape(url)).get('marketplace_listings_without_description');
-      return `${missing} lost, ${(await request(url, '/v1/agents')).body.total} listed`;
-    };
-    expect(await read()).to.equal('1 lost, 0 listed');
-    const warning = '"listings":1,"msg":"active listings have no description';
-    await untilFound('the log says so', () => log.includes(warning) || null);
-    const headers = { 'content-type': 'application/json' };
-    expect((await fetch(`${url}/v1/metadata`, { method: 'POST', headers, body })).status).to.equal(200);
-    await untilFound('it is listed', async () => (await read()) === '0 lost, 1 listed' || null);
-    expect((await market.execute(url, { task: 'x' })).status).to.equal(200);
-    await kill();
   });
 });

@@ -13,6 +13,7 @@ import {
   type Answer,
   afterPaying,
   FEE,
+  figuresOf,
   goodAnswer,
   PRICE,
   request,
@@ -120,9 +121,7 @@ describe('two deployments with one relay authority', () => {
       await until('the other is seen', () => isShared(url));
     }
     expect((await request(second.url, '/ready')).status).to.equal(503);
-    expect(await (await fetch(`${second.url}/metrics`)).text()).to.match(
-      /^marketplace_problem\{problem="authority_shared"\} 1$/m,
-    );
+    expect(await figuresOf(second.url, 'marketplace_problem{problem="authority_shared"}')).to.deep.equal([1]);
     requireRefused(await atFirst());
     requireRefused(await atSecond());
     for (const answer of held) answer();

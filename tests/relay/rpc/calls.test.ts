@@ -27,7 +27,7 @@ describe('calls to the node', () => {
   const market = useMarketplace({
     async environment(node) {
       proxy = await startRpcProxy(node);
-      return { ...proxy.environment, INDEXER_RPC_URL: node.rpcUrl, INDEXER_WS_URL: node.wsUrl };
+      return proxy.environment;
     },
   });
   before(() => {

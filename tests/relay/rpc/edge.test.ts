@@ -6,7 +6,7 @@ import { createEdgeBudget, type TakeReading } from '../../../app/relay/chain/edg
 import type { ApiError } from '../../../app/relay/errors.ts';
 import { until } from '../../harness/edge/until.ts';
 import { createBuyers } from '../../harness/node/buyers.ts';
-import { afterPaying, type RelayHandle, request, useMarketplace } from '../../harness/node/marketplace.ts';
+import { afterPaying, request, useMarketplace, useRelayProcess } from '../../harness/node/marketplace.ts';
 import type { PaymentChange } from '../../harness/node/x402.ts';
 
 describe("the edge's budget of readings", () => {
@@ -55,24 +55,10 @@ describe("the edge's budget of readings", () => {
     expect(await countReadings(take, 'paying')).to.equal(20);
   });
 
-  it('is a full one from the first payment on', async () => {
-    let hasPaid = false;
-    const take = createEdgeBudget(4, { hasPaid: async () => hasPaid }, () => 0);
-    expect(await countReadings(take, 'wallet')).to.equal(5);
-    hasPaid = true;
-    expect(await countReadings(take, 'wallet')).to.equal(20);
-  });
-
   describe('when it is used up', () => {
-    let relay: RelayHandle;
     const market = useMarketplace({ feePayer: Keypair.generate() });
-    before(async () => {
-      await market.relay.kill();
-      relay = await market.startRelayProcess({ EDGE_RPC_PER_SECOND: '1' });
-    });
-    after(async () => {
-      await relay.kill();
-    });
+    before(() => market.relay.kill());
+    const relay = useRelayProcess(market, { EDGE_RPC_PER_SECOND: '1' });
 
     const start = (wallet: object = {}) =>
       request(relay.url, `/v1/executions/${randomUUID()}/start`, { body: { task: 'none' }, ...wallet });

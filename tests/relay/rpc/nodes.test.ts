@@ -11,12 +11,11 @@ import { CLOCK_ADDRESS } from '../../../app/sdk/program/clock.ts';
 import { RECORD_OFFSETS, RECORD_STATUS_BYTE } from '../../../app/sdk/program/program.ts';
 import { nodesOf } from '../../../app/solana/nodes.ts';
 import { until } from '../../harness/edge/until.ts';
-import { afterPaying, PRICE, type RelayHandle, useMarketplace } from '../../harness/node/marketplace.ts';
+import { afterPaying, figuresOf, PRICE, type RelayHandle, useMarketplace } from '../../harness/node/marketplace.ts';
 import { type CallRule, changing, changingEach, type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 /** Size of a record's data, by which records are recognised in an answer. */
 const RECORD_BYTES = 295;
-const METRICS_TOKEN = 'a-token-for-these-tests';
 
 type Answer = { result: { context: { slot: number }; value: ({ data: [string, string] } | null)[] } };
 
@@ -54,9 +53,6 @@ describe('two nodes', () => {
       {
         SOLANA_RPC_URL: `${one.rpcUrl},${other.rpcUrl}`,
         SOLANA_WS_URL: `${one.wsUrl},${other.wsUrl}`,
-        INDEXER_RPC_URL: market.node.rpcUrl,
-        INDEXER_WS_URL: market.node.wsUrl,
-        METRICS_TOKEN,
       },
       (text) => {
         log += text;
@@ -82,32 +78,20 @@ describe('two nodes', () => {
 
   const execute = (task = 'pay', timeout_seconds = 60) => market.execute(relay.url, { task, timeout_seconds });
 
-  /** The values of a metric, in the order of its labels. */
-  async function figures(name: string): Promise<number[]> {
-    const answer = await fetch(`${relay.url}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } });
-    const lines = (await answer.text())
-      .split('\n')
-      .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
-    return lines.map((line) => Number(line.split(' ').at(-1)));
-  }
+  const figures = (name: string) => figuresOf(relay.url, name);
   const disagreements = async () =>
     (await figures('marketplace_rpc_disagreements_total')).reduce((sum, count) => sum + count, 0);
 
-  for (const [name, dead] of [
-    ['the first', () => one],
-    ['the second', () => other],
-  ] as [string, () => RpcProxy][]) {
-    it(`continue to pay calls when ${name} dies, leave it out, and use it again when it is back`, async () => {
-      const before = await market.balances();
-      dead().onCall(() => 'cut');
-      dead().cutSockets(true);
-      expect((await execute()).status).to.equal(200);
-      await until('the node is left out', async () => (await figures('marketplace_rpc_node_up')).includes(0));
-      expect((await execute()).status).to.equal(200);
-      expect(await market.balances()).to.deep.equal(afterPaying(before, 2n));
-      await until('the log says so', async () => log.includes('"state":"dead"'));
-    });
-  }
+  it('continue to pay calls when the first dies, leave it out, and use it again when it is back', async () => {
+    const before = await market.balances();
+    one.onCall(() => 'cut');
+    one.cutSockets(true);
+    expect((await execute()).status).to.equal(200);
+    await until('the node is left out', async () => (await figures('marketplace_rpc_node_up')).includes(0));
+    expect((await execute()).status).to.equal(200);
+    expect(await market.balances()).to.deep.equal(afterPaying(before, 2n));
+    await until('the log says so', async () => log.includes('"state":"dead"'));
+  });
 
   it('leave out a node that stops advancing until it has caught up', async () => {
     const before = await market.balances();
@@ -172,24 +156,21 @@ describe('two nodes', () => {
     });
   }
 
-  for (const which of ['first', 'second'] as const) {
-    it(`keep an open valid and pay it once when the ${which} node says that every transaction has failed`, async () => {
-      const liar = which === 'first' ? one : other;
-      const before = await market.balances();
-      const failed = (status: object | null) => status ?? { slot: 1, confirmationStatus: 'confirmed' };
-      liar.onCall(changingEach('getSignatureStatuses', (status) => ({ ...failed(status), err })));
-      // Drops notifications, so that the relay has to ask the nodes.
-      for (const proxy of [one, other]) {
-        proxy.onMessage((message, pass) => (message.method === 'logsNotification' ? undefined : pass()));
-      }
-      const answer = await execute();
-      const id = answer.body.execution_id;
-      expect(answer.status, answer.text).to.be.oneOf([200, 202]);
-      liar.onCall(null);
-      await until('it ends', async () => (await market.record(id))?.status === 'completed');
-      expect(await market.balances()).to.deep.equal(afterPaying(before, 1n));
-    });
-  }
+  it('keep an open valid and pay it once when the first node says that every transaction has failed', async () => {
+    const before = await market.balances();
+    const failed = (status: object | null) => status ?? { slot: 1, confirmationStatus: 'confirmed' };
+    one.onCall(changingEach('getSignatureStatuses', (status) => ({ ...failed(status), err })));
+    // Drops notifications, so that the relay has to ask the nodes.
+    for (const proxy of [one, other]) {
+      proxy.onMessage((message, pass) => (message.method === 'logsNotification' ? undefined : pass()));
+    }
+    const answer = await execute();
+    const id = answer.body.execution_id;
+    expect(answer.status, answer.text).to.be.oneOf([200, 202]);
+    one.onCall(null);
+    await until('it ends', async () => (await market.record(id))?.status === 'completed');
+    expect(await market.balances()).to.deep.equal(afterPaying(before, 1n));
+  });
 
   describe('when they must agree', () => {
     let chain: RelayChain;

@@ -152,8 +152,7 @@ async function startStage(kind: Kind) {
     slotTimeMs: 100,
     async environment(node) {
       proxy = await startRpcProxy(node);
-      // The indexer reads the node directly.
-      return { ...proxy.environment, INDEXER_RPC_URL: node.rpcUrl, INDEXER_WS_URL: node.wsUrl };
+      return proxy.environment;
     },
   });
   const { relay } = market;

@@ -96,17 +96,6 @@ describe("the nodes of an archive's tree", () => {
     expect(await stored()).to.deep.equal(before);
   });
 
-  it('store nothing when one of them cannot be written', async () => {
-    await add(0, 3);
-    const before = [await stored(), await nodes.read(0, TREE)];
-    const growth = await nodes.grow(0, 3, [leafOf(3), leafOf(4)]);
-    growth.levels[20]!.hashes[0] = Buffer.alloc(31);
-    expect(await refusal(nodes.write(0, TREE, growth, true))).to.match(
-      /CHECK constraint failed|violates check constraint/,
-    );
-    expect([await stored(), await nodes.read(0, TREE)]).to.deep.equal(before);
-  });
-
   describe('followed from the index', () => {
     const COUNT = 1_300;
     const log = pino({ level: 'silent' });

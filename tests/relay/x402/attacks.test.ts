@@ -25,7 +25,6 @@ import {
   refundDeposit,
 } from '../../../app/sdk/program/program.ts';
 import { deriveExecutionId } from '../../../app/sdk/receipt/receipt.ts';
-import { parseListingDraft } from '../../../app/sdk/wallet/listingDraft.ts';
 import { createListing, updateListing } from '../../../app/sdk/wallet/listings.ts';
 import { openMarketplace } from '../../../app/sdk/wallet/marketplace.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
@@ -103,6 +102,12 @@ describe('attacks on the x402 API', function () {
     const first = (change: (usual: TransactionInstruction[]) => TransactionInstruction[]): PaymentChange => ({
       instructions: change,
     });
+    /** Names a signer in the memo. */
+    const withSigner = ({ publicKey: pubkey }: Keypair) =>
+      first(([limit, price, transfer, memo]) => {
+        const keys = [{ pubkey, isSigner: true, isWritable: pubkey.equals(feePayer.publicKey) }];
+        return [limit!, price!, transfer!, new Instruction({ ...memo!, keys })];
+      });
     const reading = (programId: PublicKey, ...accounts: PublicKey[]) => {
       const keys = accounts.map((pubkey) => ({ pubkey, isSigner: false, isWritable: false }));
       return new Instruction({ programId, keys, data: Buffer.from([15]) });
@@ -155,12 +160,7 @@ describe('attacks on the x402 API', function () {
           ...usual,
           SystemProgram.transfer({ fromPubkey: feePayer.publicKey, toPubkey: stranger.publicKey, lamports: 1 }),
         ]),
-      'the fee payer in a memo': () =>
-        first((usual) => {
-          const keys = [{ pubkey: feePayer.publicKey, isSigner: true, isWritable: true }];
-          const { programId, data } = usual[3]!;
-          return [...usual.slice(0, 3), new Instruction({ programId, keys, data })];
-        }),
+      'the fee payer in a memo': () => withSigner(feePayer),
       'an assertion about another account': () =>
         first((usual) => [...usual, reading(new PublicKey(LIGHTHOUSE), SYSVAR_CLOCK_PUBKEY)]),
       'an assertion about no account, but the clock': () =>
@@ -170,12 +170,7 @@ describe('attacks on the x402 API', function () {
           header.numReadonlyUnsignedAccounts += 1;
         },
       }),
-      'a third signer': () =>
-        first((usual) => {
-          const keys = [{ pubkey: stranger.publicKey, isSigner: true, isWritable: false }];
-          const { programId, data } = usual[3]!;
-          return [...usual.slice(0, 3), new Instruction({ programId, keys, data })];
-        }),
+      'a third signer': () => withSigner(stranger),
       'an address lookup table': () => {
         const addresses = [market.usdcMint];
         const state = {
@@ -479,23 +474,7 @@ describe('attacks on the x402 API', function () {
     const own = await openMarketplace({ baseUrl: market.relay.url, rpcUrl: market.node.rpcUrl });
     const creator = keypairSigner(market.creator);
     const signingKey = generateSigningKey();
-    const draftAt = (price: string) =>
-      parseListingDraft(
-        {
-          name: 'changing',
-          tagline: 'Changes its price',
-          description: 'An agent for tests.',
-          display_name: 'Test Creator',
-          tags: ['code'],
-          input_schema: { type: 'object', properties: {} },
-          output_schema: { type: 'object', properties: {} },
-          endpoint: market.endpoint,
-          price_usdc: price,
-          timeout_seconds: 60,
-          min_timeout_seconds: 1,
-        },
-        'changing',
-      );
+    const draftAt = (price: string) => market.draftOf('changing', market.endpoint, price);
     market.setBehaviour((body, _response, reply) => reply(goodAnswer(signingKey, body.execution_id, 'changed')));
     const listed = await createListing(own, { wallet: creator, signingKey, draft: draftAt('0.25') });
     const agent = listed.agent_id;
@@ -546,32 +525,17 @@ describe('attacks on the x402 API', function () {
       expect(await held()).to.deep.equal(before);
     }
 
-    it('costs the operator nothing: a memo that is not UTF-8, after a good one', async () => {
+    it('costs the operator nothing: a memo that is not UTF-8, after a good one, or too few compute units', async () => {
       const payer = await rich();
       const programId = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
       const memoOf = (...bytes: number[]) => new Instruction({ programId, keys: [], data: Buffer.from(bytes) });
       const instructions = (usual: Instruction[]) => [...usual.slice(0, 3), memoOf(0x41), memoOf(0xff, 0xfe)];
       for (let n = 0; n < 3; n += 1) await requireFree(`fails: ${n}`, payer, { instructions });
+      const few = ComputeBudgetProgram.setComputeUnitLimit({ units: 600 });
+      await requireFree('too few units', payer, { instructions: ([, ...rest]) => [few, ...rest] });
       // Nothing is reserved or counted either.
       const sold = await buy({ task: 'pays' }, { by: payer });
       expect(sold.status, sold.text).to.equal(200);
-    });
-
-    it('costs nothing down to the last compute unit that is missing, and is paid with one more', async () => {
-      const [least, most] = [600, 5_000];
-      const withUnits = (units: number): PaymentChange => ({
-        instructions: ([, ...rest]) => [ComputeBudgetProgram.setComputeUnitLimit({ units }), ...rest],
-      });
-      let [fails, pays] = [least, most];
-      while (pays - fails > 1) {
-        const units = Math.floor((fails + pays) / 2);
-        const [payer, task] = [await rich(), `${units} units`];
-        const isPaid = (await buy({ task }, { by: payer, ...withUnits(units) })).status === 200;
-        if (isPaid) pays = units;
-        else fails = units;
-      }
-      expect(pays).to.be.within(least + 2, most - 1);
-      await requireFree('a unit too few', await rich(), withUnits(fails));
     });
   });
 

@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import type { RunningRelay } from '../../../app/relay/start.ts';
 import { constants, findSpender, findTreasury } from '../../../app/sdk/program/program.ts';
 import { openSession } from '../../../app/sdk/wallet/service.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
@@ -14,13 +13,14 @@ import {
   type Answer,
   FEE,
   failedAnswer,
+  figuresOf,
   goodAnswer,
   PRICE,
   request,
   useMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { travelNearTurn } from '../../harness/node/node.ts';
-import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
+import { FORGETFUL, useRelaysHere } from '../../harness/node/relayHere.ts';
 import { useRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { type Accepted, createX402Fetch, decodeHeader } from '../../harness/node/x402.ts';
 
@@ -36,23 +36,16 @@ describe('the x402 API', () => {
 
   const market = useMarketplace({ feePayer, slotTimeMs: 200, environment: { POLL_SECONDS: '1' } });
   const proxy = useRpcProxy(market);
+  const start = useRelaysHere(market);
   before(async () => {
     await market.mintTo(wallet.publicKey, 100_000_000n);
     pay = await createX402Fetch(wallet, market.node.rpcUrl);
   });
   afterEach(async () => {
-    for (const relay of relays.splice(0)) await relay.stop();
     market.setBehaviour(null);
     proxy.onCall(null);
   });
 
-  const relays: RunningRelay[] = [];
-  /** Starts a relay with these settings, which ends with the test. */
-  async function start(settings: NodeJS.ProcessEnv): Promise<RunningRelay> {
-    const relay = await startRelayHere(market, settings);
-    relays.push(relay);
-    return relay;
-  }
   const x402Key = (file = 'x402-fee-payer.json') => ({ X402_FEE_PAYER_KEYPAIR: join(market.dataDir, file) });
   const { path, ask, quote, sign, buy, rich, usdcOf, lamports, isGone } = createBuyers(market, wallet);
   const stock = (body: object, headers: Record<string, string> = {}) =>
@@ -395,10 +388,8 @@ describe('the x402 API', () => {
     const later = await sign({ task: 'poor' });
 
     await fund(TOO_LITTLE);
-    const figure = `marketplace_x402_fee_payer_lamports ${TOO_LITTLE}`;
-    await until('the metric shows it', async () =>
-      (await (await fetch(`${market.relay.url}/metrics`)).text()).split('\n').includes(figure),
-    );
+    const shown = () => figuresOf(market.relay.url, 'marketplace_x402_fee_payer_lamports');
+    await until('the metric shows it', async () => String(await shown()) === String(TOO_LITTLE));
     const admin = await openSession({ baseUrl: market.relay.url }, keypairSigner(market.node.payer));
     const state = await admin.call('operation.state');
     expect(state.x402).to.include({ fee_payer: feePayer.publicKey.toBase58(), lamports: TOO_LITTLE });
