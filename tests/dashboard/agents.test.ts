@@ -347,7 +347,10 @@ describe('agents', function () {
         const json = { ...(await answer.json()), status: 'running', error: null, refund: null };
         return route.fulfill({ response: answer, json });
       });
-      await page.getByRole('dialog').getByRole('button', { name: /^Run with / }).click();
+      await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /^Run with / })
+        .click();
       await progress(page, 'Not completed').waitFor();
       release();
       await page.getByText('Your money is back: the whole price was refunded.').waitFor();
