@@ -105,6 +105,13 @@ describe('the check of transactions that the relay authority signs', () => {
     expect(new Set(read()).size).to.equal(200);
   });
 
+  it('does not wait at the start for transactions that the node lacks', async () => {
+    listed = [...mentions(50), mention('lacking')];
+    const watch = startWatch();
+    expect(await watch.poll()).to.equal(true);
+    expect(new Set(read()).size).to.equal(51);
+  });
+
   it('does not read transactions that failed, are old or have no time', async () => {
     listed = [
       mention('failed', { err: { InstructionError: [0, 'Custom'] } }),
@@ -113,5 +120,13 @@ describe('the check of transactions that the relay authority signs', () => {
     ];
     expect(await startWatch().poll()).to.equal(true);
     expect(calls).to.deep.equal(['list']);
+  });
+
+  it('reports a node that does not answer, and decides nothing', async () => {
+    isNodeThere = false;
+    const watch = startWatch();
+    const refusal = await watch.poll().catch((error: Error) => error.message);
+    expect(refusal).to.equal('no node');
+    expect([watch.isAlone(), watch.shared]).to.deep.equal([true, []]);
   });
 });

@@ -4,7 +4,15 @@
  */
 import { expect } from 'chai';
 import type { ApiError } from '../../../app/relay/errors.ts';
-import { type Means, obstacleOf, waysToPay, whatHolds } from '../../../app/relay/execution/begin/waysToPay.ts';
+import {
+  cannotLend,
+  gasShortage,
+  lentShortage,
+  type Means,
+  obstacleOf,
+  waysToPay,
+  whatHolds,
+} from '../../../app/relay/execution/begin/waysToPay.ts';
 import { NotFunded } from '../../../app/relay/ledger/claims.ts';
 import { FIRST_OPENS_OF_LISTING, type Lending, type Way } from '../../../app/relay/ledger/funding.ts';
 import { readLent } from '../../../app/relay/ledger/sums.ts';
@@ -18,6 +26,8 @@ const MINUTE = 60_000;
 /** At 5,080 lamports a byte. */
 const RENTS = { empty: 650_240n, record: 2_148_840n, escrow: 1_488_440n };
 const ALL = RENTS.record + RENTS.escrow;
+/** The wallet's address, for messages that name its gas balance. */
+const ADDRESS = '4vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi';
 
 describe('lent and lost lamports', function () {
   this.timeout(300_000);
@@ -119,10 +129,59 @@ describe('lent and lost lamports', function () {
       const own = await claim('own', { wallet: 'rich', ways: [LENT, OWN], limit });
       expect([own.record_lent, own.gas_lamports]).to.deep.equal([0n, 5_700n]);
     });
+
+    it('that are used up give a 503 with the rule, the figures and the seconds until the oldest comes back', async () => {
+      const limit = 4n * RENTS.record;
+      const now = BigInt(Math.floor(NOW / 1_000));
+      for (const n of [1, 2, 3]) {
+        await complete(await claim(`call ${n}`, { wallet: `wallet ${n}`, limit }), now - 100n * BigInt(n));
+      }
+      const seen = await refusal(claim('four', { limit }));
+      const means: Means = { fee: FEE, gas: 5_700n, maxGas: 20_000n, rents: RENTS, gasBalance: RENTS.escrow + 10_700n };
+      const ways = waysToPay(means, upTo(limit));
+      expect(whatHolds(ways, means, seen, upTo(limit))).to.equal('lent');
+      const loansOf = (of: bigint) => ({ sums: seen, lending: upTo(of), lentSince: mine.lentSince, now });
+      const error = await cannotLend(ways, ADDRESS, means, loansOf(limit));
+      expect(error.code).to.equal('service_unavailable');
+      expect(error.retryAfterSeconds).to.equal(3_960);
+      expect(error.message).to.match(
+        /at most 6446520 lamports to calls with keys at a time. It has lent 6446520, and this call needs 2148840. The gas balance of wallet \w+ could lend it instead: it has 1499140 lamports left and needs 4298220. Send SOL to \w+, or wait. Nothing was charged. Retry in \d+ s.$/,
+      );
+      const shortage = (of: bigint) => lentShortage(BOUGHT, 'x402', loansOf(of));
+      const whole = (await shortage(limit))!;
+      expect(whole.message).to.match(/at most 8595360 lamports to all calls at a time. It has lent 6446520/);
+      expect(whole.retryAfterSeconds).to.equal(3_960);
+      expect(await shortage(10n * limit)).to.equal(null);
+      // None of the deposits that count against its share come back by the clock, nor do these that are late.
+      const none = (await shortage(0n))!;
+      expect(none.message).to.match(/at most 0 lamports to x402 clients/);
+      expect(none.retryAfterSeconds).to.equal(60);
+      const late = await cannotLend(ways, ADDRESS, means, { ...loansOf(limit), now: now + 3_901n });
+      expect(late.retryAfterSeconds).to.equal(60);
+    });
+
+    it('need no gas balance with SPONSOR=all, and a gas balance pays first', async () => {
+      const means: Means = { fee: FEE, gas: 5_700n, maxGas: 20_000n, rents: RENTS, gasBalance: 0n };
+      const [own, given, whole] = waysToPay(means, { sponsorsAll: true });
+      expect(own).to.deep.equal({ ...LENT, gasBalance: 10_700n + RENTS.escrow });
+      expect(given).to.deep.equal(BOUGHT);
+      expect(whole).to.deep.equal({ ...OWN, gasBalance: 10_700n + ALL });
+      expect(waysToPay({ ...means, maxGas: 10_699n }, { sponsorsAll: true })).to.deep.equal([BOUGHT]);
+      expect(waysToPay({ ...means, maxGas: 10_699n }, { sponsorsAll: false })).to.deep.equal([]);
+    });
   });
 
-  it('are not missing gas while the escrow of a call in progress holds what comes back', async () => {
+  it('names the missing gas in lamports and in calls, and what holds the rest', async () => {
     const means: Means = { fee: FEE, gas: 5_700n, maxGas: 20_000n, rents: RENTS, gasBalance: 0n };
+    const error = gasShortage(ADDRESS, means, await sumsWithHeld());
+    expect(error.details).to.include({
+      limit: 'gas',
+      have_lamports: 0,
+      need_lamports: Number(10_700n + RENTS.escrow + RENTS.empty),
+    });
+    expect(error.message).to.match(/with 0.0045 SOL more it is enough for 220 calls/);
+    const small = gasShortage(ADDRESS, { ...means, maxGas: 10_699n }, await sumsWithHeld());
+    expect(small.details).to.include({ have_lamports: 10_699, need_lamports: 10_700 });
     // While a call of the wallet is in progress, its escrow holds gas that comes back.
     const gasBalance = 10_700n + RENTS.empty;
     const ways = waysToPay(means, upTo(10n ** 12n));

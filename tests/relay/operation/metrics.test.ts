@@ -307,4 +307,25 @@ describe('the figures of /metrics', () => {
     market.setBehaviour(null);
     await relay.kill();
   });
+
+  it('count listings whose descriptions the ledger has lost, as the log says, until their creators send them again', async () => {
+    const [{ document: body }] = await market.query('ledger', 'SELECT document FROM documents');
+    await market.query('ledger', 'DELETE FROM documents');
+    let log = '';
+    const { url, kill } = await market.startRelayProcess({ LOG_LEVEL: 'warn' }, (text) => {
+      log += text;
+    });
+    const read = async () => {
+      const missing = (await scrape(url)).get('marketplace_listings_without_description');
+      return `${missing} lost, ${(await request(url, '/v1/agents')).body.total} listed`;
+    };
+    expect(await read()).to.equal('1 lost, 0 listed');
+    const warning = '"listings":1,"msg":"active listings have no description';
+    await untilFound('the log says so', () => log.includes(warning) || null);
+    const headers = { 'content-type': 'application/json' };
+    expect((await fetch(`${url}/v1/metadata`, { method: 'POST', headers, body })).status).to.equal(200);
+    await untilFound('it is listed', async () => (await read()) === '0 lost, 1 listed' || null);
+    expect((await market.execute(url, { task: 'x' })).status).to.equal(200);
+    await kill();
+  });
 });

@@ -162,10 +162,19 @@ describe('reconcile', () => {
   const CASES: Record<string, [spoil: Spoil, ...expected: `${DifferenceKind} ${Subject}`[]]> = {
     'an open record that the journal has as ended': [inLedger('open', "state = 'settled'"), 'journal_state open'],
     'an open record without a row': [(ledger) => remove(ledger, ids.open), 'journal_missing open'],
+    'a settled record that the journal has as refunded': [
+      inLedger('completed', "state = 'refunded'"),
+      'journal_state completed',
+    ],
+    'a settled record that the journal still works on': [
+      inLedger('completed', "state = 'verified'"),
+      'journal_state completed',
+    ],
     'a refunded record that the journal has as settled': [
       inLedger('failed', "state = 'settled'"),
       'journal_state failed',
     ],
+    'another price in the journal': [inLedger('open', 'price = price + 1'), 'journal_terms open'],
     'another request in the journal': [
       inLedger('completed', `request_hash = '${OTHER_HASH}'`),
       'journal_terms completed',
@@ -188,6 +197,11 @@ describe('reconcile', () => {
       'record_missing stranger',
     ],
     'another status in the index': [inIndex('open', "status = 'completed'"), 'index_status open', 'index_terms open'],
+    'another price in the index': [
+      inIndex('completed', 'price = price - 1'),
+      'index_terms completed',
+      'grant_spend key',
+    ],
     'another result in the index': [inIndex('other', OTHER_RESULT), 'index_terms other'],
     'a base unit too little in the index': [
       inIndex('other', 'creator_amount = creator_amount - 1'),
