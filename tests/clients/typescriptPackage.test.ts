@@ -11,6 +11,8 @@ import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { build as esbuild, transformSync } from 'esbuild';
 import { Webhook } from 'standardwebhooks';
+import { snippetsOf } from '../../app/relay/http/docs/snippets.ts';
+import { createDocument } from '../../app/relay/http/openapi/document.ts';
 import { findTokenAccount } from '../../app/sdk/program/program.ts';
 import { renderEvent } from '../../app/sdk/wire/eventStream.ts';
 import { blocksOf, ROOT } from '../docs/markdown.ts';
@@ -31,6 +33,15 @@ const PROGRAMS = new Map(
   blocksOf('app/client/README.md').flatMap(({ language, text }) =>
     language === 'ts' ? [[/^\/\/ (\w+)\.ts/.exec(text)![1]!, text] as const] : [],
   ),
+);
+
+/** The TypeScript snippet of every route in /docs, by the route's id. */
+const { paths } = createDocument({ baseUrl: 'http://127.0.0.1', environment: 'test', operatorContact: null });
+const SNIPPETS = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => {
+    const snippets = new Map(snippetsOf('http://127.0.0.1', path, method, operation));
+    return [operation.operationId, snippets.get('TypeScript')!] as const;
+  }),
 );
 
 describe('clients/typescript as a package', () => {
@@ -106,7 +117,7 @@ describe('clients/typescript as a package', () => {
     expect(bytes).to.be.at.most(LARGEST_GZIP);
   });
 
-  it('has types that pass --strict without skipLibCheck', async () => {
+  it('has types that pass --strict without skipLibCheck, as does the code in /docs', async () => {
     // This program fails if the types are not found, because everything would then have the type any.
     const typed = `import { AgentMarketplace, hasCode } from '${NAME}';
 const client = new AgentMarketplace({ baseUrl: 'http://127.0.0.1' });
@@ -124,6 +135,8 @@ client.agents.run('a', { task: 1 });
 hasCode(null, 'nothing');
 `;
     writeFileSync(join(folder, 'typed.ts'), typed);
+    // A snippet without imports must be a module too.
+    for (const [id, code] of SNIPPETS) writeFileSync(join(folder, `docs-${id}.ts`), `${code}\nexport {};\n`);
     const types = { types: ['node'], typeRoots: [join(ROOT, 'node_modules', '@types')] };
     const fast = { skipDefaultLibCheck: true };
     const compilerOptions = { strict: true, noEmit: true, target: 'es2023', ...fast, ...types, module: 'nodenext' };

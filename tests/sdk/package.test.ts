@@ -12,8 +12,6 @@ import { createContext, runInContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { build, transformSync } from 'esbuild';
-import { snippetsOf } from '../../app/relay/http/docs/snippets.ts';
-import { createDocument } from '../../app/relay/http/openapi/document.ts';
 import { useServers } from '../harness/edge/listen.ts';
 import { useFolder } from '../harness/folder.ts';
 import { packSdk } from '../harness/packSdk.ts';
@@ -30,14 +28,6 @@ const EXAMPLES = new Map(
   [...readFileSync(join(SDK, 'README.md'), 'utf8').matchAll(/^## `\.\/(\w+)`.*\n+```ts\n([\s\S]*?)```/gm)].map(
     ([, entry, code]) => [entry!, code!],
   ),
-);
-/** The TypeScript snippet of every route in /docs, by the route's id. */
-const { paths } = createDocument({ baseUrl: 'http://127.0.0.1', environment: 'test', operatorContact: null });
-const SNIPPETS = Object.entries(paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]) => {
-    const snippets = new Map(snippetsOf('http://127.0.0.1', path, method, operation));
-    return [operation.operationId, snippets.get('TypeScript')!] as const;
-  }),
 );
 const CONSUMER = readFileSync(join(import.meta.dirname, 'consumer.mjs'), 'utf8');
 const TSCONFIG = {
@@ -69,8 +59,6 @@ describe('sdk/package', function () {
       writeFileSync(join(folder, `${entry}.ts`), code);
       writeFileSync(join(folder, `${entry}.mjs`), transformSync(code, { loader: 'ts', format: 'esm' }).code);
     }
-    // A snippet without imports must be a module too.
-    for (const [id, code] of SNIPPETS) writeFileSync(join(folder, `docs-${id}.ts`), `${code}\nexport {};\n`);
     writeFileSync(join(folder, 'consumer.mjs'), CONSUMER);
     writeFileSync(join(folder, 'run.mjs'), "import { run } from './consumer.mjs';\nconsole.log(await run());\n");
 
@@ -142,7 +130,7 @@ describe('sdk/package', function () {
     },
   };
   for (const [name, { tsc, options }] of Object.entries(RESOLUTIONS)) {
-    it(`type-checks, and so does the code in /docs, under --strict with moduleResolution ${name}`, async () => {
+    it(`type-checks under --strict with moduleResolution ${name}`, async () => {
       // Fails if the package's types are not found, because then every call would type-check.
       writeFileSync(
         join(folder, 'typed.ts'),
