@@ -57,7 +57,7 @@ export function Dialog({ title, about, children, mayClose = true, onClose }: Dia
           onPointerDownOutside={keep}
           aria-describedby={about ? undefined : ''}
           className={cx(
-            'fixed z-50 inset-x-0 bottom-0 max-h-[92dvh] scroll-pb-56 overflow-y-auto rounded-t-2xl border border-line bg-raised p-6',
+            'fixed z-50 inset-x-0 bottom-0 max-h-[92dvh] scroll-pb-24 sm:scroll-pb-56 overflow-y-auto rounded-t-2xl border border-line bg-raised p-6',
             'sm:inset-auto sm:top-1/2 sm:left-1/2 sm:w-[min(34rem,calc(100vw-2rem))] sm:-translate-x-1/2 sm:-translate-y-1/2 sm:rounded-2xl',
           )}
         >
@@ -92,6 +92,9 @@ interface FormDialogProps extends Omit<DialogProps, 'mayClose'> {
   onSubmit(): void;
 }
 
+const FOOT =
+  'sticky -bottom-6 z-1 -mx-6 -mb-6 flex flex-wrap items-center justify-end gap-2 border-t border-line bg-raised px-6 py-3 sm:py-4 max-sm:*:grow';
+
 /** A dialog with a form, and two buttons that stay visible below it: cancel, and submit. */
 export function FormDialog(props: FormDialogProps) {
   const {
@@ -121,13 +124,15 @@ export function FormDialog(props: FormDialogProps) {
             </Note>
           )}
         </div>
-        {/* Faded above, where the content goes on below it. */}
-        <div className="sticky -bottom-6 z-1 before:pointer-events-none before:absolute before:inset-x-0 before:bottom-[calc(100%+1px)] before:h-4 before:bg-linear-to-t before:from-raised -mx-6 -mb-6 flex flex-wrap items-center justify-end gap-2 border-t border-line bg-raised px-6 py-3 sm:py-4 max-sm:[&>button]:grow">
-          {whyNot && <div className="grid w-full gap-1 text-sm text-faint">{whyNot}</div>}
-          <Button onClick={props.onClose} disabled={isBusy}>
-            {cancel}
-          </Button>
-          {button}
+        <div className={cx('max-sm:contents', FOOT)}>
+          {whyNot && <div className="grid w-full gap-1 text-sm text-faint max-sm:mb-4">{whyNot}</div>}
+          {/* A phone has no room for more than the buttons. */}
+          <div className={cx('sm:contents', FOOT)}>
+            <Button onClick={props.onClose} disabled={isBusy}>
+              {cancel}
+            </Button>
+            {button}
+          </div>
         </div>
       </form>
     </Dialog>

@@ -74,11 +74,7 @@ export function PageHead({ title, about, children }: { title: ReactNode; about?:
         <h1 className="text-2xl font-semibold">{title}</h1>
         {about && <p className="mt-1.5 text-faint">{about}</p>}
       </div>
-      {children && (
-        <div className="flex flex-wrap gap-2 max-sm:grid max-sm:w-full max-sm:grid-cols-2 max-sm:[&>:last-child:nth-child(odd)]:col-span-2">
-          {children}
-        </div>
-      )}
+      {children && <div className="flex flex-wrap gap-2 max-sm:w-full max-sm:*:grow">{children}</div>}
     </header>
   );
 }

@@ -121,9 +121,9 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
   const mayReply = isOpen && reader === 'creator';
   const isSilent = dispute.reply === null && !mayReply;
   const replies = isSilent ? (
-    <div className="px-4 sm:px-5">
+    <Card>
       <Reply dispute={dispute} reader={reader} />
-    </div>
+    </Card>
   ) : (
     <Card ref={reply} tabIndex={-1}>
       <h2 className="mb-4 font-semibold">{reader === 'creator' ? 'Your reply' : 'The creator’s reply'}</h2>

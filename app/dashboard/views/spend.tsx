@@ -79,7 +79,7 @@ function Spend() {
             void navigate({ search: grouping === 'agent' ? {} : { by: 'key' }, replace: true, resetScroll: false })
           }
         />
-        <div className="flex flex-wrap items-center gap-3">
+        <div className="flex flex-wrap items-center gap-2 max-sm:w-full max-sm:*:grow">
           <SaveButton disabled={!isValid} work={save} failed="The file could not be downloaded">
             Daily sums as CSV
           </SaveButton>

@@ -159,7 +159,11 @@ function Fold({ text, children }: { text: string; children: ReactNode }) {
 function Plain({ text, isExact }: { text: string; isExact: boolean }) {
   const isMono = isExact || isLaidOut(text);
   return (
-    <section tabIndex={0} aria-label="Result" className="overflow-x-auto rounded-lg bg-sunken p-4">
+    <section
+      tabIndex={0}
+      aria-label="Result"
+      className="overflow-x-auto rounded-xl border border-line bg-sunken px-4 py-3"
+    >
       <p className={cx('whitespace-pre-wrap', isMono ? 'font-mono text-[0.8125rem]' : 'max-w-prose leading-relaxed')}>
         {text}
       </p>

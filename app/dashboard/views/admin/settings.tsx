@@ -22,7 +22,7 @@ function Protection({ lost, button, children }: { lost: string; button: ReactNod
     <span className="grid justify-items-start gap-1">
       <span className="font-medium">{children}</span>
       <span className="text-faint">{lost}</span>
-      {button}
+      <span className="my-2">{button}</span>
     </span>
   );
 }

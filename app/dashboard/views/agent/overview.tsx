@@ -164,12 +164,7 @@ function disputeWords(agent: AgentFull): string {
 
 function Aside({ title, className, children }: { title: string; className?: string; children: ReactNode }) {
   return (
-    <section
-      className={cx(
-        'grid gap-3 border-t border-line pt-5 first:border-0 first:pt-0 max-lg:first:border-t max-lg:first:pt-5',
-        className,
-      )}
-    >
+    <section className={cx('grid gap-3 border-t border-line pt-5 first:border-0 first:pt-0', className)}>
       <h2 className="text-lg font-semibold">{title}</h2>
       {children}
     </section>

@@ -171,7 +171,7 @@ export function CallOf({ dispute, reader }: { dispute: DisputeSummary; reader: R
     </>
   );
   return (
-    <span>
+    <span className="inline-flex items-center gap-1">
       {reader === 'caller' && (
         <Link to="/executions/$executionId" params={{ executionId }} className={style}>
           {name}
@@ -191,7 +191,7 @@ export function CallOf({ dispute, reader }: { dispute: DisputeSummary; reader: R
         <Link to="/verify" search={{ id: executionId }} className={style}>
           {name}
         </Link>
-      )}{' '}
+      )}
       <Copy text={executionId} what={executionId} bare />
     </span>
   );

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { disputedWords, MIN_CALLS, markOf, successOf } from '../../parts/badges.tsx';
+import { MIN_CALLS, markOf, successOf } from '../../parts/badges.tsx';
 import { Card, Facts, Figure, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { agentQuery } from '../../service.ts';
@@ -37,10 +37,14 @@ export function Overview({ listing }: { listing: OwnListing }) {
         </Note>
       )}
       <div className="grid gap-3">
-        <div className="grid grid-cols-2 gap-3 *:first:max-lg:col-span-2 *:last:max-lg:col-span-2 lg:grid-cols-4">
+        <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
           <Figure label="Earned in all, after the fee" value={formatAmount(earned_usdc)} />
           <Figure label="Calls" value={formatCount(total_executions)} />
-          <Figure label="Delivered" value={successOf(listing)} about={disputedWords(listing.open_disputes)} />
+          <Figure
+            label="Delivered"
+            value={successOf(listing)}
+            about={listing.open_disputes > 0 && `${formatCount(listing.open_disputes)} in dispute`}
+          />
           <Figure
             label="Collateral"
             value={formatAmount(heldCollateral(listing))}
