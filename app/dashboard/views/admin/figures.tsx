@@ -30,7 +30,7 @@ export function Figures({ state }: { state: OperationState }) {
         about={oldest ? `The oldest for ${formatSpan(oldest.age_seconds)}` : 'No unsettled calls'}
       />
       <Figure
-        label={`Calls ended since ${dayOf(latest)}, 00:00 UTC`}
+        label={`Calls ended since ${dayOf(latest)} (UTC)`}
         value={formatCount(endedOf(latest))}
         about={`${formatCount(latest.paid)} paid, ${formatCount(latest.refunded)} refunded${latest.for_tests > 0 ? `; ${formatCount(latest.for_tests)} for tests` : ''}`}
       />
