@@ -43,18 +43,24 @@ describe('the admin', function () {
       });
     }));
 
-  it('sees what is lent, free, due and lost, records that are archived late, and the balance that payments by x402 need', () =>
+  it('sees what is lent, free, due and lost, what is late or soon used up, and the balance that payments by x402 need', () =>
     site.visit(ADMIN, async (page) => {
       const { agent_id } = site.visitor.agent('csv-analyst');
+      let free = 9_995_950_000;
+      const nodes = [
+        { name: '1:one', state: 'up', slot: 7 },
+        { name: '2:other', state: 'dead', slot: null },
+      ];
       await page.route('**/trpc/operation.state', async (route) => {
         const response = await route.fetch();
         const json = await response.json();
         const { lamports, x402, held } = json.result.data;
-        const latest = { paid: 7, refunded: 1, failed: 2, failing: 4, failing_agents: [agent_id] };
-        Object.assign(json.result.data, { latest });
+        const counts = { paid: 10, refunded: 1, for_tests: 3, failed: 2, failing: 4 };
+        const latest = { since: '2026-11-28T00:00:00.000Z', ...counts, failing_agents: [agent_id] };
+        Object.assign(json.result.data, { latest, nodes, runway_hours: 3 });
         Object.assign(held, { owed_usdc: 0.2, unclaimed_usdc: 0 });
         json.result.data.archive_waiting = { count: 7, oldest_seconds: 9_000, is_late: true };
-        Object.assign(lamports, { lent: 4_050_000, lent_limit: 10_000_000_000, free: 9_995_950_000 });
+        Object.assign(lamports, { lent: 4_050_000, lent_limit: free + 4_050_000, free });
         Object.assign(lamports, { due: 3_000_000, due_seconds: 600, unclaimed: 2_000_000, burnt_today: 5_000 });
         Object.assign(x402, { lamports: 1_500_000, min_lamports: 2_000_000, open_deposits: 3 });
         return route.fulfill({ response, json });
@@ -70,8 +76,15 @@ describe('the admin', function () {
       await fact('Network fees that nobody paid, 24 hours').getByText('0.000005 SOL', { exact: true }).waitFor();
       await fact('Its balance').getByText('0.0015 SOL', { exact: true }).waitFor();
       await page.getByText('New calls by x402 are refused').waitFor();
-      const failed = page.getByText('2 of 8 calls since yesterday failed: csv-analyst and 3 more', { exact: true });
+      const failed = page.getByText('2 of 8 calls since 28 Nov failed: csv-analyst and 3 more', { exact: true });
       await failed.locator(`a[href="/agents/${agent_id}"]`).waitFor();
+      await page.getByText('10 paid, 1 refunded; 3 for tests', { exact: true }).waitFor();
+      await page.getByText('The SOL of the relay lasts 3 hours', { exact: true }).waitFor();
+      await page.getByText('The Solana node 2:other does not answer', { exact: true }).waitFor();
+      await fact('Solana nodes').getByText('1 of 2 in use', { exact: true }).waitFor();
+      expect(await page.getByText('is left for deposits').count()).to.equal(0);
+      free = 400_000;
+      await page.getByText('Only 0.0004 SOL is left for deposits', { exact: true }).waitFor();
       await fact('Awards not yet received by their callers').getByText('0.20 USDC', { exact: true }).waitFor();
       expect(await page.getByText('Refunds not yet received').count()).to.equal(0);
       await fact('No new payments below').getByText('0.0020 SOL', { exact: true }).waitFor();

@@ -65,13 +65,6 @@ export function Time({ at, hasSeconds = false }: { at: string; hasSeconds?: bool
   );
 }
 
-/** The clock time alone, beside a day that is shown; the exact one on hover. */
-export const Clock = ({ at }: { at: string }) => (
-  <time dateTime={at} title={at}>
-    {new Date(at).toLocaleTimeString(undefined, { timeStyle: 'medium' })}
-  </time>
-);
-
 /** A day in the reader's zone; the exact time on hover. */
 export const Day = ({ at }: { at: string }) => (
   <time dateTime={at} title={at}>

@@ -3,9 +3,8 @@
  * new verification of the receipt. The creator can reply here, and the admin can decide beside the case.
  */
 import { useQuery } from '@tanstack/react-query';
-import { Link, useLocation, useParams } from '@tanstack/react-router';
+import { useLocation, useParams } from '@tanstack/react-router';
 import { type ReactNode, useRef } from 'react';
-import type { DisputeSummary } from '../../sdk/wire/disputeProcedures.ts';
 import type { ProcedureOutput } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Back, HeadFacts } from '../parts/heads.tsx';
@@ -17,10 +16,10 @@ import { Code, Day, formatAmount, Id, shorten, Time } from '../parts/values.tsx'
 import { caseQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Due } from './admin/due.tsx';
+import { AgentLink, Parties, ToDecision } from './admin/parties.tsx';
 import { Resolve } from './admin/resolve.tsx';
 import { sol } from './admin/state.tsx';
 import { AtStake } from './disputes/atStake.tsx';
-import { useCreatorName } from './disputes/creatorName.ts';
 import { Deadline } from './disputes/deadline.tsx';
 import { Decision } from './disputes/decision.tsx';
 import { Evidence } from './disputes/evidence.tsx';
@@ -143,9 +142,14 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             )}
             <HeadFacts
               facts={[
-                <Badge key="outcome" tone={tone}>
-                  {words}
-                </Badge>,
+                <span key="outcome" className="flex flex-wrap gap-2">
+                  <Badge tone={tone}>{words}</Badge>
+                  {mayDecide && (
+                    <span className="lg:hidden">
+                      <Due dispute={dispute} />
+                    </span>
+                  )}
+                </span>,
                 <span key="opened">
                   {reader === 'caller' ? 'You opened it' : 'Opened'} <Time at={dispute.opened_at} />
                 </span>,
@@ -165,11 +169,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
         }
       >
         <DisputeActions dispute={dispute} />
-        {mayDecide && (
-          <Button kind="primary" className="lg:hidden" onClick={() => decision.current?.focus()}>
-            Decide
-          </Button>
-        )}
+        {mayDecide && <ToDecision dispute={dispute} onGo={() => decision.current?.focus()} />}
         {mayReply && (
           <Button kind={dispute.reply === null ? 'primary' : 'plain'} onClick={() => reply.current?.focus()}>
             Reply
@@ -203,8 +203,16 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             {asked === '' && (
               <p className="text-sm text-faint">The marketplace never ran this call, so its request is not known.</p>
             )}
-            {task !== null && <Code text={task} label="Task" />}
-            {sent !== null && <Parameters parameters={sent} />}
+            {task !== null && (
+              <Part title="Task">
+                <Code text={task} label="Task" />
+              </Part>
+            )}
+            {sent !== null && (
+              <Part title="Parameters">
+                <Parameters parameters={sent} />
+              </Part>
+            )}
           </Fold>
           <Fold
             title="What was answered"
@@ -220,6 +228,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           {mayReply && <AtStake dispute={dispute} reader={reader} />}
           {mayReply && replies}
           {reader === 'admin' && isOpen && <Promised dispute={dispute} />}
+          <Verified found={found} isCreator={reader === 'creator'} />
           {found.others && <Others others={found.others} caller={dispute.caller} />}
         </div>
         {mayDecide && (
@@ -243,7 +252,6 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           </Card>
         )}
         <div className={COLUMN}>
-          <Verified found={found} isCreator={reader === 'creator'} />
           {mayDecide && <AtStake dispute={dispute} reader={reader} />}
           <Fold title="History" gist="times, wallets, ids">
             <Facts rows={historyOf(found)} />
@@ -262,23 +270,12 @@ const Beginning = ({ text }: { text: string }) => (
   <span className="line-clamp-2 break-words group-open:hidden">{text.slice(0, 200)}</span>
 );
 
-function Parties({ dispute }: { dispute: DisputeSummary }) {
-  const creator = useCreatorName(dispute);
-  return (
-    <span className="mt-1 block text-sm">
-      Caller <code className="font-mono text-[0.8125rem]">{shorten(dispute.caller)}</code> against{' '}
-      <AgentLink dispute={dispute} /> by {creator}
-    </span>
-  );
-}
-
-function AgentLink({ dispute: { agent_id: agentId, agent_name } }: { dispute: DisputeSummary }) {
-  return (
-    <Link to="/agents/$agentId" params={{ agentId }} className="text-accent underline">
-      {agent_name ?? shorten(agentId)}
-    </Link>
-  );
-}
+const Part = ({ title, children }: { title: string; children: ReactNode }) => (
+  <div className="min-w-0">
+    <h3 className="mb-1.5 text-sm font-medium text-faint">{title}</h3>
+    {children}
+  </div>
+);
 
 function historyOf({ dispute, execution }: Case): (readonly [ReactNode, ReactNode] | false)[] {
   return [

@@ -113,24 +113,36 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
   };
 }
 
+/** Numbers of executions. */
+interface Latest {
+  ended: bigint;
+  refunded: bigint;
+  failed: bigint;
+}
+
 /** One search for each listing, because no index has the days of all. */
 async function readLatest({ views, now }: StateDeps): Promise<OperationState['latest']> {
   const yesterday = BigInt(Math.floor(now() / DAY_MS) - 1);
   const sumOf = (outcomes: string[]) =>
     sql<bigint>`CAST(sum(CASE WHEN outcome IN (${sql.join(outcomes)}) THEN executions ELSE 0 END) AS BIGINT)`;
-  const { rows } = await sql<{ listing: string; ended: bigint; refunded: bigint; failed: bigint }>`
-    SELECT a.listing, CAST(sum(executions) AS BIGINT) AS ended, ${sumOf(['failed', 'refunded'])} AS refunded,
+  const { rows } = await sql<Latest & { listing: string; is_sandbox: bigint }>`
+    SELECT a.listing, CAST(coalesce(max(d.is_sandbox), 0) AS BIGINT) AS is_sandbox,
+      CAST(sum(executions) AS BIGINT) AS ended, ${sumOf(['failed', 'refunded'])} AS refunded,
       ${sumOf(['failed', 'dispute_upheld'])} AS failed
     FROM chain.listings AS l CROSS JOIN chain.agent_days AS a
+    LEFT JOIN documents AS d ON d.metadata_hash = l.metadata_hash
     WHERE a.listing = l.listing AND a.day >= ${yesterday} GROUP BY a.listing`.execute(views);
-  const total = (figure: 'ended' | 'refunded' | 'failed') => rows.reduce((sum, row) => sum + Number(row[figure]), 0);
-  const failing = rows
+  const others = rows.filter(({ is_sandbox }) => is_sandbox === 0n);
+  const total = (figure: keyof Latest, of = rows) => of.reduce((sum, row) => sum + Number(row[figure]), 0);
+  const failing = others
     .filter(({ failed }) => failed > 0n)
     .sort((one, other) => Number(other.failed - one.failed) || (one.listing < other.listing ? -1 : 1));
   return {
+    since: toTimeOfMs(yesterday * BigInt(DAY_MS)),
     paid: total('ended') - total('refunded'),
     refunded: total('refunded'),
-    failed: total('failed'),
+    for_tests: total('ended') - total('ended', others),
+    failed: total('failed', others),
     failing: failing.length,
     failing_agents: failing.slice(0, NAMED).map(({ listing }) => listing),
   };
@@ -174,6 +186,14 @@ async function readHeld(views: StateDeps['views']): Promise<Pick<OperationState,
     .orderBy('listing')
     .limit(NAMED)
     .execute();
+  const { for_tests } = await views
+    .selectFrom('documents as d')
+    .innerJoin('chain.listings as l', 'l.metadata_hash', 'd.metadata_hash')
+    .select(({ fn }) => fn.countAll<bigint>().as('for_tests'))
+    // Written out, because only then SQLite uses the index of these documents.
+    .where(sql<boolean>`d.is_sandbox = 1`)
+    .where('l.status', '<>', 'delisted')
+    .executeTakeFirstOrThrow();
   const countOf = (name: string) => Number(listings.find(({ status }) => status === name)?.count ?? 0);
   return {
     held: {
@@ -186,6 +206,7 @@ async function readHeld(views: StateDeps['views']): Promise<Pick<OperationState,
     listings: {
       active: countOf('active'),
       paused: countOf('paused'),
+      for_tests: Number(for_tests),
       paused_agents: paused.map(({ listing }) => listing),
     },
   };

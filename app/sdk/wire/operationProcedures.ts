@@ -156,16 +156,19 @@ export const OperationState = z.strictObject({
     owed_usdc: Usdc,
     unclaimed_usdc: Usdc,
   }),
-  /** Listings that are not delisted, and the newest 3 of the paused ones. */
-  listings: z.strictObject({ active: Count, paused: Count, paused_agents: z.array(z.string()) }),
+  /** Listings that are not delisted, how many of them are tagged `sandbox`, and the newest 3 of the paused ones. */
+  listings: z.strictObject({ active: Count, paused: Count, for_tests: Count, paused_agents: z.array(z.string()) }),
   executions_in_flight: Count,
   /**
-   * Executions that ended since yesterday (UTC). `failed` counts against agents: refunded ones, and paid ones whose
-   * dispute was upheld. `failing` is the number of these agents; at most 3 are named, the one with most failures first.
+   * Executions that ended since the beginning of yesterday (UTC); `for_tests` of them are of agents tagged `sandbox`.
+   * `failed` counts against the other agents: refunded ones, and paid ones whose dispute was upheld. `failing` is the
+   * number of these agents; at most 3 are named, the one with most failures first.
    */
   latest: z.strictObject({
+    since: Time,
     paid: Count,
     refunded: Count,
+    for_tests: Count,
     failed: Count,
     failing: Count,
     failing_agents: z.array(z.string()),

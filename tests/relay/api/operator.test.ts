@@ -13,6 +13,7 @@ describe('operation.state', () => {
   afterEach(() => world.stop());
   const state = async () => (await sessionsOf(() => world).signIn(ADMIN)).call('operation.state');
   const address = CONFIG.admin.toBase58();
+  const since = new Date((Math.floor(EPOCH / 86_400) - 1) * 86_400_000).toISOString();
 
   it('reports no problem when nothing is wrong', async () => {
     await world.setProgress(77n);
@@ -28,9 +29,9 @@ describe('operation.state', () => {
       lamports_per_call: 10_000,
       lamports: { ...free, ...unused },
       held: { escrow_usdc: 0, collateral_usdc: 0, forfeited_usdc: 0, owed_usdc: 0, unclaimed_usdc: 0 },
-      listings: { active: 0, paused: 0, paused_agents: [] },
+      listings: { active: 0, paused: 0, for_tests: 0, paused_agents: [] },
       executions_in_flight: 3,
-      latest: { paid: 0, refunded: 0, failed: 0, failing: 0, failing_agents: [] },
+      latest: { since, paid: 0, refunded: 0, for_tests: 0, failed: 0, failing: 0, failing_agents: [] },
       oldest_unsettled: null,
       archive_waiting: null,
       webhooks_waiting: { count: 0, oldest_seconds: 0 },
@@ -69,6 +70,8 @@ describe('operation.state', () => {
     }
     // Of the creator's fault, and of the caller's.
     for (const reason of [0n, 4n]) await world.addRecord({ ...execution, status: 'refunded', reason });
+    const sandbox = await world.addListing({ deposited: 0n }, { custom_tags: ['sandbox'] });
+    await world.addRecord({ caller: newAddress(), listing: sandbox, status: 'refunded', reason: 0n });
     await world.addRecord({ ...execution, status: 'open', price: 70_000n });
     await world.addUnclaimed({ source: newAddress(), amount: 300_000n });
     await world.addUnclaimed({ source: newAddress(), amount: 400_000n, claimed_at: 2n });
@@ -90,7 +93,7 @@ describe('operation.state', () => {
     const { lamports, oldest_unsettled, archive_waiting, webhooks_waiting, x402, ...counts } = await state();
     const held = { escrow_usdc: 0.07, collateral_usdc: 16, forfeited_usdc: 1.5, owed_usdc: 0.2, unclaimed_usdc: 0.3 };
     expect(counts.held).to.deep.equal(held);
-    expect(counts.listings).to.deep.equal({ active: 1, paused: 1, paused_agents: [paused] });
+    expect(counts.listings).to.deep.equal({ active: 2, paused: 1, for_tests: 1, paused_agents: [paused] });
     expect(archive_waiting).to.deep.equal({ count: 5, oldest_seconds: 4, is_late: true });
     expect(webhooks_waiting).to.deep.equal({ count: 2, oldest_seconds: 61 });
     const payer = { fee_payer: address, lamports: 90_000_000, min_lamports: 10_000_000 };
@@ -100,7 +103,7 @@ describe('operation.state', () => {
       ...{ unclaimed: 34, locked: 9, archivable: 8, archived: 7, burnt_today: 5_000 },
     });
     expect(oldest_unsettled).to.deep.equal({ execution_id: oldest, state: 'dispatched', age_seconds: 61 });
-    const latest = { paid: 4, refunded: 2, failed: 2, failing: 1, failing_agents: [listing] };
+    const latest = { since, paid: 4, refunded: 3, for_tests: 1, failed: 2, failing: 1, failing_agents: [listing] };
     expect(counts).to.deep.include({ open_disputes: 2, latest });
   });
 

@@ -23,7 +23,7 @@ const HEAD = [
   'Badge',
   <AtRight key="agents">Agents</AtRight>,
   <AtRight key="calls">Calls</AtRight>,
-  <AtRight key="failed">Of them failed</AtRight>,
+  <AtRight key="failed">Failed</AtRight>,
   'Disputes',
   <AtRight key="earned">Earned, USDC</AtRight>,
   '',
@@ -130,7 +130,7 @@ export function CreatorsTab() {
             <Cell of="Calls" className="tabular-nums sm:text-right">
               {formatCount(creator.total_executions)}
             </Cell>
-            <Cell of="Of them failed" className="tabular-nums sm:text-right">
+            <Cell of="Failed" className="tabular-nums sm:text-right">
               {formatCount(creator.failed_executions)}
             </Cell>
             <Cell of="Disputes" className="tabular-nums">

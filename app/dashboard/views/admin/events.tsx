@@ -12,6 +12,7 @@ import { formatAmount, formatLamports, formatSpan, Id, shorten } from '../../par
 import { agentQuery, call } from '../../service.ts';
 import { readAccounts } from '../../wallet/accounts.ts';
 import { idBytes } from '../executions/record.ts';
+import { CreatorLink } from './parties.tsx';
 import { PAGE_SIZE } from './search.ts';
 
 type Data = AdminEvent['data'];
@@ -138,5 +139,5 @@ function CreatorName({ wallet }: { wallet: string }) {
     queryFn: () => call('creators.list', { q: wallet, limit: 1 }),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  return <span title={wallet}>{data?.creators[0]?.display_name ?? shorten(wallet)}</span>;
+  return <CreatorLink wallet={wallet} name={data?.creators[0]?.display_name ?? shorten(wallet)} />;
 }

@@ -30,47 +30,51 @@ export function Figures({ state }: { state: OperationState }) {
         about={oldest ? `The oldest for ${formatSpan(oldest.age_seconds)}` : 'No unsettled calls'}
       />
       <Figure
-        label="Calls ended since yesterday"
+        label={`Calls ended since ${dayOf(latest)} (UTC)`}
         value={formatCount(endedOf(latest))}
-        about={`${formatCount(latest.paid)} paid, ${formatCount(latest.refunded)} refunded`}
+        about={`${formatCount(latest.paid)} paid, ${formatCount(latest.refunded)} refunded${latest.for_tests > 0 ? `; ${formatCount(latest.for_tests)} for tests` : ''}`}
       />
       <Figure
         label="Listed agents"
         value={formatCount(listings.active + listings.paused)}
         about={
-          listings.paused === 0 ? (
-            'None is paused'
-          ) : (
-            <>
-              {formatCount(listings.paused)} paused
-              <Agents ids={listings.paused_agents} total={listings.paused} />
-            </>
-          )
+          <>
+            {listings.for_tests > 0 && `${formatCount(listings.for_tests)} of them for tests; `}
+            {formatCount(listings.paused)} paused
+            <Agents ids={listings.paused_agents} total={listings.paused} />
+          </>
         }
       />
     </div>
   );
 }
 
-const endedOf = ({ paid, refunded }: OperationState['latest']): number => paid + refunded;
+type Latest = OperationState['latest'];
 
-/** Calls that count against their agents; nothing if there are none. */
-export function FailedLately({ latest }: { latest: OperationState['latest'] }) {
-  const { failed, failing, failing_agents } = latest;
+const endedOf = ({ paid, refunded }: Latest): number => paid + refunded;
+
+/** A day in UTC, such as `28 Nov`. */
+const dayOf = ({ since }: Latest): string =>
+  new Date(since).toLocaleDateString(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+/** Calls that count against their agents, without those for tests; nothing if there are none. */
+export function FailedLately({ latest }: { latest: Latest }) {
+  const { failed, failing, failing_agents, for_tests } = latest;
   if (failed === 0) return null;
   return (
     <p className="flex items-baseline gap-2 text-sm">
       <span aria-hidden="true" className="size-2 shrink-0 rounded-full bg-warn" />
       <span>
-        {formatCount(failed)} of {formatCount(endedOf(latest))} calls since yesterday failed
-        <Agents ids={failing_agents} total={failing} />
+        {formatCount(failed)} of {formatCount(endedOf(latest) - for_tests)} calls since {dayOf(latest)} failed
+        <Agents ids={failing_agents} total={failing} isLinked />
       </span>
     </p>
   );
 }
 
-/** Such as `: csv-analyst, web-fetch, echo and 9 more`. */
-function Agents({ ids, total }: { ids: string[]; total: number }) {
+/** Such as `: csv-analyst, web-fetch, echo and 9 more`. `isLinked`: the creators show the failures of all. */
+function Agents({ ids, total, isLinked = false }: { ids: string[]; total: number; isLinked?: boolean }) {
+  const more = total > ids.length && `${formatCount(total - ids.length)} more`;
   return (
     <>
       {ids.map((id, index) => (
@@ -79,7 +83,14 @@ function Agents({ ids, total }: { ids: string[]; total: number }) {
           <AgentLink id={id} />
         </span>
       ))}
-      {total > ids.length && ` and ${formatCount(total - ids.length)} more`}
+      {more && ' and '}
+      {isLinked && more ? (
+        <Link to="/admin" search={{ tab: 'creators' }} className="text-accent underline">
+          {more}
+        </Link>
+      ) : (
+        more
+      )}
     </>
   );
 }

@@ -7,7 +7,7 @@ import type { AdminAction, AdminActionName, AdminEvent } from '../../../sdk/wire
 import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
 import { Badge, cx, Empty } from '../../parts/ui.tsx';
-import { Clock, Id, Time } from '../../parts/values.tsx';
+import { Id, Time, zoneAt } from '../../parts/values.tsx';
 import { call, configQuery } from '../../service.ts';
 import { DisputeLink, eventsQuery, eventWords } from './events.tsx';
 import { PAGE_SIZE, parseAdminSearch } from './search.ts';
@@ -75,7 +75,7 @@ function Actions() {
   return (
     <Section
       title="Sign-ins, reads and saved reasons"
-      about="What the admin did through this service, with every read of private data. Repeated reads within ten minutes share one row, with the last time and the first."
+      about="What the admin did through this service, with every read of private data. Repeated reads within ten minutes share one row, from the first to the last."
       which={
         <Which
           value={reads}
@@ -112,17 +112,7 @@ function ActionRow({ action }: { action: AdminAction }) {
   return (
     // A read changes nothing.
     <tr className={cx(ROW, ADMIN_READS.includes(action.action) && 'text-faint')}>
-      <td>
-        <Time at={ended_at ?? begun_at} hasSeconds />
-        {isLong && (
-          <>
-            ,{' '}
-            <span className="whitespace-nowrap">
-              since <Clock at={begun_at} />
-            </span>
-          </>
-        )}
-      </td>
+      <td>{isLong ? <Between from={begun_at} to={ended_at} /> : <Time at={ended_at ?? begun_at} hasSeconds />}</td>
       <td>
         {ACTION_WORDS[action.action]}
         {outcome !== 'done' && (
@@ -139,6 +129,15 @@ function ActionRow({ action }: { action: AdminAction }) {
   );
 }
 
+const RANGE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
+/** Two times on a day in one line, in the reader's zone; the exact ones on hover. */
+const Between = ({ from, to }: { from: string; to: string }) => (
+  <span title={`${from} – ${to}`} className="lg:whitespace-nowrap">
+    {RANGE.formatRange(new Date(from), new Date(to))} {zoneAt(new Date(to))}
+  </span>
+);
+
 function aboutWords({ action, subject }: AdminAction): ReactNode {
   if (action.startsWith('auth.')) return `IP address ${subject}`;
   if (action === 'disputes.queue') return `${subject === 'lapsed' ? 'undecided' : subject} disputes`;
@@ -152,7 +151,7 @@ function Events() {
   return (
     <Section
       title="Decisions and changes"
-      about="Transactions of the admin and the guardian on the chain, no matter which program sent them."
+      about="Transactions of the admin and the guardian on the chain, no matter which page or tool sent them."
       what="The transactions"
       empty="The index has no transactions yet"
       head={['When', 'What', 'By', 'Details', 'Transaction']}

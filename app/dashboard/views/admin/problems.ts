@@ -1,7 +1,15 @@
-/** A title for each problem of the service, and what to do about it. */
+/** A title for each problem of the service, and what to do about it; the same for what is about to become one. */
+import type { OperationState } from '../../../sdk/wire/operationProcedures.ts';
 import type { Problem } from '../../../sdk/wire/wire.ts';
+import { formatShortSol } from '../../parts/amount.ts';
+import { formatSpan } from '../../parts/values.tsx';
 
-export const PROBLEM_WORDS: Record<Problem, { title: string; todo: string }> = {
+interface Words {
+  title: string;
+  todo: string;
+}
+
+export const PROBLEM_WORDS: Record<Problem, Words> = {
   chain_unreachable: {
     title: 'The Solana node does not answer',
     todo: 'Check the status of the node, or set SOLANA_RPC_URL to another one and restart the relay. Calls in progress continue when it answers again.',
@@ -52,14 +60,59 @@ export const PROBLEM_WORDS: Record<Problem, { title: string; todo: string }> = {
   },
 };
 
-/** Other calls continue, so it is no problem of the service. */
-export const X402_FEES_LOW = {
-  title: 'New calls by x402 are refused: their payer has too little SOL',
-  todo: 'Send SOL to the address under “Calls paid by x402”. Calls by API key and by wallet do not need it.',
+/** Limits of the alarms in deploy/alerts.yml. */
+const SHORT_HOURS = 24;
+const LOW_PART = 0.1;
+
+type Node = OperationState['nodes'][number];
+
+const NODE_WORDS: Record<Node['state'], string> = {
+  up: 'is in use',
+  dead: 'does not answer',
+  behind: 'is behind the chain',
+  wrong: 'contradicts the others',
 };
 
-/** Executions continue meanwhile, so it is no problem of the service. */
-export const ARCHIVE_LATE = {
-  title: 'Ended records are not archived in time',
-  todo: 'The refundable deposits in them do not come back meanwhile. Search the log of the relay for “the sweep failed”, and check its node and the SOL of its authority.',
-};
+export const isUsed = ({ state }: Node): boolean => state === 'up';
+
+/** What works only in part, or will soon stop, while the service itself works. */
+export function warningsOf({
+  problems,
+  nodes,
+  runway_hours,
+  lamports,
+  x402,
+  archive_waiting,
+}: OperationState): Words[] {
+  const { free, lent } = lamports;
+  const hasSol = !problems.includes('fees_low');
+  const warnings: Words[] = [];
+  if (hasSol && runway_hours !== null && runway_hours < SHORT_HOURS)
+    warnings.push({
+      title: `The SOL of the relay lasts ${formatSpan(runway_hours * 3_600)}`,
+      todo: 'Send SOL to the address of this relay below. New calls are refused before it is used up.',
+    });
+  if (hasSol && free <= LOW_PART * (free + lent))
+    warnings.push({
+      title: `Only ${formatShortSol(free)} is left for deposits`,
+      todo: 'Send SOL to the address of this relay below, or raise LENT_LAMPORTS. Once it is used up, new calls by x402 are refused, and so are those whose gas balance cannot pay their deposit.',
+    });
+  // If none is in use, that is a problem of the service.
+  if (nodes.some(isUsed))
+    for (const node of nodes.filter((one) => !isUsed(one)))
+      warnings.push({
+        title: `The Solana node ${node.name} ${NODE_WORDS[node.state]}`,
+        todo: 'Calls use the nodes that work. Check this one, or replace it in SOLANA_RPC_URL and restart the relay.',
+      });
+  if (x402 && x402.lamports !== null && x402.lamports < x402.min_lamports)
+    warnings.push({
+      title: 'New calls by x402 are refused: their payer has too little SOL',
+      todo: 'Send SOL to the address under “Calls paid by x402”. Calls by API key and by wallet do not need it.',
+    });
+  if (archive_waiting?.is_late)
+    warnings.push({
+      title: 'Ended records are not archived in time',
+      todo: 'The refundable deposits in them do not come back meanwhile. Search the log of the relay for “the sweep failed”, and check its node and the SOL of its authority.',
+    });
+  return warnings;
+}

@@ -14,7 +14,7 @@ import { changesQuery, configQuery } from '../../service.ts';
 import { FailedLately, Figures } from './figures.tsx';
 import { HeldUsdc } from './heldUsdc.tsx';
 import { NeedsYou } from './needsYou.tsx';
-import { ARCHIVE_LATE, PROBLEM_WORDS, X402_FEES_LOW } from './problems.ts';
+import { isUsed, PROBLEM_WORDS, warningsOf } from './problems.ts';
 
 type State = ProcedureOutput<'operation.state'>;
 
@@ -63,12 +63,6 @@ export function StateTab() {
     </div>
   );
 }
-
-/** What works only in part, while the service itself does. */
-const warningsOf = ({ x402, archive_waiting: archive }: State) => [
-  ...(x402 && x402.lamports !== null && x402.lamports < x402.min_lamports ? [X402_FEES_LOW] : []),
-  ...(archive?.is_late ? [ARCHIVE_LATE] : []),
-];
 
 function Problems({ problems, warnings }: Pick<State, 'problems'> & { warnings: ReturnType<typeof warningsOf> }) {
   if (problems.length === 0 && warnings.length === 0)
@@ -228,6 +222,7 @@ function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive,
           ? 'It has not read the chain yet'
           : `${formatDuration(indexer.lag_ms)} behind the chain, normal up to ${MAX_LAG_SECONDS} s`,
     },
+    { label: 'Solana nodes', value: nodesText(state.nodes) },
     {
       label: 'Check of records',
       value:
@@ -272,6 +267,11 @@ function x402Rows({ fee_payer, lamports, min_lamports, open_deposits }: NonNulla
     min_lamports > 0 && { label: 'No new payments below', value: <Sol lamports={min_lamports} /> },
     { label: 'Open x402 payments', value: formatCount(open_deposits) },
   ];
+}
+
+function nodesText(nodes: State['nodes']): string {
+  const used = nodes.filter(isUsed).length;
+  return `${used === nodes.length ? `${used},` : `${used} of ${nodes.length}`} in use`;
 }
 
 function waitingText({ count, oldest_seconds: seconds }: { count: number; oldest_seconds: number }): string {

@@ -1,0 +1,46 @@
+/** What the head of a dispute shows the admin alone: its parties, who has not written yet, and on a phone the decision. */
+import { Link } from '@tanstack/react-router';
+import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
+import { Button } from '../../parts/ui.tsx';
+import { Id, shorten } from '../../parts/values.tsx';
+import { useCreatorName } from '../disputes/creatorName.ts';
+import { unheardWords, useMayWait } from './due.tsx';
+
+export function Parties({ dispute }: { dispute: DisputeSummary }) {
+  const { creator, caller, outcome } = dispute;
+  const name = useCreatorName(dispute);
+  const unheard = outcome === 'open' && unheardWords(dispute);
+  return (
+    <span className="mt-1 block text-sm">
+      Caller <Id value={caller} kind="address" /> against <AgentLink dispute={dispute} /> by{' '}
+      <CreatorLink wallet={creator} name={name} />
+      {/* From this width on it stands beside the case, in the decision. */}
+      {unheard && <span className="mt-1 block text-ink lg:hidden">{unheard}.</span>}
+    </span>
+  );
+}
+
+export function AgentLink({ dispute: { agent_id: agentId, agent_name } }: { dispute: DisputeSummary }) {
+  return (
+    <Link to="/agents/$agentId" params={{ agentId }} className="text-accent underline">
+      {agent_name ?? shorten(agentId)}
+    </Link>
+  );
+}
+
+/** To the creator's row, which has its other agents, its failed calls and its disputes. */
+export const CreatorLink = ({ wallet, name }: { wallet: string; name: string }) => (
+  <Link to="/admin" search={{ tab: 'creators', q: wallet }} title={wallet} className="text-accent underline">
+    {name}
+  </Link>
+);
+
+/** On a phone the decision comes after the case. */
+export function ToDecision({ dispute, onGo }: { dispute: DisputeSummary; onGo(): void }) {
+  const mayWait = useMayWait(dispute);
+  return (
+    <Button kind={mayWait ? 'plain' : 'primary'} className="lg:hidden" onClick={onGo}>
+      Go to the decision
+    </Button>
+  );
+}
