@@ -97,11 +97,13 @@ const CASES: Record<string, Case> = {
     silent: [{ [figure('fee_payer_runway_hours')]: 30 }, { [figure('fee_payer_runway_hours')]: '+Inf' }],
   },
   LendingLow: {
-    fires: { [figure('lamports_free')]: 100, [figure('lamports_lent')]: 900 },
+    fires: { [figure('lamports_free')]: 99, [figure('lamports_lent')]: 901 },
     labels: A,
-    summary: 'Relay a can lend only 100 lamports more',
+    summary: 'Relay a can lend only 99 lamports more',
     silent: [
-      { [figure('lamports_free')]: 101, [figure('lamports_lent')]: 900 },
+      { [figure('lamports_free')]: 100, [figure('lamports_lent')]: 900 },
+      // The operator lends nothing.
+      { [figure('lamports_free')]: 0, [figure('lamports_lent')]: 0 },
       { [figure('lamports_free')]: 1_000, [figure('lamports_lent')]: 0 },
     ],
   },

@@ -92,7 +92,7 @@ export function warningsOf({
       title: `The SOL of the relay lasts ${formatSpan(runway_hours * 3_600)}`,
       todo: 'Send SOL to the address of this relay below. New calls are refused before it is used up.',
     });
-  if (hasSol && free <= LOW_PART * (free + lent))
+  if (hasSol && free < LOW_PART * (free + lent))
     warnings.push({
       title: `Only ${formatShortSol(free)} is left for deposits`,
       todo: 'Send SOL to the address of this relay below, or raise LENT_LAMPORTS. Once it is used up, new calls by x402 are refused, and so are those whose gas balance cannot pay their deposit.',
