@@ -43,7 +43,8 @@ describe('with the keyboard alone', function () {
       };
       const open = async () => {
         await page.keyboard.press('Control+k');
-        await untilFocused(page, 'Search');
+        // Not the button of the same name, which has the focus before.
+        await search.getByRole('combobox').and(page.locator(':focus')).waitFor();
       };
       await page.goto('/');
       await tabTo(page, 'Search');

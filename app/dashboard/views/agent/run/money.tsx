@@ -49,9 +49,9 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
   return (
     <Card>
       <h2 className="mb-2 font-semibold">{isFree ? 'You pay nothing: all of it is test money.' : 'This call costs'}</h2>
-      <dl className="mb-2 text-sm font-semibold">
+      <dl className="mb-2 text-sm">
         <Row name={isFree ? 'The shared test wallet pays' : isByWallet ? 'You pay now' : 'Price'}>
-          {formatAmount(agent.price_per_call_usdc)}
+          <strong className="font-semibold">{formatAmount(agent.price_per_call_usdc)}</strong>
         </Row>
       </dl>
       {isByWallet ? (
