@@ -17,7 +17,7 @@ export function Roles({ config, pending }: { config: MarketplaceConfig; pending:
             'Program upgrades',
             <span key="upgrades" className="grid gap-0.5">
               <span className="text-faint">
-                The program has not been audited. Whoever holds the key for its updates (the upgrade authority) can
+                The program has not been audited. The holder of the key for its updates (the upgrade authority) can
                 replace it, and so change every rule here, take the escrows and the collateral that the program holds,
                 and spend the allowances of API keys. The delay and the guardian do not limit it.
               </span>
