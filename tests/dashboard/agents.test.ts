@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { until } from '../harness/edge/until.ts';
 import { launchBrowser, openPage, recordedTexts, recordTexts, untilLoaded } from './browser.ts';
+import { focused } from './keys.ts';
 import { listAgent } from './listAgent.ts';
 import { useSite } from './site.ts';
 
@@ -264,11 +265,11 @@ describe('agents', function () {
   it('sign in whoever tries them signed out, with the shared test wallet that then offers to pay', () =>
     site.visit({}, async (page) => {
       await page.goto(pathOf('sandbox-echo'));
-      await page.getByText('Free to try: this signs you in with a shared test wallet').waitFor();
-      await page.getByRole('button', { name: 'Run this agent' }).click();
+      await page.getByText('Opens the form and signs you in with a shared test wallet').waitFor();
+      await page.getByRole('button', { name: 'Fill in and run' }).click();
       await page.getByRole('button', { name: 'Run with 0.01 test USDC' }).waitFor();
       await page.getByRole('banner').getByText('Shared').waitFor();
-      await page.getByText('A shared test wallet, which signs without asking.').waitFor();
+      await page.getByText('a shared test wallet: it signs without asking.').waitFor();
     }));
 
   it('can be called with a wallet: one signature pays into escrow, another starts the work', () =>
@@ -276,6 +277,7 @@ describe('agents', function () {
       const before = await site.visitor.balances();
       await page.goto(`${pathOf('sandbox-echo')}?tab=run`);
       // What it costs is shown before it is paid.
+      await page.getByText('and about 0.0037 SOL, nearly all of which comes back').click();
       await page.getByText('about 0.000015 SOL', { exact: true }).waitFor();
       await page.getByText('0.00148844 SOL comes back when the call ends, the rest about 1 hour later.').waitFor();
       await page.getByLabel('Task').fill('Echo <b>this</b>');
@@ -283,14 +285,13 @@ describe('agents', function () {
       await page.getByRole('banner').getByRole('link', { name: 'Agents' }).click();
       await page.goBack();
       expect(await page.getByLabel('Task').inputValue()).to.equal('Echo <b>this</b>');
-      const focused = () => page.evaluate<string>('document.activeElement.textContent');
       await page.getByRole('button', { name: 'Run with 0.01 test USDC' }).click();
       const dialog = page.getByRole('dialog', { name: 'Run sandbox-echo' });
       await dialog.getByText('Into escrow', { exact: true }).waitFor();
       // Escape leaves the focus where it was.
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'detached' });
-      await until('the focus is back', async () => (await focused()) === 'Run with 0.01 test USDC');
+      await until('the focus is back', async () => (await focused(page)) === 'Run with 0.01 test USDC');
       await page.keyboard.press('Enter');
       await dialog.getByText('Into escrow', { exact: true }).waitFor();
       await recordTexts(page);
@@ -359,7 +360,7 @@ describe('agents', function () {
       const firstRun = seen.findIndex((text) => text.includes('Running') && !text.includes('Into escrow'));
       expect(firstRun).to.be.at.least(0);
       for (const text of seen.slice(firstRun))
-        expect(text).to.not.include('Into escrow').and.not.include('This call costs');
+        expect(text).to.not.include('Into escrow').and.not.include('You pay nothing');
       expect(await site.visitor.balances()).to.deep.equal(before);
     }));
 

@@ -43,7 +43,8 @@ describe('with the keyboard alone', function () {
       };
       const open = async () => {
         await page.keyboard.press('Control+k');
-        await untilFocused(page, 'Search');
+        // Not the button of the same name, which has the focus before.
+        await search.getByRole('combobox').and(page.locator(':focus')).waitFor();
       };
       await page.goto('/');
       await tabTo(page, 'Search');
@@ -109,8 +110,8 @@ describe('with the keyboard alone', function () {
   it('an agent is run and paid for, and the focus stays at the progress of the call', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto(`/agents/${site.visitor.agent('sandbox-echo').agent_id}`);
-      await page.getByRole('button', { name: 'Run this agent' }).waitFor();
-      await tabTo(page, 'Run this agent');
+      await page.getByRole('button', { name: 'Fill in and run' }).waitFor();
+      await tabTo(page, 'Fill in and run');
       await page.keyboard.press('Enter');
       await untilFocused(page, 'Run');
       await page.getByLabel('Task').waitFor();

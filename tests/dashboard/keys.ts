@@ -5,8 +5,9 @@ import { until } from '../harness/edge/until.ts';
 
 /** More Tabs than any view has between two related controls. */
 const MOST_TABS = 40;
-/** The name of an element: its label or its text. */
-const NAME_OF = "((one) => one.getAttribute('aria-label') ?? one.labels?.[0]?.textContent ?? one.textContent.trim())";
+/** The name of an element: its label, or its text without a hidden mark. */
+const NAME_OF = `((one) => one.getAttribute('aria-label') ?? one.labels?.[0]?.textContent
+  ?? [...one.childNodes].map((part) => (part.ariaHidden === 'true' ? '' : part.textContent)).join('').trim())`;
 const FOCUSED = `document.activeElement === document.body ? 'nothing' : ${NAME_OF}(document.activeElement)`;
 const CONTROLS = 'a[href], button:enabled, input:enabled, select:enabled, textarea:enabled, summary, [tabindex="0"]';
 

@@ -30,8 +30,8 @@ export function tellOfDocs(network: () => DemoFile): void {
     }
     /** A block with the reader's key instead of the dots. */
     const blockOf = (id: string) => textOf(`<pre[^>]*id="${id}"`).replace('crtx_test_...', demo.callers[0]!.api_key);
-    /** The first call before and after the line in which the reader names an agent. */
-    const partsOfCall = () => blockOf('first-call').split(/^AGENT=AGENT_ID .*\n/m);
+    /** The first call before and after the lines that find its agent. */
+    const partsOfCall = () => blockOf('first-call').split(/^# The id of.*\nAGENT=.*\n.*\n/m);
     const start = () => partsOfCall()[0]!;
     const call = () => partsOfCall()[1]!;
     /** The code of a route for an agent of this network. */
@@ -49,6 +49,13 @@ export function tellOfDocs(network: () => DemoFile): void {
       });
     const paste = (...blocks: string[]): string =>
       execFileSync('sh', ['-euc', blocks.join('\n')], { cwd: folder, encoding: 'utf8' });
+
+    it('pay the agent that returns the task, with the answer that stands there', () => {
+      const answer = JSON.parse(paste(blockOf('first-call')));
+      expect(answer, JSON.stringify(answer)).to.include({ status: 'completed', result: 'Say hello', cost_usdc: 0.01 });
+      const shown = JSON.parse(textOf('id="first-call"[\\s\\S]*?</pre>[\\s\\S]*?<pre'));
+      expect(shown).to.include({ result: answer.result, result_hash: answer.result_hash, cost_usdc: answer.cost_usdc });
+    });
 
     it('pay an agent that answers on the first call, although most of the twelve agents do not', () => {
       const answer = JSON.parse(paste(start(), blockOf('cheapest'), call()));

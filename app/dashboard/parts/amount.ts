@@ -45,7 +45,7 @@ const SHOWN_LAMPORTS = 100_000n;
 
 /**
  * SOL with four decimals; less than one of them is exact. A balance is rounded down, and `up` is for what is taken from
- * one, so that both together are not less than the whole. What is to be paid is always exact.
+ * one, so that both together are not less than the whole. What is to be paid is exact there or beside it.
  */
 export function formatShortSol(amount: number | bigint, { up = false } = {}): string {
   const lamports = BigInt(amount);

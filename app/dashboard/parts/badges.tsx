@@ -90,15 +90,15 @@ export function TestMark() {
   );
 }
 
-/** A button that spends, with the mark at its right end. */
-export function SpendButton(props: ComponentProps<typeof Button>) {
+/** A button that spends. The mark is not part of its name. */
+export function SpendButton({ children, ...rest }: ComponentProps<typeof Button>) {
   return (
-    <span className="relative flex">
-      <Button kind="primary" className="flex-1 test:px-17" {...props} />
-      <span className="pointer-events-none absolute inset-y-0 right-3 flex items-center">
+    <Button kind="primary" {...rest}>
+      {children}
+      <span aria-hidden="true" className="hidden test:flex">
         <TestMark />
       </span>
-    </span>
+    </Button>
   );
 }
 

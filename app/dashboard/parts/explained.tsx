@@ -42,7 +42,7 @@ export const USDC_WORDS = (
 
 /** The program that holds the money. */
 export const PROGRAM_WORDS =
-  'has not been audited, and the holder of its upgrade authority can replace it and take what it holds.';
+  'has not been audited, and the holder of the key for its updates (the upgrade authority) can replace it and take what it holds.';
 
 /** Who gets what a caller enters. */
 export const DATA_WORDS =

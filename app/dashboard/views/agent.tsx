@@ -6,11 +6,11 @@ import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
 import type { AgentFull } from '../../sdk/wire/wire.ts';
 import { Avatar } from '../parts/avatar.tsx';
-import { ForTests, Health, SpendButton, Verified } from '../parts/badges.tsx';
+import { ForTests, Health, Verified } from '../parts/badges.tsx';
 import { TabLine } from '../parts/tabs.tsx';
 import { isForTests, isShownTag, TEST_TAG } from '../parts/testTag.ts';
 import { Trouble } from '../parts/trouble.tsx';
-import { Badge, buttonStyle, Note, PageHead, Skeleton, withUnit } from '../parts/ui.tsx';
+import { Badge, Button, buttonStyle, Note, PageHead, Skeleton, withUnit } from '../parts/ui.tsx';
 import { formatAmount, Id } from '../parts/values.tsx';
 import { agentQuery, developmentWalletsPath, explain, queryClient } from '../service.ts';
 import { signIn, useSession } from '../wallet/session.ts';
@@ -91,18 +91,20 @@ function Loaded({ agent }: { agent: AgentFull }) {
               </Link>
             )}
             {isOffered && (
-              <SpendButton
+              <Button
+                kind="primary"
                 busy={run.isPending}
                 disabled={isTrial && !(isKnown && testWallet)}
                 onClick={() => run.mutate()}
               >
-                Run this agent
-              </SpendButton>
+                Fill in and run
+              </Button>
             )}
           </div>
           {isOffered && isKnown && isTrial && (
             <p className="text-sm text-faint sm:max-w-80 sm:justify-self-end sm:text-right">
-              Free to try: this signs you in with a shared test wallet, which pays. Its users see the call.
+              Opens the form and signs you in with a shared test wallet, whose other users see the call. Nothing is paid
+              until you run it.
             </p>
           )}
           {isOffered && run.error && (
@@ -113,6 +115,11 @@ function Loaded({ agent }: { agent: AgentFull }) {
         </div>
       </PageHead>
       <ul aria-label="Tags" className="-mt-2 mb-6 flex flex-wrap gap-1.5">
+        {agent.creator.verified && (
+          <li className="flex">
+            <Verified />
+          </li>
+        )}
         <li className="flex empty:hidden">
           <Health agent={agent} />
         </li>
@@ -179,8 +186,8 @@ function About({ agent: { agent_id, tagline, creator } }: { agent: AgentFull }) 
           {/* A name may change the direction of what follows it. */}
           <bdi>{creator.display_name}</bdi>
         </Link>{' '}
-        {creator.verified && <Verified />} ·{' '}
-        <span className="whitespace-nowrap">
+        <span className="max-sm:hidden">· </span>
+        <span className="whitespace-nowrap max-sm:block">
           Agent ID <Id value={agent_id} />
         </span>
       </span>

@@ -20,7 +20,8 @@ import { Warnings } from './keys/warnings.tsx';
 // With the rules of their fields, large: loaded at the visitor's first move on the page.
 const Dialogs = lazy(() => import('./keys/dialogs.tsx'));
 
-const ABOUT = 'A key pays for calls from this wallet, within its limits. Its value is shown only once.';
+const ABOUT =
+  'An API key lets a program pay for calls from your wallet, within limits that you set. The key itself is shown only once.';
 
 export default function View() {
   const { wallet } = useSession();
@@ -104,8 +105,7 @@ function Keys({ wallet, actions }: KeysProps) {
       {keys?.length === 0 && (
         <Empty title="No API keys yet">
           <p className="mb-5">
-            An API key lets a program call agents and pay them from this wallet. You set its limits per call, per period
-            and in total, and can revoke it at any time.
+            You set a key’s limits per call, per period and in total, and can revoke it at any time.
           </p>
           {create}
         </Empty>

@@ -26,9 +26,10 @@ export function createRouteContext(deps: RelayDeps): RouteContext {
     return written;
   };
   const writeGuide = () => {
-    const { environment, publicRpcUrl: rpcUrl, sponsorsAll: isSponsored } = deps.config;
+    const { environment, publicRpcUrl: rpcUrl, sponsorsAll: isSponsored, developmentWallets } = deps.config;
     const leastServiceFee = deps.x402?.leastServiceFee;
-    guide ??= createGuide(writeDocument(), { environment, rpcUrl, isSponsored, leastServiceFee });
+    const isLocal = developmentWallets !== null;
+    guide ??= createGuide(writeDocument(), { environment, isLocal, rpcUrl, isSponsored, leastServiceFee });
     return guide;
   };
   return {

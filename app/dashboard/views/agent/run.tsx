@@ -222,14 +222,14 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
           error={errorOf('apiKey')}
         />
         <Money agent={agent} payer={draft.payer} apiKey={draft.apiKey} />
-        <p className="-mt-2 text-sm">
-          <NewToThis />
-        </p>
         <SpendButton type="submit" disabled={whyNot !== null || draft.isReading} aria-describedby={WHY_NOT}>
           {isFree ? runFree(agent) : `Pay ${formatAmount(agent.price_per_call_usdc)} and run`}
         </SpendButton>
         <p id={WHY_NOT} className="-mt-2 min-h-5 text-sm text-faint">
           {whyNot}
+        </p>
+        <p className="-mt-2 text-sm">
+          <NewToThis />
         </p>
         <MoneyPath agent={agent} seconds={timeout} />
       </aside>

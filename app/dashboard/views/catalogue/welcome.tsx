@@ -83,7 +83,7 @@ function Answers({ isNew }: { isNew: boolean }) {
       <Explained term="What is Solana?">
         Solana is a public network of computers that records payments. “The chain” is that record: anybody can read it,
         and the marketplace cannot rewrite it. A program there holds the price of each call until there is a result, or
-        returns it; that program can be replaced.
+        returns it. It has not been audited, and the holder of the key for its updates can take what it holds.
       </Explained>
       <Explained term="Can I trust it?">
         The program that holds the price {PROGRAM_WORDS} The marketplace checks the creator’s signature of a result, not

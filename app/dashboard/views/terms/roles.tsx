@@ -15,19 +15,24 @@ export function Roles({ config, pending }: { config: MarketplaceConfig; pending:
         rows={[
           [
             'Program upgrades',
-            <Role
-              key="upgrades"
-              about="The program has not been audited. The holder of the upgrade authority can replace the program on Solana, and so change every rule here, take the escrows and the collateral that the program holds, and spend the allowances of API keys. The delay and the guardian do not limit it."
-            >
-              <a
-                href={explorerUrl(config, 'address', config.program_id)}
-                target="_blank"
-                rel="noreferrer"
-                className="text-accent underline underline-offset-2"
-              >
-                In the explorer, at “Upgrade Authority”
-              </a>
-            </Role>,
+            <span key="upgrades" className="grid gap-0.5">
+              <span className="text-faint">
+                The program has not been audited. The holder of the key for its updates (the upgrade authority) can
+                replace it, and so change every rule here, take the escrows and the collateral that the program holds,
+                and spend the allowances of API keys. The delay and the guardian do not limit it.
+              </span>
+              <span>
+                Who holds it:{' '}
+                <a
+                  href={explorerUrl(config, 'address', config.program_id)}
+                  target="_blank"
+                  rel="noreferrer"
+                  className="text-accent underline underline-offset-2"
+                >
+                  see “Upgrade Authority” in the explorer
+                </a>
+              </span>
+            </span>,
           ],
           config.operator_contact !== null && [
             'Operator',

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { constants, PROGRAM_ID } from '../../../sdk/program/program.ts';
 import { keyPrefix } from '../../../sdk/receipt/apiKey.ts';
+import { hashResult } from '../../../sdk/receipt/receipt.ts';
 import { ERROR_CODES } from '../../../sdk/wire/errorCodes.ts';
 import { MAX_METADATA_BYTES } from '../../../sdk/wire/metadata.ts';
 import { describeSchemaRules } from '../../../sdk/wire/schemaKeywords.ts';
@@ -35,9 +36,15 @@ const UNSPONSORED = {
   key_call_sol: 'about 0.00001 a call, from the gas balance',
 };
 
-/** The agent for first calls of a network that `npm start` makes; on other test networks there may be none. */
-const SANDBOX =
-  ' On a local network (<code>npm start</code>) that is <a href="/?q=sandbox-echo">sandbox-echo</a>: it returns the task, for 0.01 USDC.';
+/** The agent for first calls of a network that `npm start` makes. Its id is known only once it is listed. */
+const SANDBOX = ' The code finds <a href="/?q=sandbox-echo">sandbox-echo</a>: it returns the task, for 0.01 USDC.';
+const FIND_SANDBOX = `# The id of sandbox-echo. For another agent: AGENT= and the id at the top of its page.
+AGENT=$(curl -s "$MARKETPLACE_URL/v1/agents?q=sandbox-echo" |
+  grep -o '"agent_id":"[^"]*","name":"sandbox-echo"' | cut -d'"' -f4)`;
+const CHOOSE_AGENT = "AGENT=AGENT_ID   # replace: the id at the top of an agent's page";
+
+/** What an agent such as sandbox-echo answers to the first call of the guide. */
+const ECHO = { ...SETTLED, result: 'Say hello', result_hash: hashResult('Say hello'), cost_usdc: 0.01 };
 
 const PROGRAM = /\{\{program (\S+) (\S+)\}\}/g;
 const GUIDE = withAnchors(withPrograms(readFileSync(join(import.meta.dirname, 'guide.html'), 'utf8')));
@@ -50,16 +57,18 @@ export const SECTIONS: [id: string, title: string][] = [
   ['reference', 'Reference'],
 ];
 
+const partsOf = (html: string, headings: RegExp): string =>
+  `<ul>${[...html.matchAll(headings)].map(([, id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('')}</ul>`;
 /** The parts of the only section for creators. */
-const CREATOR_PARTS = [...GUIDE.matchAll(/<h3 id="(creators-[\w-]+|schemas-allowed)">(.*?)<\/h3>/g)].map(
-  ([, id, title]) => `<li><a href="#${id}">${title}</a></li>`,
-);
+const CREATOR_PARTS = partsOf(GUIDE, /<h3 id="(creators-[\w-]+|schemas-allowed)">(.*?)<\/h3>/g);
 
 /** Who the sections are for, by the first of each group. */
 const GROUPS: Record<string, string> = { keys: 'For callers', creators: 'For creators', webhooks: 'For both' };
 
 interface Deployment {
   environment: 'live' | 'test';
+  /** True for the network of `npm start`. */
+  isLocal: boolean;
   /** For readers who query the chain themselves. */
   rpcUrl: string;
   /** True if this service pays the network fees that a gas balance does not cover. */
@@ -70,12 +79,13 @@ interface Deployment {
 
 /** The guide for the deployment in the document. */
 export function createGuide(document: OpenApi, deployment: Deployment): string {
-  const { environment, rpcUrl, isSponsored, leastServiceFee } = deployment;
+  const { environment, isLocal, rpcUrl, isSponsored, leastServiceFee } = deployment;
   const values: Record<string, string> = {
     base_url: document.servers[0]!.url,
     environment,
+    agent: isLocal ? FIND_SANDBOX : CHOOSE_AGENT,
     key_prefix: keyPrefix(environment),
-    answer: JSON.stringify(SETTLED, null, 2),
+    answer: JSON.stringify(ECHO, null, 2),
     program_id: PROGRAM_ID.toBase58(),
     rpc_url: rpcUrl,
     max_body: sizeOf(MAX_BODY_BYTES),
@@ -86,7 +96,7 @@ export function createGuide(document: OpenApi, deployment: Deployment): string {
     result_hash_end: String(RESULT_HASH_OFFSET + 32),
   };
   const guide = GUIDE.replace('{{error_table}}', errorTable())
-    .replace('{{sandbox}}', environment === 'test' ? SANDBOX : '')
+    .replace('{{sandbox}}', isLocal ? SANDBOX : '')
     .replace('{{schema_rules}}', schemaRules())
     .replace('{{examples}}', examples())
     .replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
@@ -94,10 +104,15 @@ export function createGuide(document: OpenApi, deployment: Deployment): string {
       if (value === undefined) throw new Error(`the guide contains {{${name}}}, which is not defined`);
       return escapeHtml(value);
     });
+  const routes = reference(document);
+  const parts: Record<string, string> = {
+    creators: CREATOR_PARTS,
+    reference: partsOf(routes, /<h3 id="([\w-]+)">(.*?)<\/h3>/g),
+  };
   return withApostrophes(`<div class="guide">
 <h1>Docs</h1>
 <nav aria-label="Contents"><div class="find"></div><details><summary>Contents</summary><ul>
-${SECTIONS.map(([id, title]) => `${GROUPS[id] ? `<li class="group">${GROUPS[id]}</li>` : ''}<li><a href="#${id}">${title}</a>${id === 'creators' ? `<ul>${CREATOR_PARTS.join('')}</ul>` : ''}</li>`).join('\n')}
+${SECTIONS.map(([id, title]) => `${GROUPS[id] ? `<li class="group">${GROUPS[id]}</li>` : ''}<li><a href="#${id}">${title}</a>${parts[id] ?? ''}</li>`).join('\n')}
 </ul></details></nav>
 <div>
 ${guide}
@@ -105,7 +120,7 @@ ${guide}
 <h2>Reference</h2>
 <p>Every route with a request as code. Replace <code>AGENT_ID</code> by the id at the top of an agent's page; other ids are examples. The code reads your key from the environment variable <code>${KEY_VARIABLE}</code>, TypeScript uses the package of <a href="#clients">Clients</a> or <code>fetch</code>, and Python the package <code>requests</code>.</p>
 <pre tabindex="0"><code>export ${KEY_VARIABLE}=${keyPrefix(environment)}...</code></pre>
-${reference(document)}
+${routes}
 </section>
 </div>
 </div>

@@ -15,9 +15,8 @@ const PAID_CALL_SECONDS = 90;
 const NEW_KEY = `# Keep IDEMPOTENCY_KEY: a retry with it never pays twice.
 IDEMPOTENCY_KEY=$(od -An -N16 -tx1 /dev/urandom | tr -dc 0-9a-f)`;
 /** The agent of the document's examples is not in this marketplace. */
-const REPLACE = "Replace AGENT_ID: it is at the top of the agent's page.";
-const REPLACE_ALL =
-  'Replace AGENT_ID, task and parameters by those of an agent: the tab Code of its page has all three.';
+const REPLACE = ["Replace AGENT_ID: it is at the top of the agent's page."];
+const REPLACE_ALL = ['Replace AGENT_ID, task and parameters:', "the tab Code of an agent's page has all three."];
 const COMMENTS: Record<Language, string> = { curl: '#', TypeScript: '//', Python: '#' };
 
 type Sample = ReturnType<typeof sampleOf>;
@@ -33,7 +32,10 @@ export function snippetsOf(baseUrl: string, path: string, method: string, operat
   return codes.map(([language, code]) => [
     language,
     code.includes(AGENT_ID)
-      ? `${COMMENTS[language]} ${sample.isPaidCall ? REPLACE_ALL : REPLACE}\n${code.replaceAll(AGENT_ID, 'AGENT_ID')}`
+      ? [
+          ...(sample.isPaidCall ? REPLACE_ALL : REPLACE).map((line) => `${COMMENTS[language]} ${line}`),
+          code.replaceAll(AGENT_ID, 'AGENT_ID'),
+        ].join('\n')
       : code,
   ]);
 }

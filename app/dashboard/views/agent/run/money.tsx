@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { OwnKey } from '../../../../sdk/wire/ownKey.ts';
-import { formatSol } from '../../../../sdk/wire/sol.ts';
 import { parseUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
-import { DATA_WORDS } from '../../../parts/explained.tsx';
+import { formatShortSol } from '../../../parts/amount.ts';
+import { DATA_WORDS, PROGRAM_WORDS } from '../../../parts/explained.tsx';
 import { Trouble } from '../../../parts/trouble.tsx';
 import { Card, cx } from '../../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatNumber, formatSpan } from '../../../parts/values.tsx';
@@ -29,7 +29,7 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
   const { data: config } = useQuery(configQuery);
   const wallet = useQuery({ ...walletCostQuery, enabled: isByWallet });
   const typed = useTypedKey(payer, apiKey);
-  const isFree = useShared();
+  const isFree = useShared() && isByWallet;
   const isUnread = isByWallet && wallet.error !== null && !wallet.data;
   const unread = { fees: isUnread ? UNREAD : 'Reading …', deposit: '', back: '' };
   const { fees, deposit, back } = isByWallet
@@ -37,32 +37,31 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
       ? { fees: feesText(wallet.data), ...depositTexts(wallet.data) }
       : unread
     : keyTexts(typed.data?.gas, config?.is_sponsored);
+  const sol = (
+    <dl className="grid gap-2.5 text-sm">
+      <Row name="Network fees">{fees}</Row>
+      {/* As high as its longest text by wallet, so that nothing moves. */}
+      <Row name="Deposit for storage on Solana, comes back" about={back} className="min-h-21">
+        {deposit}
+      </Row>
+    </dl>
+  );
   return (
     <Card>
-      <h2 className="mb-3 font-semibold">This call costs</h2>
-      <dl className="grid gap-2.5 text-sm">
-        <Row name="Price">{formatAmount(agent.price_per_call_usdc)}</Row>
-        <Row name="Network fees">{fees}</Row>
-        {/* As high as its longest text by wallet, so that nothing moves. */}
-        <Row name="Deposit for storage on Solana, comes back" about={back} className="min-h-21">
-          {deposit}
+      <h2 className="mb-2 font-semibold">{isFree ? 'You pay nothing: all of it is test money.' : 'This call costs'}</h2>
+      <dl className="mb-2 text-sm">
+        <Row name={isFree ? 'The shared test wallet pays' : isByWallet ? 'You pay now' : 'Price'}>
+          <strong className="font-semibold">{formatAmount(agent.price_per_call_usdc)}</strong>
         </Row>
-        {wallet.data && isByWallet && (
-          <Row
-            name={isFree ? 'The shared test wallet pays now' : 'You pay now'}
-            about={
-              <>
-                and about {formatLamports(spendOf(wallet.data)).replace(' ', '\u00a0')}, of which{' '}
-                {formatSol(depositOf(wallet.data))} comes back
-                {isFree && <span className="block text-ink">You pay nothing: all of it is test money.</span>}
-              </>
-            }
-            className="border-t border-line pt-3 font-semibold"
-          >
-            {formatAmount(agent.price_per_call_usdc)}
-          </Row>
-        )}
       </dl>
+      {isByWallet ? (
+        <details key={String(isFree)} open={!isFree} className="text-sm">
+          <summary className="mb-2 min-h-10 text-faint">{solText(wallet.data, isFree, isUnread)}</summary>
+          {sol}
+        </details>
+      ) : (
+        sol
+      )}
       {isUnread && <Trouble error={wallet.error} what="The network fees" onRetry={wallet.refetch} />}
     </Card>
   );
@@ -84,6 +83,13 @@ function Row({ name, about, className, children }: RowProps) {
       {about && <dd className="col-span-2 font-normal text-faint">{about}</dd>}
     </div>
   );
+}
+
+/** What a wallet pays besides the price, rounded: the rows below are exact. */
+function solText(cost: WalletCost | undefined, isFree: boolean, isUnread: boolean): string {
+  if (!cost) return isUnread ? 'and SOL: the amount could not be read' : 'and SOL: reading the amount …';
+  const spent = `and about ${formatShortSol(spendOf(cost), { up: true })}`;
+  return `${spent}, ${isFree ? 'nearly all of which' : `of which ${formatShortSol(depositOf(cost))}`} comes back`;
 }
 
 /** The button for a shared test wallet, whose visitor pays nothing. */
@@ -148,8 +154,7 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
     <section aria-label="Where the money goes" className="text-sm text-faint">
       <ol className="grid list-decimal gap-2 pl-4">
         <li>
-          The price goes into an escrow: an account of a program on Solana that has not been audited and can be
-          replaced.{' '}
+          The price goes into an escrow, which a program on Solana holds. It {PROGRAM_WORDS}{' '}
           <Link to="/terms" hash="roles" className="text-accent underline underline-offset-2">
             Who can do what
           </Link>

@@ -26,7 +26,9 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
       <Choice name="payer" title="Wallet" isChosen={payer === 'wallet'} onChoose={() => onPayer('wallet')}>
         {payer === 'wallet' &&
           (connected
-            ? `${connected.wallet.name}, ${shorten(connected.account.address)}. ${isShared(connected.wallet) ? 'A shared test wallet, which signs without asking. Your own wallet would ask you' : 'Your wallet asks you'} to approve twice: the payment, and a message that starts the call. You pay once.`
+            ? isShared(connected.wallet)
+              ? `${connected.wallet.name}, a shared test wallet: it signs without asking.`
+              : `${connected.wallet.name}, ${shorten(connected.account.address)}. Your wallet asks you to approve twice: the payment, and a message that starts the call. You pay once.`
             : 'You are asked to connect one.')}
       </Choice>
       <Choice name="payer" title="API key" isChosen={payer === 'key'} onChoose={() => onPayer('key')}>
