@@ -20,7 +20,7 @@ const POLL_MS = 5_000;
 const TITLE = 'Webhooks';
 const ABOUT =
   'Your server is told of your calls, disputes, agents and keys. Each message is signed. Failed ones are retried for ' +
-  'about 24 hours; an endpoint without a success for 3 days is switched off.';
+  'about 24 hours; an endpoint that only fails for 3 days is switched off.';
 
 export default function View() {
   const { wallet } = useSession();

@@ -67,7 +67,8 @@ export const EVENT_MEANINGS: Record<EventType, string> = {
   'execution.failed': 'Nothing was paid, or the price was refunded in full.',
   'dispute.opened': 'A call that this wallet made, or a call of an agent that it lists, is disputed.',
   'dispute.resolved': 'The dispute has ended.',
-  'agent.paused': 'An agent of this wallet was paused: by this wallet, or because an upheld dispute left too little collateral.',
+  'agent.paused':
+    'An agent of this wallet was paused: by this wallet, or because an upheld dispute left too little collateral.',
   'agent.signing_key_changed': 'An agent of this wallet has a new key for signing results.',
   'agent.collateral_low':
     'An upheld dispute left less than 125 % of the collateral that the agent’s price requires; below 100 % the agent is paused at the same time. Or, where the marketplace caps calls, the agent has used more than 80 % of its cap. Top up.',
