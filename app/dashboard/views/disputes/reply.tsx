@@ -44,6 +44,11 @@ function ReplyForm({ dispute: { execution_id, reply } }: { dispute: DisputeSumma
       notify('Your reply is saved', 'The caller and the admin can read it.');
     },
   });
+  const field = limited(
+    text.trim(),
+    MAX_REPLY_CHARACTERS,
+    'The caller and the admin read it. The admin can decide at any time; until then you can replace it.',
+  );
   function submit(event: FormEvent): void {
     event.preventDefault();
     put.mutate();
@@ -57,22 +62,13 @@ function ReplyForm({ dispute: { execution_id, reply } }: { dispute: DisputeSumma
         <TextArea
           // The card's title says it already.
           label={reply === null ? <span className="sr-only">Your reply</span> : 'A new reply'}
-          {...limited(
-            text.trim(),
-            MAX_REPLY_CHARACTERS,
-            'The caller and the admin read it. The admin can decide at any time; until then you can replace it.',
-          )}
+          {...field}
           className="sm:min-h-44"
           value={text}
           onChange={(event) => setText(event.target.value)}
         />
       </div>
-      <Button
-        type="submit"
-        kind="primary"
-        busy={put.isPending}
-        disabled={text.trim() === '' || text.trim().length > MAX_REPLY_CHARACTERS}
-      >
+      <Button type="submit" kind="primary" busy={put.isPending} disabled={text.trim() === '' || field.error !== null}>
         {reply === null ? 'Send reply' : 'Replace reply'}
       </Button>
       {put.error && (
