@@ -56,7 +56,7 @@ export const besidesText = (cost: WalletCost | undefined): string =>
 /** What a call with a key costs besides its price. */
 export const keyFees = (isSponsored: boolean): string =>
   isSponsored
-    ? 'With an API key you need no SOL: the marketplace pays the network fees.'
+    ? 'With an API key a call needs no SOL: the marketplace pays the network fees.'
     : 'With an API key, your gas balance pays the network fees, about 0.00001 SOL: it is SOL that you set aside when you create the key.';
 
 export const isApiKey = (text: string): boolean => /^crtx_(live|test)_\S+$/.test(text.trim());
