@@ -24,7 +24,8 @@ export function MostAtStake({ dispute, isNamed = true }: MostAtStakeProps) {
   if (!isPausedBy(stakes, 1n)) return `${words}.`;
   return (
     <>
-      {words}, and any award pauses the agent.
+      {words}
+      {isNamed ? ', and any' : '. Any'} award pauses the agent.
       {stakes.required !== null && (
         <>
           {' '}

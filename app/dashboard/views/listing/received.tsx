@@ -89,12 +89,15 @@ function Calls({ agentId, failed, onFailed, onFind }: Omit<ReceivedProps, 'only'
   return (
     <section className="grid gap-4" aria-label="Calls">
       <h2 className="sr-only">Calls</h2>
-      <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
+      <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 lg:flex-nowrap">
         <p className="max-w-2xl text-sm text-faint">
           Ended calls, newest first. A caller can delete the request and the answer; the payment stays.
         </p>
-        <div className="flex flex-wrap items-center gap-x-5 gap-y-3">
-          <Find onFind={onFind} />
+        <div className="flex flex-wrap items-center gap-x-5 gap-y-3 lg:shrink-0">
+          {/* The label takes no line. */}
+          <div className="-mt-1.5 max-sm:w-full">
+            <Find onFind={onFind} />
+          </div>
           <Checkbox label="Only failed calls" checked={failed} onChange={({ target }) => onFailed(target.checked)} />
           <SaveButton
             disabled={!calls?.length}
