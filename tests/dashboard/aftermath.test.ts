@@ -86,9 +86,9 @@ describe('the page, days after a call', function () {
       await page.getByText('Dispute upheld', { exact: true }).first().waitFor();
       const amounts = page
         .locator('section')
-        .filter({ has: page.getByRole('heading', { name: 'Paid, less the refund', exact: true }) });
+        .filter({ has: page.getByRole('heading', { name: 'Paid, less the award', exact: true }) });
       await amounts.getByText('0.00 USDC', { exact: true }).waitFor();
-      await amounts.getByText('Refunded after a dispute', { exact: true }).waitFor();
+      await amounts.getByText('Awarded after the dispute', { exact: true }).waitFor();
       await page.getByText('Agent answered in', { exact: true }).waitFor();
       const shown = (await page.getByRole('main').textContent())!;
       const durations = [...shown.matchAll(/(?:under )?[\d.]+ m?s(?![a-z])/g)].map(([duration]) => duration);

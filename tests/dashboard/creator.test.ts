@@ -354,6 +354,11 @@ describe('the creator', function () {
       await calls.getByText('Completed', { exact: true }).waitFor();
       // The price without the fee of 1 %.
       await calls.getByText('earned 0.0495 USDC', { exact: true }).waitFor();
+      await page.getByLabel('Find by call ID').fill('7f35b');
+      await page.getByText('Enter the full ID of a call.').waitFor();
+      await page.getByLabel('Find by call ID').fill(` ${executionId}`);
+      await calls.getByText(executionId, { exact: true }).waitFor();
+      await calls.getByRole('link', { name: 'Show all calls' }).click();
       await page.getByLabel('Only failed calls').click();
       await calls.getByText('Completed', { exact: true }).waitFor({ state: 'detached' });
       // The filter and the tab are in the URL.
@@ -476,7 +481,9 @@ describe('the creator', function () {
       // Twenty times the price, as far as the collateral reaches.
       const most = Math.min(1, Number(held) / 1e6).toFixed(2);
       await page
-        .getByText(`All of its collateral, ${most} USDC, is at stake, and any award pauses the agent. Reply now.`)
+        .getByText(
+          `All of the agent’s collateral, ${most} USDC, is at stake, and any award pauses the agent. Top up. Reply now.`,
+        )
         .waitFor();
       const own = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Your agents' });
       await own.filter({ hasText: /^Your agents\d+ disputes? without your reply$/ }).waitFor();
@@ -487,10 +494,10 @@ describe('the creator', function () {
       await page.waitForURL(`**/disputes/${executionId}`);
       await page.getByRole('region', { name: 'Evidence' }).getByText(complaint.trim()).waitFor();
       await page
-        .getByText(`All of your collateral, ${most} USDC, is at stake, and any award pauses the agent.`)
+        .getByText(`All of the agent’s collateral, ${most} USDC, is at stake, and any award pauses the agent. Top up.`)
         .waitFor();
       await page
-        .getByText(`Upheld: you lose up to ${most} USDC of your collateral, and any award pauses the agent.`)
+        .getByText(`Upheld: up to ${most} USDC of the agent’s collateral is taken, and any award pauses the agent.`)
         .waitFor();
       // It belongs to the agent: the header, the way back and the call lead there.
       expect(await own.getAttribute('aria-current')).to.equal('true');

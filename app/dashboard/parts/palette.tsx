@@ -101,7 +101,7 @@ function Found({ sought, receipt, onClose }: FoundProps) {
   const { agents, calls, keyed } = sought === '' || !data ? NOTHING : data;
   const named = calls.find(({ agent_name }) => includes(agent_name, sought));
   const places = [...PLACES, ...(wallet ? OWN_PLACES : []), TERMS, ...(isAdmin ? [ADMIN] : [])].filter(
-    ({ title, words }) => !isId && `${title} ${words}`.toLowerCase().includes(id),
+    ({ title, words }) => !isId && id.split(/\s+/).every((word) => includes(`${title} ${words}`, word)),
   );
   const isFound = [places, agents, calls, keyed].some(({ length }) => length > 0) || ADDRESS.test(sought);
   // Closes the search; the navigation goes on.

@@ -30,7 +30,7 @@ const VIEWS: readonly Place[] = [
   {
     to: '/executions',
     title: 'Activity',
-    words: 'your calls executions history',
+    words: 'your calls executions history logs requests refunds',
     also: ['/spend', '/disputes', '/keys', '/webhooks'],
   },
 ];
@@ -46,9 +46,9 @@ export const PLACES: readonly Place[] = placesOf(false);
 
 /** What a signed-in wallet has besides. */
 const WALLET_PLACES: readonly Place[] = [
-  { to: '/spend', title: 'Spend', words: 'costs chart payments' },
+  { to: '/spend', title: 'Spend', words: 'usage billing invoice statement costs chart payments' },
   { to: '/disputes', title: 'Disputes', words: 'refund complaint' },
-  { to: '/keys', title: 'API keys', words: 'budget allowance gas' },
+  { to: '/keys', title: 'API keys', words: 'create new token secret limits rotate revoke budget allowance gas' },
   { to: '/webhooks', title: 'Webhooks', words: 'events notifications' },
 ];
 export const OWN_PLACES: readonly Place[] = [...WALLET_PLACES, OWN_AGENTS];

@@ -21,7 +21,12 @@ export function StatementButton({ as }: { as: StatementRole }) {
   if (!wallet) return null;
   return (
     <>
-      <Button onClick={() => setOpen(true)}>Download statement …</Button>
+      <Button onClick={() => setOpen(true)}>
+        {/* In one element, because a button sets its children apart. */}
+        <span>
+          Download<span className="max-sm:sr-only"> statement</span> …
+        </span>
+      </Button>
       {isOpen && <StatementDialog as={as} onClose={() => setOpen(false)} />}
     </>
   );

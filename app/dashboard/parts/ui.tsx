@@ -116,7 +116,7 @@ export function Note({ tone = 'plain', title, children }: { tone?: Tone; title?:
 /** An empty list: the reason, and what to do. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
-    <div className="rounded-xl border border-dashed border-line px-6 py-14 text-center">
+    <div className="rounded-xl border border-dashed border-line px-6 py-7 text-center sm:py-14">
       <p className="font-medium">{title}</p>
       {children && <div className="mx-auto mt-2 max-w-md text-sm text-faint">{children}</div>}
     </div>

@@ -14,12 +14,12 @@ import { Trouble } from '../parts/trouble.tsx';
 import { Badge, buttonStyle, Card, cx, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatNumber, Status, Time } from '../parts/values.tsx';
 import { useUnanswered } from '../parts/waiting.tsx';
-import { agentsQuery, request } from '../service.ts';
+import { agentsQuery, configQuery, request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Introduction } from './listing/introduction.tsx';
 import { isDraftKept } from './listing/kept.ts';
 import { OpenDisputes } from './listing/openDisputes.tsx';
-import { heldCollateral, ownListingsQuery, sumUsdc, takenText } from './listing/own.ts';
+import { heldCollateral, minimumText, ownListingsQuery, sumUsdc, takenText } from './listing/own.ts';
 import type { ListingSearch } from './listing/search.ts';
 import { DisputeWebhook } from './webhooks/disputeWebhook.tsx';
 
@@ -91,6 +91,7 @@ function Listings() {
 /** What the agents earned lately and in all, and what backs them. */
 function Figures({ listings }: { listings: readonly OwnListing[] }) {
   const { wallet } = useSession();
+  const { data: config } = useQuery(configQuery);
   const { data: month, error } = useQuery({
     queryKey: ['statement', 'creator', wallet],
     queryFn: () => request('getDailyStatement', { role: 'creator', ...lastDays() }),
@@ -115,7 +116,12 @@ function Figures({ listings }: { listings: readonly OwnListing[] }) {
       <Figure
         label="Collateral held"
         value={formatAmount(sumUsdc(listings.map(heldCollateral)))}
-        about={takenText(sumUsdc(listings.map(({ collateral }) => collateral.slashed_usdc)))}
+        about={[
+          takenText(sumUsdc(listings.map(({ collateral }) => collateral.slashed_usdc))),
+          minimumText(listings, config),
+        ]
+          .filter(Boolean)
+          .join(' ')}
       />
     </div>
   );

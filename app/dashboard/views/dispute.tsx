@@ -159,7 +159,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             {reader === 'admin' && <Parties dispute={dispute} />}
             {mayReply && (
               <strong className="mt-1 block text-sm font-semibold text-ink">
-                <MostAtStake dispute={dispute} whose="your" /> The admin can decide at any time, and should by{' '}
+                <MostAtStake dispute={dispute} /> The admin can decide at any time, and should by{' '}
                 <span className="whitespace-nowrap">
                   <Time at={dispute.answer_due_at} />.
                 </span>

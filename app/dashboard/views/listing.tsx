@@ -152,6 +152,7 @@ function Manage({ listing }: { listing: OwnListing }) {
             only={call}
             failed={failed}
             onFailed={(next) => show({ tab: 'received', ...(next && { failed: true }) })}
+            onFind={(found) => void navigate({ search: { tab: 'received', call: found }, resetScroll: false })}
           />
         </Tabs.Content>
         <Tabs.Content value="disputes">

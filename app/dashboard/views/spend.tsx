@@ -237,9 +237,9 @@ function Figures({ spend, groups }: { spend: SpendStatement; groups: readonly Gr
       />
       <Figure label="Refunded" value={formatAmount(total(groups, 'refunded'))} about="Not included in Paid" />
       <Figure
-        label="Awarded"
+        label="Awarded in disputes"
         value={formatAmount(total(groups, 'returned'))}
-        about={open.length > 0 ? openWords(open) : 'By upheld disputes'}
+        about={`Not deducted from Paid. ${open.length > 0 ? openWords(open) : 'Counted on the day of the decision'}`}
       />
     </div>
   );

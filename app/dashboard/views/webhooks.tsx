@@ -1,5 +1,6 @@
 /** A wallet's webhooks: the endpoints of its events, and their deliveries. */
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { Fragment, useState } from 'react';
 import { EVENT_MEANINGS } from '../../sdk/wire/events.ts';
 import type { WebhookEndpoint } from '../../sdk/wire/wire.ts';
@@ -18,9 +19,8 @@ const POLL_MS = 5_000;
 
 const TITLE = 'Webhooks';
 const ABOUT =
-  'Your server is told when a dispute is opened or ends; when an agent of yours is paused, has little collateral or a ' +
-  'new signing key; when a call that you make starts or ends; or when a key or the gas balance runs low. Each message is ' +
-  'signed. Failed messages are retried for about 24 hours. An endpoint whose messages fail without one success for 3 days is switched off.';
+  'Your server is told of your calls, disputes, agents and keys. Each message is signed. Failed ones are retried for ' +
+  'about 24 hours; an endpoint that only fails for 3 days is switched off.';
 
 export default function View() {
   const { wallet } = useSession();
@@ -60,8 +60,7 @@ function Webhooks({ wallet }: { wallet: string }) {
       {endpoints?.length === 0 && (
         <Empty title="No endpoints yet">
           <p className="mb-5">
-            An endpoint is a URL of your server. You choose which events it receives, and verify each with a secret.
-            Messages follow Standard Webhooks; the{' '}
+            Enter a URL of your server and choose its events. Messages follow Standard Webhooks; the{' '}
             <a href="/docs#webhooks" className="text-accent underline underline-offset-2">
               guide
             </a>{' '}
@@ -90,6 +89,13 @@ function Webhooks({ wallet }: { wallet: string }) {
               </Fragment>
             ))}
           </Table>
+          <p className="mt-3 text-sm text-faint">
+            Calls that others make to your agents send no message: see “Failed since yesterday” under{' '}
+            <Link to="/creator" className="text-accent underline underline-offset-2">
+              Your agents
+            </Link>
+            .
+          </p>
         </section>
       )}
       <ul className="grid grid-cols-1 gap-3">

@@ -67,10 +67,11 @@ export const EVENT_MEANINGS: Record<EventType, string> = {
   'execution.failed': 'Nothing was paid, or the price was refunded in full.',
   'dispute.opened': 'A call that this wallet made, or a call of an agent that it lists, is disputed.',
   'dispute.resolved': 'The dispute has ended.',
-  'agent.paused': 'An agent of this wallet accepts no new calls.',
+  'agent.paused':
+    'An agent of this wallet was paused: by this wallet, or because an upheld dispute left too little collateral.',
   'agent.signing_key_changed': 'An agent of this wallet has a new key for signing results.',
   'agent.collateral_low':
-    'An upheld dispute left less than 125 % of the collateral that the agent’s price requires. Or, where the marketplace caps calls, the agent has used more than 80 % of its cap. Top up before the agent stops.',
+    'An upheld dispute left less than 125 % of the collateral that the agent’s price requires; below 100 % the agent is paused at the same time. Or, where the marketplace caps calls, the agent has used more than 80 % of its cap. Top up.',
   'key.cap_near': 'An API key has spent 80 % of what it may spend in its period or in total.',
   'gas.low': 'The gas balance pays for fewer than 10 more calls.',
   'webhook.disabled': 'A webhook endpoint failed for 3 days and was disabled.',

@@ -6,6 +6,7 @@ import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Choice } from '../../parts/choice.tsx';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
+import { faultOfLength } from '../../parts/limited.ts';
 import { type Reading, read } from '../../parts/reading.ts';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Button, Facts, Input, Note, TextArea } from '../../parts/ui.tsx';
@@ -106,7 +107,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
         <TextArea
           label="Reason, which both sides read"
           value={reason}
-          maxLength={MAX_REASON}
+          error={faultOfLength(reason, MAX_REASON)}
           className="min-h-16!"
           onChange={(event) => setReason(event.target.value)}
         />
@@ -167,6 +168,7 @@ function whyNotYet({ side, reason, fault, isRead }: Missing): string | null {
   const hasReason = reason.trim() !== '';
   if (!side) return hasReason ? 'Choose an outcome.' : 'Choose an outcome and write a reason.';
   if (!hasReason) return 'Write a reason.';
+  if (reason.length > MAX_REASON) return 'Shorten the reason.';
   if (fault) return 'Correct the amount.';
   return isRead ? null : 'Reading the collateral on the chain …';
 }

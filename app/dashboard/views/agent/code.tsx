@@ -17,6 +17,7 @@ import { depositsQuery } from '../../wallet/deposits.ts';
 import { useSession } from '../../wallet/session.ts';
 import { keyCost } from '../keys/makeKey.ts';
 import { exampleQuery } from './example.tsx';
+import { keyFees } from './run/cost.ts';
 import { exampleParameters } from './schema/example.ts';
 import {
   KEY_VARIABLE,
@@ -108,12 +109,6 @@ function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Program }) {
     </>
   );
 }
-
-/** What a call with a key costs besides its price. */
-const keyFees = (isSponsored: boolean): string =>
-  isSponsored
-    ? 'You need no SOL for it: the marketplace pays the network fees.'
-    : 'Your gas balance pays the network fees, about 0.00001 SOL: it is SOL that you set aside when you create the key.';
 
 /** Stands for a key of this network. */
 const keyText = (config: { environment: string } | undefined): string => `crtx_${config?.environment ?? ''}_...`;

@@ -25,7 +25,7 @@ import { Example } from './example.tsx';
 import { Month } from './month.tsx';
 import { Outcomes } from './outcomes.tsx';
 import { Others } from './paused.tsx';
-import { besidesText, walletCostQuery } from './run/cost.ts';
+import { besidesText, keyFees, walletCostQuery } from './run/cost.ts';
 import { SchemaFields } from './schema/schemaFields.tsx';
 
 const Markdown = lazy(() => import('../../parts/markdown.tsx'));
@@ -183,7 +183,8 @@ function Terms({ agent, className }: { agent: AgentFull; className: string }) {
           [
             'Price',
             <span key="price">
-              {price} a call. {USDC_WORDS} From a wallet also {besidesText(cost)}. <NewToThis />
+              {price} a call. {USDC_WORDS} {config && keyFees(config.is_sponsored)} From a wallet also{' '}
+              {besidesText(cost)}. <NewToThis />
             </span>,
           ],
           ['Timeout', timeouts(agent)],

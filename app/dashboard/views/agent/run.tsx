@@ -166,7 +166,6 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
       onChange={({ target }) => draft.change({ task: target.value })}
       error={errorOf('task')}
       aria-required
-      maxLength={100_000}
       {...(isTitled(agent) && { rows: 1, className: 'field-sizing-content min-h-10!' })}
     />
   );

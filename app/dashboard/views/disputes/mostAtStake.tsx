@@ -1,19 +1,45 @@
-/** The most of an agent's collateral that a dispute can take. */
+/** For its creator: the most of an agent's collateral that a dispute can take. */
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { formatAmount } from '../../parts/values.tsx';
 import { isPausedBy, mostSlashed, stakesQuery } from './stakes.ts';
 
+interface MostAtStakeProps {
+  dispute: DisputeSummary;
+  /** False beside the words "At stake". */
+  isNamed?: boolean;
+}
+
 /** Nothing until it is read. */
-export function MostAtStake({ dispute, whose }: { dispute: DisputeSummary; whose: string }) {
+export function MostAtStake({ dispute, isNamed = true }: MostAtStakeProps) {
   const { data: stakes } = useQuery(stakesQuery(dispute.agent_id, dispute.execution_id));
   if (!stakes) return null;
   const most = mostSlashed(stakes, parseUsdc(dispute.price_usdc));
   const amount = formatAmount(toUsdc(most));
-  const share =
-    most > 0n && most === stakes.left
-      ? `All of ${whose} collateral, ${amount}, is`
-      : `Up to ${amount} of ${whose} collateral is`;
-  return `${share} at stake${isPausedBy(stakes, 1n) ? ', and any award pauses the agent' : ''}.`;
+  const isAll = most > 0n && most === stakes.left;
+  const share = isAll ? `All of the agent’s collateral, ${amount},` : `Up to ${amount} of the agent’s collateral`;
+  const words = isNamed ? `${share} is at stake` : share.replace(/,$/, '');
+  if (!isPausedBy(stakes, 1n)) return `${words}.`;
+  return (
+    <>
+      {words}
+      {isNamed ? ', and any' : '. Any'} award pauses the agent.
+      {stakes.required !== null && (
+        <>
+          {' '}
+          <Link
+            to="/creator/$agentId"
+            params={{ agentId: dispute.agent_id }}
+            search={{ tab: 'settings' }}
+            className="text-accent underline underline-offset-2"
+          >
+            Top up
+          </Link>
+          .
+        </>
+      )}
+    </>
+  );
 }

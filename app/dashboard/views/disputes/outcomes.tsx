@@ -17,7 +17,7 @@ export const callerGist = (bond: bigint, price: number): string =>
 
 /** The same for the creator. */
 export const creatorGist = (stakes: Stakes, price: bigint): string =>
-  `Upheld: you lose up to ${usdc(mostSlashed(stakes, price))} of your collateral${pauseGist(stakes, price)}. Rejected: you get ${formatLamports(stakes.bond)}.`;
+  `Upheld: up to ${usdc(mostSlashed(stakes, price))} of the agent’s collateral is taken${pauseGist(stakes, price)}. Rejected: you get ${formatLamports(stakes.bond)}.`;
 
 export function pauseGist(stakes: Stakes, price: bigint): string {
   if (isPausedBy(stakes, 1n)) return ', and any award pauses the agent';

@@ -3,9 +3,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { type DisputeSummary, MAX_REPLY_CHARACTERS } from '../../../sdk/wire/disputeProcedures.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
+import { limited } from '../../parts/limited.ts';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Button, Note, TextArea } from '../../parts/ui.tsx';
-import { formatCount } from '../../parts/values.tsx';
 import { call, explain } from '../../service.ts';
 import type { Reader } from './outcomes.tsx';
 
@@ -44,6 +44,11 @@ function ReplyForm({ dispute: { execution_id, reply } }: { dispute: DisputeSumma
       notify('Your reply is saved', 'The caller and the admin can read it.');
     },
   });
+  const field = limited(
+    text.trim(),
+    MAX_REPLY_CHARACTERS,
+    'The caller and the admin read it. The admin can decide at any time; until then you can replace it.',
+  );
   function submit(event: FormEvent): void {
     event.preventDefault();
     put.mutate();
@@ -57,13 +62,13 @@ function ReplyForm({ dispute: { execution_id, reply } }: { dispute: DisputeSumma
         <TextArea
           // The card's title says it already.
           label={reply === null ? <span className="sr-only">Your reply</span> : 'A new reply'}
-          hint={`At most ${formatCount(MAX_REPLY_CHARACTERS)} characters. The caller and the admin read it. The admin can decide at any time; until then you can replace it.`}
+          {...field}
+          className="sm:min-h-44"
           value={text}
-          maxLength={MAX_REPLY_CHARACTERS}
           onChange={(event) => setText(event.target.value)}
         />
       </div>
-      <Button type="submit" kind="primary" busy={put.isPending} disabled={text.trim() === ''}>
+      <Button type="submit" kind="primary" busy={put.isPending} disabled={text.trim() === '' || field.error !== null}>
         {reply === null ? 'Send reply' : 'Replace reply'}
       </Button>
       {put.error && (

@@ -3,7 +3,6 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
-import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { SignButton } from '../../parts/sign.tsx';
 import { Badge, buttonStyle, Card, Facts } from '../../parts/ui.tsx';
@@ -13,8 +12,9 @@ import { Deadline } from '../disputes/deadline.tsx';
 import { depositQuery } from '../disputes/deposit.ts';
 import { DepositState } from '../disputes/depositState.tsx';
 import { endRows, endWords, Reason, WithoutEvidence } from '../disputes/ended.tsx';
+import { MostAtStake } from '../disputes/mostAtStake.tsx';
 import { callerGist, type Reader } from '../disputes/outcomes.tsx';
-import { mostSlashed, stakesQuery } from '../disputes/stakes.ts';
+import { stakesQuery } from '../disputes/stakes.ts';
 import { outcomeOfDispute } from './outcome.ts';
 import { idBytes } from './record.ts';
 import { TaskLine } from './rows.tsx';
@@ -131,10 +131,7 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
       <Facts
         rows={[
           isForCreator &&
-            stakes !== undefined && [
-              'At stake',
-              `Up to ${formatAmount(toUsdc(mostSlashed(stakes, parseUsdc(dispute.price_usdc))))} of the agent’s collateral`,
-            ],
+            stakes !== undefined && ['At stake', <MostAtStake key="stake" dispute={dispute} isNamed={false} />],
           isForCreator && [
             'Your reply',
             dispute.reply === null ? 'None yet' : 'Sent. You can replace it until the admin decides.',

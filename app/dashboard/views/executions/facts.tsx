@@ -75,7 +75,7 @@ export function Amounts({ execution, dispute, record }: CallParts) {
       {isSettled && (
         <dl className="mt-4 grid gap-2 text-sm tabular-nums">
           {returned > 0 && <Line name="Paid" value={formatAmount(cost_usdc)} />}
-          {returned > 0 && <Line name="Refunded after a dispute" value={formatAmount(returned)} />}
+          {returned > 0 && <Line name="Awarded after the dispute" value={formatAmount(returned)} />}
           <Share name="To the creator" part={share(creator_amount_usdc)} amount={creator_amount_usdc} />
           <Share name="To the marketplace" part={share(platform_amount_usdc)} amount={platform_amount_usdc} />
         </dl>
@@ -133,7 +133,7 @@ function NetworkFees({ execution, record }: Pick<CallParts, 'execution' | 'recor
 
 function headOf({ refund, status, creator_amount_usdc }: Execution, returned: number): string {
   if (refund === 'done') return 'Refunded';
-  if (returned > 0) return 'Paid, less the refund';
+  if (returned > 0) return 'Paid, less the award';
   // While a refund waits, the price is still in escrow.
   return creator_amount_usdc > 0 || (status === 'failed' && refund === null) ? 'Paid' : 'In escrow';
 }

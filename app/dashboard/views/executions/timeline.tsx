@@ -51,7 +51,13 @@ function answered({ status, refund }: Execution): Step[] {
     case 'running':
       return refund === 'pending'
         ? [{ name: 'The refund is on its way', state: 'active' }]
-        : [{ name: 'The agent is working', about: 'Its result is verified, then paid for.', state: 'active' }];
+        : [
+            {
+              name: 'The agent is working',
+              about: 'The creator’s signature over its result is checked, then the creator is paid.',
+              state: 'active',
+            },
+          ];
     case 'pending':
       return [{ name: 'Not started yet', state: 'active' }];
     case 'failed':
@@ -80,8 +86,8 @@ function returning({ refund }: Execution): Step {
 function paid(execution: Execution, refunded: ShownRefund | null | undefined): Step {
   const { status, completed_at: at, refund, creator_amount_usdc: creator } = execution;
   if (status !== 'failed') {
-    const about = `The result is verified, and ${formatAmount(creator)} paid to the creator.`;
-    return { name: 'Result verified and paid', at, about, state: 'done' };
+    const about = `The creator signed exactly this result; ${formatAmount(creator)} was paid to the creator.`;
+    return { name: 'Signature checked, creator paid', at, about, state: 'done' };
   }
   if (refund === null) return { name: 'Nothing was paid', at, about: 'No escrow was opened.', state: 'done' };
   if (refund === 'done')
@@ -109,7 +115,7 @@ function disputed(dispute: DisputeSummary): Step[] {
   }
   const { outcome, amount_to_caller_usdc: amount } = dispute;
   const isKnown = outcome === 'upheld' && amount !== null;
-  const about = isKnown ? `${formatAmount(amount)} refunded to you.` : undefined;
+  const about = isKnown ? `${formatAmount(amount)} awarded to you.` : undefined;
   const tone = outcome === 'upheld' ? 'good' : 'plain';
   return [
     opened,

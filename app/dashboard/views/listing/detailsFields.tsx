@@ -1,8 +1,8 @@
 /** An agent's description for callers, and the tags to find it by. */
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { AgentMetadata, isStandardTag, MAX_CUSTOM_TAGS, STANDARD_TAGS } from '../../../sdk/wire/metadata.ts';
+import { limited } from '../../parts/limited.ts';
 import { Badge, Button, CrossIcon, cx, Field, Input, TextArea } from '../../parts/ui.tsx';
-import { formatCount } from '../../parts/values.tsx';
 import type { Draft, DraftErrors } from './draft.ts';
 import { PictureField } from './pictureField.tsx';
 
@@ -18,20 +18,6 @@ const MAX_STANDARD_TAGS = 5;
 const NAME_LENGTH = 64;
 const TAGLINE_LENGTH = 140;
 const DESCRIPTION_LENGTH = 8_000;
-
-/**
- * The hint with a counter, and a fault as soon as the text is too long. The text is never cut, because a cut one would
- * get another fault.
- */
-function limited(text: string, most: number, hint: string, error: string | undefined) {
-  const isLong = text.length > most;
-  return {
-    hint: `${hint} ${formatCount(text.length)} of ${formatCount(most)} characters.`,
-    error: isLong
-      ? `Too long by ${formatCount(text.length - most)}: at most ${formatCount(most)} characters.`
-      : (error ?? null),
-  };
-}
 
 interface DetailsProps extends FieldsProps {
   agentId: string | undefined;

@@ -88,8 +88,7 @@ function Words({ dispute, isNamed }: { dispute: DisputeSummary; isNamed: boolean
   return (
     <>
       {isNamed && <span className="font-medium">{agent_name ?? shorten(agent_id)}: </span>}
-      {isNamed ? 'a' : 'A'} call for {formatAmount(price_usdc)} is disputed.{' '}
-      <MostAtStake dispute={dispute} whose="its" />{' '}
+      {isNamed ? 'a' : 'A'} call for {formatAmount(price_usdc)} is disputed. <MostAtStake dispute={dispute} />{' '}
       {reply === null && <strong className="font-semibold">Reply now. </strong>}
       The admin can decide at any time, and should by <Time at={answer_due_at} />.
     </>

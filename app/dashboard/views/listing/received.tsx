@@ -2,10 +2,12 @@
 import { queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { MarketplaceError } from '../../../sdk/client/error.ts';
+import { EXECUTION_ID } from '../../../sdk/wire/choices.ts';
 import type { ReceivedCall, ReceivedCallContent } from '../../../sdk/wire/procedures.ts';
 import { SaveButton } from '../../parts/saveButton.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Button, buttonStyle, Checkbox, cx, Empty, Facts, Skeleton } from '../../parts/ui.tsx';
+import { Button, buttonStyle, Checkbox, cx, Empty, Facts, Input, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatAmount, formatDuration, Id, shorten, Time, zoneAt } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { outcomeOfReceived } from '../executions/outcome.ts';
@@ -26,6 +28,8 @@ interface ReceivedProps {
   /** Only failed calls. */
   failed: boolean;
   onFailed(failed: boolean): void;
+  /** Shows the call with this id. */
+  onFind(executionId: string): void;
 }
 
 export function Received({ only, ...props }: ReceivedProps) {
@@ -35,6 +39,7 @@ export function Received({ only, ...props }: ReceivedProps) {
 /** One call, opened, with the way to all others. */
 function OneCall({ agentId, executionId }: { agentId: string; executionId: string }) {
   const { data, error, refetch } = useQuery(contentQuery(executionId));
+  const isUnknown = error instanceof MarketplaceError && error.code === 'execution_not_found';
   return (
     <section className="grid gap-4" aria-label="Calls">
       <h2 className="sr-only">Calls</h2>
@@ -43,14 +48,35 @@ function OneCall({ agentId, executionId }: { agentId: string; executionId: strin
           Show all calls
         </Link>
       </div>
-      {error && !data && <Trouble error={error} what="The call" onRetry={refetch} />}
+      {isUnknown && <Empty title="None of your agents received an ended call with this ID" />}
+      {error && !data && !isUnknown && <Trouble error={error} what="The call" onRetry={refetch} />}
       {!data && !error && <Skeleton className="h-64" />}
       {data && <Table calls={[data.call]} isOpen />}
     </section>
   );
 }
 
-function Calls({ agentId, failed, onFailed }: Omit<ReceivedProps, 'only'>) {
+/** Finds as soon as the id is whole, for example pasted. */
+function Find({ onFind }: Pick<ReceivedProps, 'onFind'>) {
+  const [text, setText] = useState('');
+  return (
+    <Input
+      type="search"
+      label={<span className="sr-only">Find by call ID</span>}
+      placeholder="Find by call ID"
+      spellCheck={false}
+      value={text}
+      error={text === '' ? null : 'Enter the full ID of a call.'}
+      onChange={({ target }) => {
+        setText(target.value);
+        const id = target.value.trim();
+        if (EXECUTION_ID.test(id)) onFind(id);
+      }}
+    />
+  );
+}
+
+function Calls({ agentId, failed, onFailed, onFind }: Omit<ReceivedProps, 'only'>) {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey: ['listings', 'calls', agentId, failed],
     queryFn: ({ pageParam }) =>
@@ -63,11 +89,15 @@ function Calls({ agentId, failed, onFailed }: Omit<ReceivedProps, 'only'>) {
   return (
     <section className="grid gap-4" aria-label="Calls">
       <h2 className="sr-only">Calls</h2>
-      <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
+      <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 lg:flex-nowrap">
         <p className="max-w-2xl text-sm text-faint">
           Ended calls, newest first. A caller can delete the request and the answer; the payment stays.
         </p>
-        <div className="flex flex-wrap items-center gap-x-5 gap-y-3">
+        <div className="flex flex-wrap items-center gap-x-5 gap-y-3 lg:shrink-0">
+          {/* The label takes no line. */}
+          <div className="-mt-1.5 max-sm:w-full">
+            <Find onFind={onFind} />
+          </div>
           <Checkbox label="Only failed calls" checked={failed} onChange={({ target }) => onFailed(target.checked)} />
           <SaveButton
             disabled={!calls?.length}

@@ -53,6 +53,12 @@ export const besidesText = (cost: WalletCost | undefined): string =>
     ? `${feesText(cost)} of network fees, and ${formatLamports(depositOf(cost))} that comes back, the last of it about ${formatSpan(cost.recordSeconds)} after the call`
     : 'network fees, and a deposit that comes back';
 
+/** What a call with a key costs besides its price. */
+export const keyFees = (isSponsored: boolean): string =>
+  isSponsored
+    ? 'With an API key a call needs no SOL: the marketplace pays the network fees.'
+    : 'With an API key, your gas balance pays the network fees, about 0.00001 SOL: it is SOL that you set aside when you create the key.';
+
 export const isApiKey = (text: string): boolean => /^crtx_(live|test)_\S+$/.test(text.trim());
 
 /** The key that was typed, once typing pauses: its name, and what it may spend now. */

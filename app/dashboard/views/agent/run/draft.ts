@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
+import { faultOfLength } from '../../../parts/limited.ts';
 import { exampleQuery } from '../example.tsx';
 import { isApiKey, type Payer } from './cost.ts';
 import { isFilled, type Kept } from './kept.ts';
@@ -11,6 +12,8 @@ export type Draft = ReturnType<typeof useDraft>;
 type Input = Pick<Kept, 'task' | 'parameters'>;
 
 export const EMPTY: Input = { task: '', parameters: {} };
+
+const TASK_LENGTH = 100_000;
 
 /** Stays while a run is shown. */
 export function useDraft(agent: AgentFull, kept: Kept | null) {
@@ -30,7 +33,7 @@ export function useDraft(agent: AgentFull, kept: Kept | null) {
   const seconds = timeout.trim() === '' ? null : Number(timeout);
   const inputs: Inputs = { task, parameters: withoutEmpty(parameters), timeoutSeconds: seconds };
   const errors = {
-    task: task.trim() === '' ? 'Enter a task for the agent.' : null,
+    task: task.trim() === '' ? 'Enter a task for the agent.' : faultOfLength(task, TASK_LENGTH),
     timeout: isTimeout(seconds, agent)
       ? null
       : `A whole number of seconds, ${agent.min_timeout_seconds} to ${agent.timeout_seconds}.`,
