@@ -2,7 +2,8 @@
 import { Dialog as Primitive } from 'radix-ui';
 import { type ReactNode, useRef } from 'react';
 import { focusContent } from './focus.ts';
-import { Button, buttonStyle, CrossIcon, cx, Note } from './ui.tsx';
+import { CrossIcon } from './icons.tsx';
+import { Button, buttonStyle, cx, Note } from './ui.tsx';
 
 /** The first of these gets the focus, else the first button. A choice between fields is none of them. */
 const FIELDS =

@@ -4,9 +4,10 @@ import { Link, useLocation } from '@tanstack/react-router';
 import { type FocusEvent, type ToggleEvent, useRef } from 'react';
 import { caseQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
+import { CrossIcon } from './icons.tsx';
 import { ADMIN, isReloaded, OWN_PLACES, type Place, placesOf, TERMS } from './places.ts';
 import { ThemeButton } from './theme.tsx';
-import { buttonStyle, CrossIcon, cx } from './ui.tsx';
+import { buttonStyle, cx } from './ui.tsx';
 import { WaitingAt } from './waiting.tsx';
 
 export function Navigation() {

@@ -12,10 +12,11 @@ import { useShared } from '../wallet/wallets.ts';
 import { ForTests } from './badges.tsx';
 import { useOpener } from './dialog.tsx';
 import { foundQuery, includes } from './found.ts';
+import { CrossIcon, SearchIcon } from './icons.tsx';
 import { keepPasted, readPasted } from './pasted.ts';
 import { ADMIN, isReloaded, OWN_PLACES, PLACES, type Place, TERMS } from './places.ts';
 import { isForTests } from './testTag.ts';
-import { buttonStyle, CrossIcon, cx, SearchIcon } from './ui.tsx';
+import { buttonStyle, cx } from './ui.tsx';
 import { formatAmount, shorten, zoneAt } from './values.tsx';
 
 const NOTHING = { agents: [], calls: [], keyed: [] };

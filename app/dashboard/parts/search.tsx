@@ -1,6 +1,7 @@
 /** Opens the search over agents, calls and pages: by its button, or by Ctrl-K (on a Mac, Cmd-K). */
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { cx, SearchIcon, Spinner } from './ui.tsx';
+import { SearchIcon } from './icons.tsx';
+import { cx, Spinner } from './ui.tsx';
 
 const load = () => import('./palette.tsx');
 const Palette = lazy(load);

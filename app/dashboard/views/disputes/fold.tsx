@@ -1,7 +1,7 @@
 /** A part of a dispute that is folded until somebody needs it, with its gist beside its title. */
 import type { ReactNode } from 'react';
+import { Chevron } from '../../parts/icons.tsx';
 import { Mark } from '../../parts/mark.tsx';
-import { Chevron } from '../../parts/ui.tsx';
 
 interface FoldProps {
   title: string;

@@ -1,7 +1,8 @@
 /** What is at stake in a dispute: for each possible outcome, what caller and creator get or lose, and what happens to the agent. */
 import type { ReactNode } from 'react';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
-import { Chevron, cx } from '../../parts/ui.tsx';
+import { Chevron } from '../../parts/icons.tsx';
+import { cx } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { EXCESS } from './excess.ts';
 import { awardPayment, depositReturn } from './payouts.ts';

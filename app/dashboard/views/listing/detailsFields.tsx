@@ -1,8 +1,9 @@
 /** An agent's description for callers, and the tags to find it by. */
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import { AgentMetadata, isStandardTag, MAX_CUSTOM_TAGS, STANDARD_TAGS } from '../../../sdk/wire/metadata.ts';
+import { CrossIcon } from '../../parts/icons.tsx';
 import { limited } from '../../parts/limited.ts';
-import { Badge, Button, CrossIcon, cx, Field, Input, TextArea } from '../../parts/ui.tsx';
+import { Badge, Button, cx, Field, Input, TextArea } from '../../parts/ui.tsx';
 import type { Draft, DraftErrors } from './draft.ts';
 import { PictureField } from './pictureField.tsx';
 

@@ -1,8 +1,9 @@
 /** A verification for people: the verdict with what failed, the purchase, then each check with everything that it compared. */
 import { useQuery } from '@tanstack/react-query';
 import type { Check, CheckName, Comparison, ExecutionFacts } from '../../../sdk/receipt/verify.ts';
+import { Chevron } from '../../parts/icons.tsx';
 import { Mark } from '../../parts/mark.tsx';
-import { Button, Chevron, cx, Note, Skeleton } from '../../parts/ui.tsx';
+import { Button, cx, Note, Skeleton } from '../../parts/ui.tsx';
 import { asSentence, formatList, saveFile } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { Bought, When } from './bought.tsx';

@@ -56,7 +56,7 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
       </dl>
       {isByWallet ? (
         <details key={String(isFree)} open={!isFree} className="text-sm">
-          <summary className="mb-2 min-h-10 text-faint">{solText(wallet.data, isFree, isUnread)}</summary>
+          <summary className="mb-2 min-h-10 text-faint">{solText(wallet.data, isUnread)}</summary>
           {sol}
         </details>
       ) : (
@@ -86,10 +86,10 @@ function Row({ name, about, className, children }: RowProps) {
 }
 
 /** What a wallet pays besides the price, rounded: the rows below are exact. */
-function solText(cost: WalletCost | undefined, isFree: boolean, isUnread: boolean): string {
+function solText(cost: WalletCost | undefined, isUnread: boolean): string {
   if (!cost) return isUnread ? 'and SOL: the amount could not be read' : 'and SOL: reading the amount …';
   const spent = `and about ${formatShortSol(spendOf(cost), { up: true })}`;
-  return `${spent}, ${isFree ? 'nearly all of which' : `of which ${formatShortSol(depositOf(cost))}`} comes back`;
+  return `${spent}, nearly all of which comes back`;
 }
 
 /** The button for a shared test wallet, whose visitor pays nothing. */
