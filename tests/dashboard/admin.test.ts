@@ -78,7 +78,7 @@ describe('the admin', function () {
       await page.getByText('New calls by x402 are refused').waitFor();
       const failed = page.getByText('2 of 8 calls since 28 Nov failed: csv-analyst and 3 more', { exact: true });
       await failed.locator(`a[href="/agents/${agent_id}"]`).waitFor();
-      await page.getByText('10 paid, 1 refunded; 3 for tests', { exact: true }).waitFor();
+      await page.getByText('10 paid, 1 refunded; 3 of them for tests', { exact: true }).waitFor();
       await page.getByText('The SOL of the relay lasts 3 hours', { exact: true }).waitFor();
       await page.getByText('The Solana node 2:other does not answer', { exact: true }).waitFor();
       await fact('Solana nodes').getByText('1 of 2 in use', { exact: true }).waitFor();

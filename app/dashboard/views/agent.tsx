@@ -78,7 +78,7 @@ function Loaded({ agent }: { agent: AgentFull }) {
         about={<About agent={agent} />}
       >
         <div className="grid gap-1">
-          <div className="flex min-h-10 flex-wrap items-center gap-4">
+          <div className="flex min-h-10 flex-wrap items-center gap-4 sm:justify-end">
             <p className="text-sm text-faint">
               <span className="text-xl font-semibold text-ink tabular-nums">
                 {withUnit(formatAmount(agent.price_per_call_usdc))}

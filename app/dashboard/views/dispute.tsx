@@ -226,8 +226,9 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             )}
           </Fold>
           {mayReply && <AtStake dispute={dispute} reader={reader} />}
+          {reader === 'creator' && isOpen && <Promised dispute={dispute} />}
           {mayReply && replies}
-          {reader === 'admin' && isOpen && <Promised dispute={dispute} />}
+          {reader === 'admin' && isOpen && <Promised dispute={dispute} isOpen />}
           <Verified found={found} isCreator={reader === 'creator'} />
           {found.others && <Others others={found.others} caller={dispute.caller} />}
         </div>

@@ -938,7 +938,7 @@ export interface components {
             failing_since: string | null;
             /** @description When it was disabled; null if it is enabled. */
             disabled_at: string | null;
-            /** @description `wallet`: you disabled it. `failures`: this service disabled it after three days without a success. */
+            /** @description `wallet`: you disabled it. `failures`: this service disabled it after three days in which each attempt failed. */
             disabled_by: ("wallet" | "failures") | null;
             /** @description Until this time, each request is also signed with the secret before the last rotation; null if there is none. */
             old_secret_until: string | null;

@@ -5,6 +5,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { DISPUTE_OUTCOMES, type DisputeOutcome } from '../../../sdk/wire/choices.ts';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { formatterOf } from '../../parts/amount.ts';
+import { FindCall } from '../../parts/findCall.tsx';
 import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
 import { AtRight, Cell } from '../../parts/table.tsx';
@@ -37,7 +38,7 @@ export function DisputesTab() {
   const price = formatterOf(query.data?.disputes.map(({ price_usdc }) => price_usdc) ?? []);
   return (
     <div className="grid gap-5">
-      <div className="w-full sm:w-56">
+      <div className="grid items-end gap-3 sm:grid-cols-[14rem_20rem]">
         <Select
           label="Show"
           value={outcome ?? ''}
@@ -54,6 +55,9 @@ export function DisputesTab() {
             </option>
           ))}
         </Select>
+        <FindCall
+          onFind={(executionId) => void navigate({ to: '/admin/disputes/$executionId', params: { executionId } })}
+        />
       </div>
       <PagedTable
         label="Disputes"

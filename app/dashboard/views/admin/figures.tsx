@@ -32,7 +32,7 @@ export function Figures({ state }: { state: OperationState }) {
       <Figure
         label={`Calls ended since ${dayOf(latest)} (UTC)`}
         value={formatCount(endedOf(latest))}
-        about={`${formatCount(latest.paid)} paid, ${formatCount(latest.refunded)} refunded${latest.for_tests > 0 ? `; ${formatCount(latest.for_tests)} for tests` : ''}`}
+        about={`${formatCount(latest.paid)} paid, ${formatCount(latest.refunded)} refunded${latest.for_tests > 0 ? `; ${formatCount(latest.for_tests)} of them for tests` : ''}`}
       />
       <Figure
         label="Listed agents"

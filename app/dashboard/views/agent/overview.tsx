@@ -183,8 +183,8 @@ function Terms({ agent, className }: { agent: AgentFull; className: string }) {
           [
             'Price',
             <span key="price">
-              {price} a call. {USDC_WORDS} {config && keyFees(config.is_sponsored)} From a wallet also{' '}
-              {besidesText(cost)}. <NewToThis />
+              {price} a call. {USDC_WORDS} From a wallet also {besidesText(cost)}.{' '}
+              {config && keyFees(config.is_sponsored)} <NewToThis />
             </span>,
           ],
           ['Timeout', timeouts(agent)],

@@ -31,7 +31,7 @@ export function snippetsOf(input: SnippetInput): Program[] {
     {
       name: 'TypeScript',
       needs: 'Needs Node 20 or newer, and no package of ours: npx downloads tsx.',
-      others: ['bun call.mts', 'deno run --allow-net --allow-env call.mts'],
+      others: ['deno run --allow-net --allow-env call.mts', 'bun call.mts'],
       command: 'npx tsx call.mts',
       file: 'call.mts',
       text: typescript(input),

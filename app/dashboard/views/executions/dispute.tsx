@@ -83,7 +83,7 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
           )}
           <p className="mt-1 flex flex-wrap items-center gap-x-3 text-sm text-faint">
             <span>
-              {isCaller ? 'You opened it' : 'Opened by a caller'} <Time at={dispute.opened_at} />
+              {isCaller ? 'You opened it on' : 'Opened by a caller on'} <Time at={dispute.opened_at} />
             </span>
             {listed && <CallOf dispute={dispute} reader={reader} />}
           </p>

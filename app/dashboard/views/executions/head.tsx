@@ -51,7 +51,7 @@ export function Head({ execution }: { execution: Execution }) {
               <OutcomeBadge key="outcome" call={execution} outcome={outcomeOf(execution)} />,
               <Time key="time" at={execution.initiated_at} hasSeconds />,
               <span key="id">
-                Call ID <Id value={id} />
+                Call ID <Id value={id} full />
               </span>,
             ]}
           />

@@ -68,9 +68,9 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
               lapse={stakes && `Anybody can end it ${formatSpan(stakes.lapseSeconds)} after today.`}
               isNarrow
             />
-            <p className="text-sm test:hidden">
-              Compare first: you risk {stakes ? formatLamports(stakes.bond) : 'the bond'} to get back at most{' '}
-              {formatAmount(execution.cost_usdc)}.
+            <p className="text-sm">
+              The bond{stakes && ` of ${formatLamports(stakes.bond)}`} can be worth more than the{' '}
+              {formatAmount(execution.cost_usdc)} that you can get back.
             </p>
           </section>
         </SignDialog>

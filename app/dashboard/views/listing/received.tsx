@@ -3,11 +3,11 @@ import { queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { MarketplaceError } from '../../../sdk/client/error.ts';
-import { EXECUTION_ID } from '../../../sdk/wire/choices.ts';
 import type { ReceivedCall, ReceivedCallContent } from '../../../sdk/wire/procedures.ts';
+import { FindCall } from '../../parts/findCall.tsx';
 import { SaveButton } from '../../parts/saveButton.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Button, buttonStyle, Checkbox, cx, Empty, Facts, Input, Skeleton } from '../../parts/ui.tsx';
+import { Button, buttonStyle, Checkbox, cx, Empty, Facts, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatAmount, formatDuration, Id, shorten, Time, zoneAt } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { outcomeOfReceived } from '../executions/outcome.ts';
@@ -56,26 +56,6 @@ function OneCall({ agentId, executionId }: { agentId: string; executionId: strin
   );
 }
 
-/** Finds as soon as the id is whole, for example pasted. */
-function Find({ onFind }: Pick<ReceivedProps, 'onFind'>) {
-  const [text, setText] = useState('');
-  return (
-    <Input
-      type="search"
-      label={<span className="sr-only">Find by call ID</span>}
-      placeholder="Find by call ID"
-      spellCheck={false}
-      value={text}
-      error={text === '' ? null : 'Enter the full ID of a call.'}
-      onChange={({ target }) => {
-        setText(target.value);
-        const id = target.value.trim();
-        if (EXECUTION_ID.test(id)) onFind(id);
-      }}
-    />
-  );
-}
-
 function Calls({ agentId, failed, onFailed, onFind }: Omit<ReceivedProps, 'only'>) {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey: ['listings', 'calls', agentId, failed],
@@ -96,7 +76,7 @@ function Calls({ agentId, failed, onFailed, onFind }: Omit<ReceivedProps, 'only'
         <div className="flex flex-wrap items-center gap-x-5 gap-y-3 lg:shrink-0">
           {/* The label takes no line. */}
           <div className="-mt-1.5 max-sm:w-full">
-            <Find onFind={onFind} />
+            <FindCall onFind={onFind} />
           </div>
           <Checkbox label="Only failed calls" checked={failed} onChange={({ target }) => onFailed(target.checked)} />
           <SaveButton

@@ -37,7 +37,10 @@ const UNSPONSORED = {
 };
 
 /** The agent for first calls of a network that `npm start` makes. Its id is known only once it is listed. */
-const SANDBOX = ' The code finds <a href="/?q=sandbox-echo">sandbox-echo</a>: it returns the task, for 0.01 USDC.';
+const SANDBOX =
+  '. The code finds <a href="/?q=sandbox-echo">sandbox-echo</a>: it returns the task, for 0.01 USDC. For another agent that needs only a task, set <code>AGENT</code> to the id at the top of its page, and <code>max_cost_usdc</code> to its price or more.';
+const OTHER_AGENT =
+  ' and the id of an agent that needs only a task and costs at most 0.05 USDC; the id stands at the top of its page.';
 const FIND_SANDBOX = `# The id of sandbox-echo. For another agent: AGENT= and the id at the top of its page.
 AGENT=$(curl -s "$MARKETPLACE_URL/v1/agents?q=sandbox-echo" |
   grep -o '"agent_id":"[^"]*","name":"sandbox-echo"' | cut -d'"' -f4)`;
@@ -96,7 +99,7 @@ export function createGuide(document: OpenApi, deployment: Deployment): string {
     result_hash_end: String(RESULT_HASH_OFFSET + 32),
   };
   const guide = GUIDE.replace('{{error_table}}', errorTable())
-    .replace('{{sandbox}}', isLocal ? SANDBOX : '')
+    .replace('{{sandbox}}', isLocal ? SANDBOX : OTHER_AGENT)
     .replace('{{schema_rules}}', schemaRules())
     .replace('{{examples}}', examples())
     .replace(/\{\{(\w+)\}\}/g, (_, name: string) => {

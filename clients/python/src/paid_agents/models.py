@@ -450,7 +450,7 @@ class WebhookEndpoint(Model):
     disabled_at: datetime | None
     """When it was disabled; None if it is enabled."""
     disabled_by: Literal["wallet", "failures"] | None
-    """`wallet`: you disabled it. `failures`: this service disabled it after three days without a success."""
+    """`wallet`: you disabled it. `failures`: this service disabled it after three days in which each attempt failed."""
     old_secret_until: datetime | None
     """Until this time, each request is also signed with the secret before the last rotation; None if there is none."""
     created_at: datetime

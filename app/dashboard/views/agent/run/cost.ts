@@ -2,6 +2,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { createClient } from '../../../../sdk/client/client.ts';
 import { WALLET_CALL_FEES } from '../../../../sdk/wallet/usualAmounts.ts';
+import { formatShortSol } from '../../../parts/amount.ts';
 import { pauseInTyping } from '../../../parts/typing.ts';
 import { formatLamports, formatSpan } from '../../../parts/values.tsx';
 import { BASE_URL, configQuery, queryClient } from '../../../service.ts';
@@ -47,10 +48,10 @@ export const depositOf = ({ escrowDeposit, recordDeposit }: WalletCost): bigint 
 /** What the payment takes from the wallet, lamports. */
 export const spendOf = (cost: WalletCost): bigint => cost.fees + depositOf(cost);
 
-/** What a wallet pays besides the price; without amounts until they are known. */
+/** What a wallet pays besides the price, rounded; without an amount until it is known. */
 export const besidesText = (cost: WalletCost | undefined): string =>
   cost
-    ? `${feesText(cost)} of network fees, and ${formatLamports(depositOf(cost))} that comes back, the last of it about ${formatSpan(cost.recordSeconds)} after the call`
+    ? `about ${formatShortSol(spendOf(cost), { up: true })}, nearly all of which comes back within about ${formatSpan(cost.recordSeconds)} of its end`
     : 'network fees, and a deposit that comes back';
 
 /** What a call with a key costs besides its price. */

@@ -29,7 +29,8 @@ export const EVENTS_FIELDS: Record<string, string> = {
   'WebhookEndpoint.created_at': 'When it was added.',
   failing_since: 'The first failed attempt since the last success; null unless attempts fail.',
   disabled_at: 'When it was disabled; null if it is enabled.',
-  disabled_by: '`wallet`: you disabled it. `failures`: this service disabled it after three days without a success.',
+  disabled_by:
+    '`wallet`: you disabled it. `failures`: this service disabled it after three days in which each attempt failed.',
   old_secret_until:
     'Until this time, each request is also signed with the secret before the last rotation; null if there is none.',
   'WebhookSecret.endpoint': 'The webhook endpoint.',
