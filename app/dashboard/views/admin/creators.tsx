@@ -64,7 +64,8 @@ export function CreatorsTab() {
     <div className="grid gap-5">
       <p className="max-w-2xl text-sm text-faint">
         The badge “Verified wallet” tells callers that you have checked who owns the wallet. It vouches neither for the
-        name shown nor for the answers.
+        name shown nor for the answers. The figures count all calls since the first listing, also those of agents for
+        tests.
       </p>
       <div className="grid gap-4 sm:grid-cols-[20rem_14rem]">
         <Input
