@@ -436,7 +436,11 @@ describe('the admin', function () {
         // On a phone nothing of a table is cut off.
         await page.setViewportSize(PHONE);
         const hidden = `[...document.querySelectorAll('main section:has(> table)')].map((one) => one.scrollWidth - one.clientWidth)`;
-        const shownWhole = (tables: number) => page.waitForFunction(`String(${hidden}) === '${Array(tables).fill(0)}'`);
+        const shownWhole = (tables: number) =>
+          until(
+            'all columns fit',
+            () => page.evaluate(`String(${hidden}) === '${Array(tables).fill(0)}'`) as Promise<boolean>,
+          );
         await shownWhole(2);
         await page.route('**/trpc/creators.list*', async (route) => {
           const response = await route.fetch();

@@ -125,7 +125,8 @@ describe('the creator', function () {
       // Links to a part of the terms lead to that part, also before the terms are read.
       const part = await page.getByRole('link', { name: 'Who can do what' }).getAttribute('href');
       await page.goto(part!);
-      await page.waitForFunction(`Math.abs(document.querySelector('#roles')?.getBoundingClientRect().top - 80) < 8`);
+      const atTop = `Math.abs(document.querySelector('#roles')?.getBoundingClientRect().top - 80) < 8`;
+      await until('the card is below the header', () => page.evaluate(atTop) as Promise<boolean>);
       await page.goBack();
       // The figures of the program, and the deposits that a listing has on the chain.
       expect({ ...constants }).to.include({

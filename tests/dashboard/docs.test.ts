@@ -71,7 +71,7 @@ describe('the guide of the page', function () {
       const head = page.getByRole('banner');
       await head.getByText('USDC').waitFor();
       await page.setViewportSize(PHONE);
-      await page.waitForFunction(`document.querySelector('header').offsetHeight <= ${ONE_ROW}`);
+      await until('it is one row', async () => (await head.boundingBox())!.height <= ONE_ROW);
       await page.evaluate(LONG_BALANCE);
       const button = (await head.getByRole('button', { name: 'Menu' }).boundingBox())!;
       expect(button.x + button.width).to.be.at.most(PHONE.width);
@@ -111,7 +111,7 @@ describe('the guide of the page', function () {
       await page.locator('#executeAgent').getByText("curl -s '").waitFor();
       const contents = page.getByRole('navigation', { name: 'Contents' });
       await contents.getByRole('link', { name: 'Retries' }).click();
-      await page.waitForFunction(`${TOP_OF('#retries')} < 300`);
+      await until('it has scrolled', async () => Number(await page.evaluate(TOP_OF('#retries'))) < 300);
     }));
 
   it('shows one language for all code, chosen by the keyboard and kept, and copies every block', () =>
