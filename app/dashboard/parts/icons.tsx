@@ -1,44 +1,44 @@
-/** Icons that several views use. */
+/** Icons that several views use: lines in the colour of the text. */
+import type { ReactNode } from 'react';
 import { cx } from './ui.tsx';
 
-export const SearchIcon = ({ className }: { className?: string }) => (
+export const Icon = ({ className, children }: { className?: string | undefined; children: ReactNode }) => (
   <svg
     viewBox="0 0 16 16"
     className={cx('size-4', className)}
     fill="none"
     stroke="currentColor"
     strokeWidth="1.5"
+    strokeLinecap="round"
+    strokeLinejoin="round"
     aria-hidden="true"
   >
-    <circle cx="7" cy="7" r="4.5" />
-    <path d="m10.5 10.5 3 3" strokeLinecap="round" />
+    {children}
   </svg>
+);
+
+export const SearchIcon = ({ className }: { className?: string }) => (
+  <Icon className={className}>
+    <circle cx="7" cy="7" r="4.5" />
+    <path d="m10.5 10.5 3 3" />
+  </Icon>
 );
 
 export const DotsIcon = () => (
-  <svg viewBox="0 0 16 16" className="size-4" fill="currentColor" aria-hidden="true">
-    <circle cx="3" cy="8" r="1.5" />
-    <circle cx="8" cy="8" r="1.5" />
-    <circle cx="13" cy="8" r="1.5" />
-  </svg>
+  <Icon>
+    <path d="M3 8h0m5 0h0m5 0h0" strokeWidth="3" />
+  </Icon>
 );
 
 export const CrossIcon = () => (
-  <svg viewBox="0 0 16 16" className="size-4" fill="none" stroke="currentColor" strokeWidth="1.5" aria-hidden="true">
-    <path d="m4 4 8 8m0-8-8 8" strokeLinecap="round" />
-  </svg>
+  <Icon>
+    <path d="m4 4 8 8m0-8-8 8" />
+  </Icon>
 );
 
 /** Points down. Callers rotate it while their part is open. */
 export const Chevron = ({ className }: { className: string }) => (
-  <svg
-    viewBox="0 0 16 16"
-    className={cx('size-4 shrink-0 text-faint transition-transform', className)}
-    fill="none"
-    stroke="currentColor"
-    strokeWidth="1.5"
-    aria-hidden="true"
-  >
-    <path d="m4 6 4 4 4-4" strokeLinecap="round" strokeLinejoin="round" />
-  </svg>
+  <Icon className={cx('shrink-0 text-faint transition-transform', className)}>
+    <path d="m4 6 4 4 4-4" />
+  </Icon>
 );

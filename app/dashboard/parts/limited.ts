@@ -1,4 +1,4 @@
-/** Fields of limited length. A text is never cut: whoever pastes a long one would not notice. */
+/** Fields of limited length. A text is never cut: a person who pastes a long one would not notice. */
 import { formatCount } from './values.tsx';
 
 /** Null if it is short enough. */

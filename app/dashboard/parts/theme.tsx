@@ -1,4 +1,5 @@
 /** Changes between light and dark colours, and keeps the choice in this browser. */
+import { Icon } from './icons.tsx';
 import { buttonStyle } from './ui.tsx';
 
 const LABEL = 'Light or dark colours';
@@ -20,17 +21,10 @@ export function ThemeButton({ hasText = false }: { hasText?: boolean }) {
       aria-label={hasText ? undefined : LABEL}
       title={hasText ? undefined : LABEL}
     >
-      <svg
-        viewBox="0 0 16 16"
-        className="size-4"
-        fill="none"
-        stroke="currentColor"
-        strokeWidth="1.5"
-        aria-hidden="true"
-      >
+      <Icon>
         <circle cx="8" cy="8" r="5.5" />
         <path d="M8 2.5a5.5 5.5 0 0 1 0 11z" fill="currentColor" />
-      </svg>
+      </Icon>
       {hasText && LABEL}
     </button>
   );

@@ -1,12 +1,12 @@
 /** What each outcome of an open dispute means for both sides and the agent. Folded, because everybody reads the case first. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { Trouble } from '../../parts/trouble.tsx';
 import { cx, Skeleton } from '../../parts/ui.tsx';
 import { Time } from '../../parts/values.tsx';
+import { TopUp } from '../listing/topUp.tsx';
 import { Fold } from './fold.tsx';
 import { callerGist, creatorGist, meanwhile, Outcomes, type Reader } from './outcomes.tsx';
 import { isPausedBy, mostToCaller, type Stakes, stakesQuery } from './stakes.ts';
@@ -40,15 +40,7 @@ export function AtStake({ dispute, reader }: AtStakeProps) {
       />
       {reader === 'creator' && stakes && canAvoidPause(stakes, parseUsdc(dispute.price_usdc)) && (
         <p className="text-sm">
-          <Link
-            to="/creator/$agentId"
-            params={{ agentId: dispute.agent_id }}
-            search={{ tab: 'settings' }}
-            className="text-accent underline underline-offset-2"
-          >
-            Top up
-          </Link>{' '}
-          before the decision, so that a small award does not pause the agent.
+          <TopUp agentId={dispute.agent_id} /> before the decision, so that a small award does not pause the agent.
         </p>
       )}
     </Fold>

@@ -13,31 +13,20 @@ interface DisputesNoteProps {
 }
 
 export function DisputesNote({ title, disputes, wordsOf, buttonOf, children }: DisputesNoteProps) {
-  const [first] = disputes;
-  // The button of the only one stands beside the title, too.
-  if (first && disputes.length === 1) {
-    return (
-      <Note tone="warn">
-        <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 sm:flex-nowrap">
-          <div className="min-w-0">
-            <p className="mb-1 font-semibold text-warn">{title}</p>
-            <p>{wordsOf(first)}</p>
-          </div>
-          {buttonOf(first)}
-        </div>
-        {children}
-      </Note>
-    );
-  }
+  const isOne = disputes.length === 1;
   return (
-    <Note tone="warn" title={title}>
+    <Note tone="warn" title={isOne ? undefined : title}>
       <ul className="grid gap-3">
         {disputes.map((dispute) => (
           <li
             key={dispute.execution_id}
             className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 sm:flex-nowrap"
           >
-            <p className="min-w-0">{wordsOf(dispute)}</p>
+            <div className="min-w-0">
+              {/* The button of the only one stands beside the title, too. */}
+              {isOne && <p className="mb-1 font-semibold text-warn">{title}</p>}
+              <p>{wordsOf(dispute)}</p>
+            </div>
             {buttonOf(dispute)}
           </li>
         ))}

@@ -1,9 +1,9 @@
 /** For its creator: the most of an agent's collateral that a dispute can take. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { formatAmount } from '../../parts/values.tsx';
+import { TopUp } from '../listing/topUp.tsx';
 import { isPausedBy, mostSlashed, stakesQuery } from './stakes.ts';
 
 interface MostAtStakeProps {
@@ -29,15 +29,7 @@ export function MostAtStake({ dispute, isNamed = true }: MostAtStakeProps) {
       {stakes.required !== null && (
         <>
           {' '}
-          <Link
-            to="/creator/$agentId"
-            params={{ agentId: dispute.agent_id }}
-            search={{ tab: 'settings' }}
-            className="text-accent underline underline-offset-2"
-          >
-            Top up
-          </Link>
-          .
+          <TopUp agentId={dispute.agent_id} />.
         </>
       )}
     </>

@@ -1,6 +1,5 @@
 /** A creator's actions besides editing: pause, resume, top up, delist, and get the collateral back. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
@@ -12,6 +11,7 @@ import { formatAmount, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { tierOf } from './draft.ts';
 import { heldCollateral, isAtMinimum, missingCollateral, recommendedDeposit } from './own.ts';
+import { TopUp } from './topUp.tsx';
 
 interface ActionProps {
   listing: OwnListing;
@@ -79,15 +79,7 @@ export function AtMinimum({ listing }: ActionProps) {
   if (listing.status !== 'active' || !isAtMinimum(listing, config)) return null;
   return (
     <span className={cx('text-sm', listing.open_disputes > 0 && 'text-warn')}>
-      The minimum for its price: any award pauses the agent.{' '}
-      <Link
-        to="/creator/$agentId"
-        params={{ agentId: listing.agent_id }}
-        search={{ tab: 'settings' }}
-        className="text-accent underline underline-offset-2"
-      >
-        Top up
-      </Link>
+      The minimum for its price: any award pauses the agent. <TopUp agentId={listing.agent_id} />
     </span>
   );
 }
