@@ -276,7 +276,8 @@ describe('agents', function () {
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       const before = await site.visitor.balances();
       await page.goto(`${pathOf('sandbox-echo')}?tab=run`);
-      // What it costs is shown before it is paid.
+      // What it costs is shown before it is paid; folded once the shared test wallet is connected.
+      await page.getByRole('heading', { name: 'You pay nothing' }).waitFor();
       await page.getByText('and about 0.0037 SOL, nearly all of which comes back').click();
       await page.getByText('about 0.000015 SOL', { exact: true }).waitFor();
       await page.getByText('0.00148844 SOL comes back when the call ends, the rest about 1 hour later.').waitFor();

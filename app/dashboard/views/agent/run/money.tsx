@@ -55,7 +55,7 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
         </Row>
       </dl>
       {isByWallet ? (
-        <details key={String(isFree)} open={!isFree} className="text-sm">
+        <details open={!isFree} className="text-sm">
           <summary className="mb-2 min-h-10 text-faint">{solText(wallet.data, isUnread)}</summary>
           {sol}
         </details>
