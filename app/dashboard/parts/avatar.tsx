@@ -10,9 +10,15 @@ interface AvatarProps {
   className?: string;
 }
 
-/** The colour's lightness has a contrast of 3 or more on both themes' backgrounds, for every hue. */
+/**
+ * The colour's lightness has a contrast of 3 or more on both themes' backgrounds, for every hue. Hues are those from
+ * teal by blue to pink, which go with the page's own.
+ */
 const drawn = (address: string): string =>
-  minidenticon(address).replace(/fill="hsl\(([\d.]+)[^"]*"/, 'shape-rendering="crispEdges" fill="oklch(0.58 0.13 $1)"');
+  minidenticon(address).replace(
+    /fill="hsl\(([\d.]+)[^"]*"/,
+    (_, hue: string) => `shape-rendering="crispEdges" fill="oklch(0.58 0.13 ${190 + Number(hue) * 0.45})"`,
+  );
 
 export function Avatar({ address, picture, className }: AvatarProps) {
   const made = useMemo(() => `data:image/svg+xml,${encodeURIComponent(drawn(address))}`, [address]);

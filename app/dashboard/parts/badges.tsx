@@ -72,7 +72,7 @@ export function Health({ agent }: { agent: AgentSummary | undefined }) {
 export function ForTests() {
   return (
     <Badge
-      tone="warn"
+      tone="test"
       className="whitespace-nowrap"
       title="It helps to test a program that calls agents, and may fail on purpose"
     >
@@ -84,7 +84,7 @@ export function ForTests() {
 /** Beside what spends or holds money, on every network but mainnet. Hidden by the document's style on mainnet. */
 export function TestMark() {
   return (
-    <Badge tone="warn" className="hidden test:inline-flex" title="Test network: USDC and SOL here have no value">
+    <Badge tone="test" className="hidden test:inline-flex" title="Test network: USDC and SOL here have no value">
       TEST
     </Badge>
   );
@@ -95,8 +95,8 @@ export function SpendButton({ children, ...rest }: ComponentProps<typeof Button>
   return (
     <Button kind="primary" {...rest}>
       {children}
-      <span aria-hidden="true" className="hidden test:flex">
-        <TestMark />
+      <span aria-hidden="true" className="hidden rounded-md bg-current/15 px-1.5 py-0.5 text-xs test:inline">
+        <span className="text-white">TEST</span>
       </span>
     </Button>
   );

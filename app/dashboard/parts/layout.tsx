@@ -20,7 +20,7 @@ export function Layout() {
       <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-60 focus:bg-raised focus:p-3">
         Skip to the content
       </a>
-      <p className="hidden bg-warn-soft px-4 py-1.5 text-center text-sm text-warn max-sm:text-xs test:block print:hidden">
+      <p className="hidden bg-test-soft px-4 py-1.5 text-center text-sm text-test max-sm:text-xs test:block print:hidden">
         <strong>Test network.</strong> USDC and SOL here have no value.
       </p>
       <header className="sticky top-0 z-30 print:hidden [@media(max-height:30rem)]:static border-b border-line bg-paper">

@@ -9,7 +9,8 @@ const SELECTED =
 export const TAB = `inline-flex min-h-10 shrink-0 items-center gap-1.5 rounded-t-lg border-b-2 border-transparent px-2 max-[380px]:px-1.5 text-sm sm:px-3 font-medium whitespace-nowrap text-faint hover:text-ink disabled:cursor-not-allowed disabled:hover:text-faint ${SELECTED}`;
 
 /** The look of a few choices, of which one is taken. */
-export const SEGMENTS = 'flex w-fit max-w-full flex-wrap gap-1 rounded-lg bg-sunken p-1';
+export const SEGMENTS =
+  'flex w-fit max-w-full min-w-0 gap-1 overflow-x-auto rounded-lg bg-sunken p-1 [scrollbar-width:none] data-[more~=left]:mask-l-from-85% data-[more~=right]:mask-r-from-85%';
 export const SEGMENT =
   'min-h-8 shrink-0 rounded-md px-3 text-sm whitespace-nowrap text-faint hover:text-ink data-[state=active]:bg-chosen data-[state=active]:font-medium data-[state=active]:text-ink aria-pressed:bg-chosen aria-pressed:font-medium aria-pressed:text-ink';
 

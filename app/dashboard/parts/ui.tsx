@@ -6,9 +6,9 @@ export function cx(...names: (string | false | null | undefined)[]): string {
 }
 
 const BUTTONS = {
-  primary: 'border-transparent bg-accent text-on-accent hover:opacity-90',
+  primary: 'border-transparent bg-fill text-white hover:opacity-90',
   // With its own colour: inside a grey text it looked disabled.
-  plain: 'border-line bg-raised text-ink hover:bg-sunken',
+  plain: 'border-strong/45 bg-raised text-ink hover:bg-sunken',
   quiet: 'border-transparent hover:bg-sunken',
   danger: 'bg-bad-soft text-bad border-bad/30 hover:border-bad',
 };
@@ -85,6 +85,7 @@ const TONES = {
   good: 'bg-good-soft text-good',
   bad: 'bg-bad-soft text-bad',
   warn: 'bg-warn-soft text-warn',
+  test: 'bg-test-soft text-test',
 };
 
 export type Tone = keyof typeof TONES;

@@ -189,7 +189,7 @@ function Row({ listing, agent }: { listing: OwnListing; agent: AgentSummary | un
     count === 0 ? (
       '0'
     ) : (
-      <Link {...to} search={search} className="relative z-1 underline underline-offset-2 hover:text-accent">
+      <Link {...to} search={search} className="relative z-1 text-accent underline-offset-4 hover:underline">
         {formatCount(count)}
       </Link>
     );

@@ -115,7 +115,7 @@ function Presets({ range, onChange }: { range: DayRange; onChange(range: DayRang
 /** A number of calls, with a link to them. */
 function Calls({ search, children }: { search: ExecutionsSearch; children: ReactNode }) {
   return (
-    <Link to="/executions" search={search} className="underline underline-offset-2 hover:text-accent">
+    <Link to="/executions" search={search} className="text-accent underline-offset-4 hover:underline">
       {children}
     </Link>
   );

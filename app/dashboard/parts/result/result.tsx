@@ -55,7 +55,7 @@ export default function Result({ text, name, isExact = false }: ResultProps) {
   return (
     <Tabs.Root value={form} onValueChange={(value) => setForm(value as Form)}>
       <div className="mb-3 flex flex-wrap items-center justify-between gap-2 print:hidden">
-        <Tabs.List aria-label="Form of the result" className={forms.length > 1 ? SEGMENTS : 'flex'}>
+        <Tabs.List aria-label="Form of the result" className={forms.length > 1 ? SEGMENTS : 'sr-only'}>
           {forms.map((one) => (
             <Tabs.Trigger key={one} value={one} className={SEGMENT}>
               {forms.length === 1 ? 'Text' : NAMES[one]}

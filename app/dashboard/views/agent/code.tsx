@@ -2,14 +2,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
-import { Fragment, type ReactNode } from 'react';
+import { Fragment, type ReactNode, useRef } from 'react';
 import { FIRST_GAS } from '../../../sdk/wallet/usualAmounts.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { ConnectButton } from '../../parts/connect.tsx';
 import { NewToThis } from '../../parts/explained.tsx';
 import { GetUsdc, GetWallet } from '../../parts/getWallet.tsx';
-import { SEGMENT, SEGMENTS } from '../../parts/tabRow.ts';
+import { SEGMENT, SEGMENTS, useSelectedTab } from '../../parts/tabRow.ts';
 import { cx, Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatAmount } from '../../parts/values.tsx';
 import { BASE_URL, configQuery, developmentWalletsPath } from '../../service.ts';
@@ -37,6 +37,8 @@ const MOST_CHARACTERS = 1_000;
 
 export default function CodeTab({ agent }: { agent: AgentFull }) {
   const { data: example, isPending } = useQuery(exampleQuery(agent.agent_id));
+  const list = useRef<HTMLDivElement>(null);
+  useSelectedTab(list, String(isPending));
   if (isPending) return <Skeleton className="h-96" />;
   const sent = example && { task: example.task, parameters: example.parameters };
   const isShort = sent && JSON.stringify(sent).length <= MOST_CHARACTERS;
@@ -57,7 +59,7 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
     <>
       {/* Values become parts of ids, which have no spaces. */}
       <Tabs.Root defaultValue="0">
-        <Tabs.List aria-label="Ways to call it" className={cx(SEGMENTS, 'mb-5')}>
+        <Tabs.List ref={list} aria-label="Ways to call it" className={cx(SEGMENTS, 'mb-5')}>
           {tabs.map(([name], index) => (
             <Tabs.Trigger key={name} value={String(index)} className={SEGMENT}>
               {name}

@@ -98,7 +98,7 @@ function Payer({ execution }: { execution: Execution }) {
   const name = payerOf(execution);
   if (execution.key_id === null) return name;
   return (
-    <Link to="/keys" hash={execution.key_id} className="underline underline-offset-2 hover:text-accent">
+    <Link to="/keys" hash={execution.key_id} className="text-accent underline underline-offset-2">
       {name}
     </Link>
   );

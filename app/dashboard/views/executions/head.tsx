@@ -33,11 +33,7 @@ export function Head({ execution }: { execution: Execution }) {
       <PageHead
         title={
           <>
-            <Link
-              to="/agents/$agentId"
-              params={{ agentId: agent_id }}
-              className="underline decoration-line underline-offset-4 hover:decoration-current"
-            >
+            <Link to="/agents/$agentId" params={{ agentId: agent_id }} className="underline-offset-4 hover:underline">
               {agent_name ?? shorten(agent_id)}
             </Link>{' '}
             {execution.task !== null && (

@@ -58,7 +58,10 @@ function endOf({ status, refund, dispute, refunded_usdc: refunded }: Ended, read
     case 'disputed':
       return outcomeOfDispute(dispute?.outcome ?? 'open', reader);
     case 'failed':
-      return { words: WAITS[refund ?? 'none'] ?? refundedWords(refunded), tone: refund === 'done' ? 'warn' : 'bad' };
+      return {
+        words: WAITS[refund ?? 'none'] ?? refundedWords(refunded),
+        tone: refund === 'done' && reader === 'caller' ? 'plain' : 'bad',
+      };
   }
 }
 

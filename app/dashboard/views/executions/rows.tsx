@@ -119,7 +119,7 @@ export function OutcomeBadge({ call: { execution_id: executionId, dispute }, out
           to="/disputes/$executionId"
           params={{ executionId }}
           aria-label={`${words}: read the dispute`}
-          className="relative z-1 -my-0.5 py-1 underline underline-offset-2"
+          className="relative z-1 -my-0.5 py-1 underline-offset-2 hover:underline"
         >
           {words}
         </Link>

@@ -39,7 +39,7 @@ export function Steps({ titles, current, isDone, isLeft, onGo }: StepsProps) {
                     'grid shrink-0 place-items-center text-xs tabular-nums max-lg:w-full max-lg:rounded-full',
                     'lg:size-6 lg:rounded-full',
                     state === 'done'
-                      ? 'bg-accent text-on-accent'
+                      ? 'bg-fill text-white'
                       : state === 'not complete'
                         ? 'bg-warn-soft text-warn max-lg:bg-warn'
                         : isHere

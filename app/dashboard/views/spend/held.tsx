@@ -80,7 +80,7 @@ export function HeldSol({ wallet }: { wallet: string }) {
           {rows.map(({ what, to, amount, back }) => (
             <tr key={what}>
               <td className="font-medium">
-                <Link to={to} className="underline underline-offset-2 hover:text-accent">
+                <Link to={to} className="text-accent underline underline-offset-2">
                   {what}
                 </Link>
               </td>

@@ -28,7 +28,7 @@ export function SpentSol({ wallet, range }: { wallet: string; range: DayRange })
       </div>
       {data ? (
         <p className="flex flex-wrap justify-between gap-x-4 rounded-xl border border-line bg-raised px-4 py-3 text-sm">
-          <Link to="/disputes" className="font-medium underline underline-offset-2 hover:text-accent">
+          <Link to="/disputes" className="font-medium text-accent underline underline-offset-2">
             Bonds lost in rejected disputes
           </Link>
           <span className="tabular-nums">
