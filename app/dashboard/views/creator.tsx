@@ -71,11 +71,11 @@ function Listings() {
   const past = listings.filter(({ status }) => status === 'delisted');
   return (
     <div className="grid gap-8">
-      <OpenDisputes />
-      <div className="grid gap-3">
-        <Figures listings={listings} />
+      <div className="grid gap-3 empty:hidden">
+        <OpenDisputes />
         <DisputeWebhook />
       </div>
+      <Figures listings={listings} />
       {isDraftKept() && <Resume />}
       {active.length > 0 && <List listings={active} agents={agents} label="Your agents" />}
       {past.length > 0 && (

@@ -27,8 +27,8 @@ export function MostAtStake({ dispute }: { dispute: DisputeSummary }) {
         ) : (
           <>
             {' '}
-            If less than {usdc(stakes.required)} is left, the agent is paused: <TopUp agentId={dispute.agent_id} />;
-            this dispute {rest === 0n ? 'cannot take' : `can take up to ${usdc(rest)} of`} what you add.
+            If less than {usdc(stakes.required)} is left, the agent is paused: <TopUp agentId={dispute.agent_id} />{' '}
+            (this dispute {rest === 0n ? 'cannot take' : `can take up to ${usdc(rest)} of`} what you add).
           </>
         ))}
     </>
