@@ -98,7 +98,7 @@ function Webhooks({ wallet }: { wallet: string }) {
             ))}
           </Table>
           <p className="mt-3 text-sm text-faint">
-            Calls that others make to your agents send no message: see “Failed since yesterday” under{' '}
+            Calls that others make to your agents send no message: see “Failed” under{' '}
             <Link to="/creator" className="text-accent underline underline-offset-2">
               Your agents
             </Link>
