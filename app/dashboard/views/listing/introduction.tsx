@@ -112,8 +112,8 @@ export function Introduction() {
           <li>Rejected: you keep everything, and get the caller’s bond.</li>
           <li>
             Upheld: the admin takes an amount from the agent’s collateral, at most {SLASH_MULTIPLE} times the price
-            {takesMinimumMostly(config) ? ': with the minimum collateral, for most prices all of it' : ''}. You keep what
-            you earned, but the call counts as failed.
+            {takesMinimumMostly(config) ? ': with the minimum collateral, for most prices all of it' : ''}. You keep
+            what you earned, but the call counts as failed.
           </li>
           <li>
             Of what is taken, the caller gets at most the price. The rest is kept for later callers of this agent, then

@@ -23,7 +23,7 @@ export function DisputeWebhook() {
         <div className="min-w-0">
           <p className="mb-1 font-semibold text-warn">Nothing tells you of a dispute while you are away</p>
           <p>
-            A dispute can take {SLASH_MULTIPLE} times the price of a call, and you can reply only until the admin
+            A dispute can take up to {SLASH_MULTIPLE} times the price of a call, and you can reply only until the admin
             decides.
           </p>
         </div>
