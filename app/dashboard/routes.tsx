@@ -45,7 +45,13 @@ const routes = [
   createRoute({ getParentRoute: () => root, path: '/terms', component: view(() => import('./views/terms.tsx')) }),
   createRoute({ getParentRoute: () => root, path: '/keys', component: view(() => import('./views/keys.tsx')) }),
   createRoute({ getParentRoute: () => root, path: '/connect', component: view(() => import('./views/connect.tsx')) }),
-  createRoute({ getParentRoute: () => root, path: '/webhooks', component: view(() => import('./views/webhooks.tsx')) }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/webhooks',
+    validateSearch: (search: Record<string, unknown>): { add?: 'disputes' } =>
+      search.add === 'disputes' ? { add: 'disputes' } : {},
+    component: view(() => import('./views/webhooks.tsx')),
+  }),
   createRoute({
     getParentRoute: () => root,
     path: '/executions',

@@ -481,11 +481,10 @@ describe('the creator', function () {
       await page.getByRole('tab', { name: 'Overview' }).click();
       // Twenty times the price, as far as the collateral reaches.
       const most = Math.min(1, Number(held) / 1e6).toFixed(2);
-      await page
-        .getByText(
-          `All of the agent’s collateral, ${most} USDC, is at stake, and any award pauses the agent. Top up. Reply now.`,
-        )
-        .waitFor();
+      const atStake =
+        `At most ${most} USDC of the collateral can be taken (20 × the price); the caller gets at most 0.05 USDC. ` +
+        'If less than 1.00 USDC is left, the agent is paused: Top up (this dispute cannot take what you add).';
+      await page.getByText(`${atStake} Reply now.`).waitFor();
       const own = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Your agents' });
       await own.filter({ hasText: /^Your agents\d+ disputes? without your reply$/ }).waitFor();
       expect(await own.getAttribute('aria-current')).to.equal('page');
@@ -494,9 +493,7 @@ describe('the creator', function () {
       await page.getByRole('link', { name: 'Read and reply' }).first().click();
       await page.waitForURL(`**/disputes/${executionId}`);
       await page.getByRole('region', { name: 'Evidence' }).getByText(complaint.trim()).waitFor();
-      await page
-        .getByText(`All of the agent’s collateral, ${most} USDC, is at stake, and any award pauses the agent. Top up.`)
-        .waitFor();
+      await page.getByText(atStake).waitFor();
       await page
         .getByText(`Upheld: up to ${most} USDC of the agent’s collateral is taken, and any award pauses the agent.`)
         .waitFor();

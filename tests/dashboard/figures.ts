@@ -36,7 +36,12 @@ export async function assertSameFigures(page: Page, visitor: Visitor, agentId: s
   expect(await calls.getByText('Completed', { exact: true }).count()).to.equal(0);
   await page.goto('/creator');
   const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'Shouter' }) });
-  await row.getByText('0 of 2', { exact: true }).waitFor();
+  for (const [column, value] of [
+    ['Calls', '2'],
+    ['Failed', '2'],
+    ['Earned', '0.0495 USDC'],
+  ] as const)
+    await row.locator(`td[data-column="${column}"]`).getByText(value, { exact: true }).last().waitFor();
   await page.goto(`/agents/${agentId}`);
   await page.getByText('0 of 2 delivered; 1 counts as failed, because its dispute was upheld.').waitFor();
 }

@@ -64,7 +64,7 @@ describe('the statements of a wallet', function () {
   it("are saved for a range of days, identical to the service's", () =>
     site.visit(CALLER, async (page) => {
       await page.goto('/executions');
-      await page.getByRole('button', { name: 'Download statement …' }).click();
+      await page.getByRole('button', { name: 'Download statement' }).click();
       await assertAccessibleInEveryLook(page);
       const [from, to] = [dialog(page).getByLabel('From (UTC)'), dialog(page).getByLabel('To (UTC)')];
       const last = await to.inputValue();
@@ -177,7 +177,7 @@ describe('the statements of a wallet', function () {
   it('appear for the creator on the page of its agents', () =>
     site.visit({ as: 'Demo creator A' }, async (page) => {
       await page.goto('/creator');
-      await page.getByRole('button', { name: 'Download statement …' }).click();
+      await page.getByRole('button', { name: 'Download statement' }).click();
       const { file, text } = await save(page, 'Download JSON');
       expect(file).to.match(/^statement-creator-/);
       const { role, wallet, days, total } = JSON.parse(text);
@@ -188,7 +188,7 @@ describe('the statements of a wallet', function () {
       await figures.filter({ hasText: earned }).waitFor();
       const shown = (day: { executions: number; refunded: number }) =>
         `${day.executions}${day.refunded ? ` with ${day.refunded} refunded` : ''}`;
-      const newest = `Today ${shown(today)}, yesterday ${shown(yesterday)} (UTC). `;
+      const newest = `Today ${shown(today)}, yesterday ${shown(yesterday)}. `;
       const calls = `Calls in the last 30 days${total.executions}${newest}Refunded in 30 days: ${total.refunded}. `;
       await figures.filter({ hasText: calls }).waitFor();
       expect(site.visitor.demo.agents.map(({ creator }) => creator)).to.include(wallet);

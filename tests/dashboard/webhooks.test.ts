@@ -93,13 +93,13 @@ describe('the webhooks of a wallet', function () {
     site.visit({ as: 'Demo creator A' }, async (page) => {
       await page.goto('/creator');
       await page.getByRole('link', { name: 'Add a webhook' }).click();
-      await page.getByRole('button', { name: 'Add endpoint' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('URL').fill('http://127.0.0.1:9/hook');
       await dialog.getByRole('button', { name: 'Add endpoint' }).click();
       await page.getByRole('button', { name: 'Done' }).click();
       await page.getByRole('button', { name: 'Close without it' }).click();
-      await page.getByText('All events · since').waitFor();
+      await page.getByText('dispute.opened, dispute.resolved · since').waitFor();
+      expect(new URL(page.url()).search).to.equal('');
       await page.getByRole('link', { name: 'Your agents' }).first().click();
       await page.getByText('Earned in the last 30 days').waitFor();
       await page.getByRole('link', { name: 'Add a webhook' }).waitFor({ state: 'detached' });

@@ -92,7 +92,7 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
         <MenuLine />
         <MenuGroup name="As a creator">{links([creatorPlaceOf(isCreator)])}</MenuGroup>
         <MenuLine />
-        <MenuItem onSelect={() => setStatement(true)}>Download statement …</MenuItem>
+        <MenuItem onSelect={() => setStatement(true)}>Download statement</MenuItem>
         <MenuLine />
         {isAdmin && <MenuLink place={ADMIN} />}
         <MenuLink place={TERMS} />

@@ -21,12 +21,7 @@ export function StatementButton({ as }: { as: StatementRole }) {
   if (!wallet) return null;
   return (
     <>
-      <Button onClick={() => setOpen(true)}>
-        {/* In one element, because a button sets its children apart. */}
-        <span>
-          Download<span className="max-sm:sr-only"> statement</span> …
-        </span>
-      </Button>
+      <Button onClick={() => setOpen(true)}>Download statement</Button>
       {isOpen && <StatementDialog as={as} onClose={() => setOpen(false)} />}
     </>
   );

@@ -2,7 +2,7 @@
 import { Tabs } from 'radix-ui';
 import { type ComponentProps, type ReactNode, useRef } from 'react';
 import { TAB, TAB_ROW, useSelectedTab } from './tabRow.ts';
-import { Badge, cx } from './ui.tsx';
+import { Badge } from './ui.tsx';
 
 /** The name of a tab with the number of open disputes in it. */
 export function OpenIn({ name, count }: { name: string; count: number }) {
@@ -17,9 +17,6 @@ export function OpenIn({ name, count }: { name: string; count: number }) {
   );
 }
 
-/** More tabs than these are in two columns on a phone. */
-const FITTING = 5;
-
 /** Within `Tabs.Root`; each tab has a value and a label. On a phone one row scrolls, first to the selected tab. */
 export function TabLine({
   label,
@@ -31,14 +28,7 @@ export function TabLine({
   const list = useRef<HTMLDivElement>(null);
   useSelectedTab(list);
   return (
-    <Tabs.List
-      ref={list}
-      aria-label={label}
-      className={cx(
-        TAB_ROW,
-        tabs.length > FITTING && 'max-sm:grid max-sm:grid-cols-2 max-sm:*:justify-center max-sm:*:whitespace-normal',
-      )}
-    >
+    <Tabs.List ref={list} aria-label={label} className={TAB_ROW}>
       {tabs.map(([value, name, rest]) => (
         <Tabs.Trigger key={value} {...rest} value={value} className={TAB}>
           {name}

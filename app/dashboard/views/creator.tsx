@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
 import type { AgentSummary, DailyStatement, StatementDay, StatementTotal } from '../../sdk/wire/wire.ts';
-import { Health, markOf, successOf } from '../parts/badges.tsx';
+import { Health, markOf } from '../parts/badges.tsx';
 import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { lastDays } from '../parts/range.tsx';
@@ -19,7 +19,7 @@ import { useSession } from '../wallet/session.ts';
 import { Introduction } from './listing/introduction.tsx';
 import { isDraftKept } from './listing/kept.ts';
 import { OpenDisputes } from './listing/openDisputes.tsx';
-import { heldCollateral, minimumText, ownListingsQuery, sumUsdc, takenText } from './listing/own.ts';
+import { heldCollateral, isAtMinimum, ownListingsQuery, sumUsdc, takenText } from './listing/own.ts';
 import type { ListingSearch } from './listing/search.ts';
 import { DisputeWebhook } from './webhooks/disputeWebhook.tsx';
 
@@ -32,7 +32,7 @@ export default function View() {
   const { data } = useQuery({ ...ownListingsQuery, enabled: Boolean(wallet) });
   return (
     <>
-      <PageHead title="Your agents" about="Earnings, calls and disputes of each of your agents.">
+      <PageHead title="Your agents" about="Earnings, calls and disputes of each of your agents. Days are in UTC.">
         {data && data.listings.length > 0 && (
           <>
             <StatementButton as="creator" />
@@ -71,11 +71,11 @@ function Listings() {
   const past = listings.filter(({ status }) => status === 'delisted');
   return (
     <div className="grid gap-8">
-      <OpenDisputes />
-      <div className="grid gap-3">
-        <Figures listings={listings} />
+      <div className="grid gap-3 empty:hidden">
+        <OpenDisputes />
         <DisputeWebhook />
       </div>
+      <Figures listings={listings} />
       {isDraftKept() && <Resume />}
       {active.length > 0 && <List listings={active} agents={agents} label="Your agents" />}
       {past.length > 0 && (
@@ -88,10 +88,9 @@ function Listings() {
   );
 }
 
-/** What the agents earned lately and in all, and what backs them. */
+/** What the agents earned lately, and what backs them. */
 function Figures({ listings }: { listings: readonly OwnListing[] }) {
   const { wallet } = useSession();
-  const { data: config } = useQuery(configQuery);
   const { data: month, error } = useQuery({
     queryKey: ['statement', 'creator', wallet],
     queryFn: () => request('getDailyStatement', { role: 'creator', ...lastDays() }),
@@ -99,29 +98,22 @@ function Figures({ listings }: { listings: readonly OwnListing[] }) {
   });
   const ofMonth = (value: (total: StatementTotal) => string) =>
     month ? value(month.total) : error ? '–' : <Skeleton className="h-7 w-28 sm:h-8" />;
-  const count = listings.reduce((sum, one) => sum + one.total_executions, 0);
-  const earned = sumUsdc(listings.map(({ earned_usdc }) => earned_usdc));
   return (
     <div className="grid gap-3 lg:grid-cols-3">
       <Figure
         label="Earned in the last 30 days, after the fee"
         value={ofMonth(({ earned_usdc }) => formatAmount(earned_usdc))}
-        about={`${month ? newestOf(month, ({ earned_usdc }) => formatNumber(earned_usdc)) : ''}Since the first listing: ${formatAmount(earned)}.`}
+        about={month && newestOf(month, ({ earned_usdc }) => formatNumber(earned_usdc))}
       />
       <Figure
         label="Calls in the last 30 days"
         value={ofMonth(({ executions }) => formatCount(executions))}
-        about={`${month ? `${newestOf(month, callsOf)}Refunded in 30 days: ${formatCount(month.total.refunded)}. ` : ''}Calls since the first listing: ${formatCount(count)}.`}
+        about={month && `${newestOf(month, callsOf)} Refunded in 30 days: ${formatCount(month.total.refunded)}.`}
       />
       <Figure
         label="Collateral held"
         value={formatAmount(sumUsdc(listings.map(heldCollateral)))}
-        about={[
-          takenText(sumUsdc(listings.map(({ collateral }) => collateral.slashed_usdc))),
-          minimumText(listings, config),
-        ]
-          .filter(Boolean)
-          .join(' ')}
+        about={takenText(sumUsdc(listings.map(({ collateral }) => collateral.slashed_usdc)))}
       />
     </div>
   );
@@ -129,7 +121,7 @@ function Figures({ listings }: { listings: readonly OwnListing[] }) {
 
 /** A figure of the last two days. */
 const newestOf = ({ days }: DailyStatement, value: (day: StatementDay) => string): string =>
-  `Today ${value(days.at(-1)!)}, yesterday ${value(days.at(-2)!)} (UTC). `;
+  `Today ${value(days.at(-1)!)}, yesterday ${value(days.at(-2)!)}.`;
 
 const callsOf = ({ executions, refunded }: StatementDay): string =>
   `${formatCount(executions)}${refunded > 0 ? ` with ${formatCount(refunded)} refunded` : ''}`;
@@ -155,35 +147,42 @@ interface ListProps {
   label: string;
 }
 
-const AMOUNTS = [
-  'Price',
-  'Calls',
-  'Delivered',
-  'Failed since yesterday',
-  'Open disputes',
-  'Earned since yesterday',
-  'Earned in all',
-] as const;
+const AMOUNTS = ['Price', 'Collateral', 'Open disputes', 'Calls', 'Failed', 'Earned'] as const;
 /** Left out of the cards of a phone. */
-const NOTHING: readonly ReactNode[] = ['0', '–', formatAmount(0)];
+const NOTHING: readonly ReactNode[] = ['0', formatAmount(0)];
 
 function List({ listings, agents, label }: ListProps) {
+  const { data: config } = useQuery(configQuery);
+  const isLow = (listing: OwnListing) => listing.status === 'active' && isAtMinimum(listing, config);
   return (
-    <Table
-      label={label}
-      hasCards
-      head={['Agent', 'Status', ...AMOUNTS.map((name) => <AtRight key={name}>{name}</AtRight>)]}
-    >
-      {listings.map((listing) => (
-        <Row key={listing.agent_id} listing={listing} agent={agents.get(listing.agent_id)} />
-      ))}
-    </Table>
+    <div className="grid gap-2">
+      <Table
+        label={label}
+        hasCards
+        head={['Agent', 'Status', ...AMOUNTS.map((name) => <AtRight key={name}>{name}</AtRight>)]}
+      >
+        {listings.map((listing) => (
+          <Row key={listing.agent_id} listing={listing} agent={agents.get(listing.agent_id)} isLow={isLow(listing)} />
+        ))}
+      </Table>
+      <p className="text-sm text-faint">
+        Calls, failed calls and earnings since 00:00 UTC yesterday; earlier ones are on each agent’s page.
+        {listings.some(isLow) && ' At the minimum of its collateral, any award of a dispute pauses an agent.'}
+      </p>
+    </div>
   );
 }
 
+interface RowProps {
+  listing: OwnListing;
+  agent: AgentSummary | undefined;
+  /** Any award pauses it. */
+  isLow: boolean;
+}
+
 /** The whole row is a link to its agent; above it are those to its calls and disputes. */
-function Row({ listing, agent }: { listing: OwnListing; agent: AgentSummary | undefined }) {
-  const { agent_id, name, status, price_usdc, total_executions, earned_usdc, latest, open_disputes } = listing;
+function Row({ listing, agent, isLow }: RowProps) {
+  const { agent_id, name, status, price_usdc, latest, open_disputes } = listing;
   const to = { to: '/creator/$agentId', params: { agentId: agent_id } } as const;
   const inner = (search: ListingSearch, count: number) =>
     count === 0 ? (
@@ -197,12 +196,17 @@ function Row({ listing, agent }: { listing: OwnListing; agent: AgentSummary | un
     count === 0 ? '0' : <Badge tone="warn">{inner(search, count)}</Badge>;
   const values: [column: (typeof AMOUNTS)[number], value: ReactNode][] = [
     ['Price', formatAmount(price_usdc)],
-    ['Calls', inner({ tab: 'received' }, total_executions)],
-    ['Delivered', successOf(listing)],
-    ['Failed since yesterday', warned({ tab: 'received', failed: true }, latest.failed)],
+    [
+      'Collateral',
+      <>
+        {isLow && <span className="text-faint">minimum </span>}
+        {formatAmount(heldCollateral(listing))}
+      </>,
+    ],
     ['Open disputes', warned({ tab: 'disputes' }, open_disputes)],
-    ['Earned since yesterday', formatAmount(latest.earned_usdc)],
-    ['Earned in all', formatAmount(earned_usdc)],
+    ['Calls', inner({ tab: 'received' }, latest.executions)],
+    ['Failed', warned({ tab: 'received', failed: true }, latest.failed)],
+    ['Earned', formatAmount(latest.earned_usdc)],
   ];
   return (
     <tr className="relative hover:bg-sunken max-sm:grid-cols-[minmax(0,1fr)_auto] max-sm:gap-y-1!">

@@ -157,32 +157,29 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
               ]}
             />
             {reader === 'admin' && <Parties dispute={dispute} />}
-            {mayReply && (
-              <strong className="mt-1 block text-sm font-semibold text-ink">
-                <MostAtStake dispute={dispute} /> The admin can decide at any time, and should by{' '}
-                <span className="whitespace-nowrap">
-                  <Time at={dispute.answer_due_at} />.
-                </span>
-              </strong>
-            )}
           </>
         }
       >
         <DisputeActions dispute={dispute} />
         {mayDecide && <ToDecision dispute={dispute} onGo={() => decision.current?.focus()} />}
-        {mayReply && (
-          <Button kind={dispute.reply === null ? 'primary' : 'plain'} onClick={() => reply.current?.focus()}>
-            Reply
-          </Button>
-        )}
       </PageHead>
       <div className={cx('grid grid-cols-[minmax(0,1fr)] items-start gap-5', mayDecide && 'lg:contents')}>
         <div className={COLUMN}>
           {!isOpen && <Decision dispute={dispute} reader={reader} />}
-          {isOpen && reader === 'caller' && (
+          {isOpen && reader !== 'admin' && (
             <>
-              <Card>
-                <Deadline dispute={dispute} as="h2" />
+              <Card className="grid justify-items-start gap-3 *:first:w-full">
+                <Deadline dispute={dispute} as="h2" mustReply={mayReply && dispute.reply === null} />
+                {mayReply && (
+                  <>
+                    <p className="max-w-3xl text-sm empty:hidden">
+                      <MostAtStake dispute={dispute} />
+                    </p>
+                    <Button kind={dispute.reply === null ? 'primary' : 'plain'} onClick={() => reply.current?.focus()}>
+                      Reply
+                    </Button>
+                  </>
+                )}
               </Card>
               <AtStake dispute={dispute} reader={reader} />
             </>
@@ -225,7 +222,6 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
               <Result text={result} name={execution.execution_id} />
             )}
           </Fold>
-          {mayReply && <AtStake dispute={dispute} reader={reader} />}
           {reader === 'creator' && isOpen && <Promised dispute={dispute} />}
           {mayReply && replies}
           {reader === 'admin' && isOpen && <Promised dispute={dispute} isOpen />}

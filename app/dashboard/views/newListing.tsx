@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { ConnectButton } from '../parts/connect.tsx';
+import { Back } from '../parts/heads.tsx';
 import { AskBeforeLeaving } from '../parts/leave.tsx';
 import { Button, PageHead, Skeleton } from '../parts/ui.tsx';
 import { configQuery } from '../service.ts';
@@ -127,6 +128,7 @@ function NewListing() {
   const isKeyUnsaved = key?.kind === 'secret' && !key.isSaved;
   return (
     <>
+      <Back to="/creator">Your agents</Back>
       <PageHead title="List an agent" about={step === 0 && <Payment />}>
         {kept.isTouched && <StartOver onConfirm={startOver} />}
       </PageHead>

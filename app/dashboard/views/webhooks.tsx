@@ -1,8 +1,8 @@
 /** A wallet's webhooks: the endpoints of its events, and their deliveries. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { Fragment, useState } from 'react';
-import { EVENT_MEANINGS } from '../../sdk/wire/events.ts';
+import { EVENT_MEANINGS, EVENT_TYPES } from '../../sdk/wire/events.ts';
 import type { WebhookEndpoint } from '../../sdk/wire/wire.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Table } from '../parts/table.tsx';
@@ -13,6 +13,9 @@ import { DeleteDialog, EndpointDialog, RotateDialog, SecretDialog } from './webh
 import { type EndpointAction, EndpointCard } from './webhooks/endpointCard.tsx';
 import { endpointsQuery } from './webhooks/endpoints.ts';
 import { EVENT_GROUPS } from './webhooks/eventGroups.ts';
+
+const route = getRouteApi('/webhooks');
+const OF_DISPUTES = EVENT_TYPES.filter((type) => type.startsWith('dispute.'));
 
 /** While a test is under way, its answer appears soon. */
 const POLL_MS = 5_000;
@@ -34,7 +37,9 @@ export default function View() {
 type Shown = 'create' | { action: EndpointAction; endpoint: WebhookEndpoint } | null;
 
 function Webhooks({ wallet }: { wallet: string }) {
-  const [shown, setShown] = useState<Shown>(null);
+  const { add } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [shown, setShown] = useState<Shown>(add ? 'create' : null);
   const [secret, setSecret] = useState<string | null>(null);
   const {
     data: endpoints,
@@ -44,7 +49,10 @@ function Webhooks({ wallet }: { wallet: string }) {
     ...endpointsQuery(wallet),
     refetchInterval: POLL_MS,
   });
-  const close = () => setShown(null);
+  function close() {
+    setShown(null);
+    if (add) void navigate({ search: {}, replace: true });
+  }
   const create = (
     <Button kind="primary" onClick={() => setShown('create')}>
       Add endpoint
@@ -90,7 +98,7 @@ function Webhooks({ wallet }: { wallet: string }) {
             ))}
           </Table>
           <p className="mt-3 text-sm text-faint">
-            Calls that others make to your agents send no message: see “Failed since yesterday” under{' '}
+            Calls that others make to your agents send no message: see “Failed” under{' '}
             <Link to="/creator" className="text-accent underline underline-offset-2">
               Your agents
             </Link>
@@ -105,7 +113,7 @@ function Webhooks({ wallet }: { wallet: string }) {
           </li>
         ))}
       </ul>
-      {shown === 'create' && <EndpointDialog onClose={close} onMade={setSecret} />}
+      {shown === 'create' && <EndpointDialog chosen={add ? OF_DISPUTES : []} onClose={close} onMade={setSecret} />}
       {shown !== null && shown !== 'create' && shown.action === 'edit' && (
         <EndpointDialog endpoint={shown.endpoint} onClose={close} onMade={setSecret} />
       )}

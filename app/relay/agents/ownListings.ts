@@ -79,6 +79,7 @@ function readRows(views: OwnListingsDeps['views'], wallet: string, yesterday: bi
       sql<bigint>`(SELECT count(*) FROM chain.disputes AS d WHERE d.listing = listings.listing AND d.outcome = 'open')`.as(
         'open_disputes',
       ),
+      since('a.executions').as('latest_executions'),
       since("CASE WHEN a.outcome IN ('failed', 'dispute_upheld') THEN a.executions ELSE 0 END").as('latest_failed'),
       since('a.earned').as('latest_earned'),
     ])
@@ -115,7 +116,11 @@ function toOwn(row: Row, metadata: string | null, statistics: AgentStatisticsRow
     total_executions: Number(statistics?.total_executions ?? 0n),
     success_rate: statistics?.success_rate ?? 0,
     earned_usdc: toUsdc(statistics?.earned ?? 0n),
-    latest: { failed: Number(row.latest_failed), earned_usdc: toUsdc(row.latest_earned) },
+    latest: {
+      executions: Number(row.latest_executions),
+      failed: Number(row.latest_failed),
+      earned_usdc: toUsdc(row.latest_earned),
+    },
     open_disputes: Number(row.open_disputes),
   };
 }

@@ -82,7 +82,7 @@ export const OwnListing = z.strictObject({
   /** The creator's share of all settled executions. `collateral` shows the amounts that disputes took. */
   earned_usdc: Usdc,
   /** Of executions that ended yesterday or today, in UTC. */
-  latest: z.strictObject({ failed: Count, earned_usdc: Usdc }),
+  latest: z.strictObject({ executions: Count, failed: Count, earned_usdc: Usdc }),
   open_disputes: Count,
 });
 export type OwnListing = z.infer<typeof OwnListing>;

@@ -99,12 +99,12 @@ describe('pages of creators', () => {
         total_executions: 4,
         success_rate: 0.75,
         earned_usdc: 0.247502,
-        latest: { failed: 1, earned_usdc: 0.247502 },
+        latest: { executions: 4, failed: 1, earned_usdc: 0.247502 },
         open_disputes: 1,
         listed_at: timeOf(EPOCH + 5),
       });
       const back = { returnable_at: timeOf(EPOCH + 9), returned: true };
-      const latest = { failed: 0, earned_usdc: 0 };
+      const latest = { executions: 0, failed: 0, earned_usdc: 0 };
       const unused = { total_executions: 0, success_rate: 0, earned_usdc: 0, latest, open_disputes: 0 };
       expect(listings[1]).to.deep.include({
         ...{ name: null, status: 'delisted', metadata: null, ...unused },

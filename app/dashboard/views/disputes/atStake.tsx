@@ -6,10 +6,9 @@ import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { Trouble } from '../../parts/trouble.tsx';
 import { cx, Skeleton } from '../../parts/ui.tsx';
 import { Time } from '../../parts/values.tsx';
-import { TopUp } from '../listing/topUp.tsx';
 import { Fold } from './fold.tsx';
 import { callerGist, creatorGist, meanwhile, Outcomes, type Reader } from './outcomes.tsx';
-import { isPausedBy, mostToCaller, type Stakes, stakesQuery } from './stakes.ts';
+import { type Stakes, stakesQuery } from './stakes.ts';
 
 interface AtStakeProps {
   dispute: DisputeSummary;
@@ -38,18 +37,9 @@ export function AtStake({ dispute, reader }: AtStakeProps) {
           </>
         }
       />
-      {reader === 'creator' && stakes && canAvoidPause(stakes, parseUsdc(dispute.price_usdc)) && (
-        <p className="text-sm">
-          <TopUp agentId={dispute.agent_id} /> before the decision, so that a small award does not pause the agent.
-        </p>
-      )}
     </Fold>
   );
 }
-
-/** True if an award of the price pauses the agent, and more collateral would avoid that. */
-const canAvoidPause = (stakes: Stakes, price: bigint): boolean =>
-  stakes.required !== null && isPausedBy(stakes, mostToCaller(stakes, price));
 
 interface StakesForProps {
   /** Undefined until they are read. */

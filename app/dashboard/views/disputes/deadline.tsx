@@ -1,4 +1,4 @@
-/** Until when the admin should decide an open dispute, and what can be done without a decision. */
+/** Until when the admin should decide an open dispute, and what can be done until then or without a decision. */
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { Day, Time } from '../../parts/values.tsx';
 import { Due } from '../admin/due.tsx';
@@ -15,14 +15,21 @@ export function Deadline({ dispute, as: Tag, mustReply = false }: DeadlineProps)
     <div>
       <div className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1">
         <Tag className={Tag === 'h2' ? 'font-semibold' : 'text-sm font-medium'}>
-          {mustReply ? 'Reply now. The admin can decide at any time, and should by ' : 'The admin should decide by '}
-          <Time at={dispute.answer_due_at} />
-          {mustReply && '.'}
+          The admin should decide by <Time at={dispute.answer_due_at} />
         </Tag>
-        {!mustReply && <Due dispute={dispute} />}
+        <Due dispute={dispute} />
       </div>
       <p className="mt-1 text-sm text-faint">
-        Later than that it stays open and can still be decided; from <Day at={dispute.lapses_at} /> you can end it here.
+        {mustReply ? (
+          <>
+            <strong className="font-semibold text-ink">Reply now:</strong> the admin can decide at any time.
+          </>
+        ) : (
+          <>
+            Later than that it stays open and can still be decided; from <Day at={dispute.lapses_at} /> you can end it
+            here.
+          </>
+        )}
       </p>
     </div>
   );

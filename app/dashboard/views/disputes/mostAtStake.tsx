@@ -1,37 +1,36 @@
-/** For its creator: the most of an agent's collateral that a dispute can take. */
+/** For its creator: the most that a dispute can take of the agent's collateral, and what a deposit before the decision does. */
 import { useQuery } from '@tanstack/react-query';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { formatAmount } from '../../parts/values.tsx';
 import { TopUp } from '../listing/topUp.tsx';
-import { isPausedBy, mostSlashed, stakesQuery } from './stakes.ts';
+import { isPausedBy, mostSlashed, mostToCaller, stakesQuery } from './stakes.ts';
 
-interface MostAtStakeProps {
-  dispute: DisputeSummary;
-  /** False beside the words "At stake". */
-  isNamed?: boolean;
-}
+const usdc = (amount: bigint): string => formatAmount(toUsdc(amount));
 
 /** Nothing until it is read. */
-export function MostAtStake({ dispute, isNamed = true }: MostAtStakeProps) {
+export function MostAtStake({ dispute }: { dispute: DisputeSummary }) {
   const { data: stakes } = useQuery(stakesQuery(dispute.agent_id, dispute.execution_id));
   if (!stakes) return null;
-  const most = mostSlashed(stakes, parseUsdc(dispute.price_usdc));
-  const amount = formatAmount(toUsdc(most));
-  const isAll = most > 0n && most === stakes.left;
-  const share = isAll ? `All of the agent’s collateral, ${amount},` : `Up to ${amount} of the agent’s collateral`;
-  const words = isNamed ? `${share} is at stake` : share.replace(/,$/, '');
-  if (!isPausedBy(stakes, 1n)) return `${words}.`;
+  const price = parseUsdc(dispute.price_usdc);
+  const most = mostSlashed(stakes, price);
+  /** What the limit leaves: a decision can take as much of a deposit that is made before it. */
+  const rest = price * stakes.multiple - most;
+  const share = rest === 0n ? `${stakes.multiple} × the price` : 'all of it';
+  const toCaller = mostToCaller(stakes, price);
   return (
     <>
-      {words}
-      {isNamed ? ', and any' : '. Any'} award pauses the agent.
-      {stakes.required !== null && (
-        <>
-          {' '}
-          <TopUp agentId={dispute.agent_id} />.
-        </>
-      )}
+      At most {usdc(most)} of the collateral can be taken ({share}); the caller gets at most {usdc(toCaller)}.
+      {isPausedBy(stakes, toCaller) &&
+        (stakes.required === null ? (
+          ' Any award pauses the agent.'
+        ) : (
+          <>
+            {' '}
+            If less than {usdc(stakes.required)} is left, the agent is paused: <TopUp agentId={dispute.agent_id} />{' '}
+            (this dispute {rest === 0n ? 'cannot take' : `can take up to ${usdc(rest)} of`} what you add).
+          </>
+        ))}
     </>
   );
 }

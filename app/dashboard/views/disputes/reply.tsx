@@ -24,7 +24,15 @@ export function Reply({ dispute, reader }: { dispute: DisputeSummary; reader: Re
           </p>
         )
       )}
-      {mayReply && <ReplyForm dispute={dispute} />}
+      {mayReply && (
+        <>
+          <p className="text-sm text-faint">
+            You cannot accept or settle a dispute: the admin decides. If you agree with the caller, say so in your
+            reply.
+          </p>
+          <ReplyForm dispute={dispute} />
+        </>
+      )}
     </div>
   );
 }

@@ -130,8 +130,7 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
       </div>
       <Facts
         rows={[
-          isForCreator &&
-            stakes !== undefined && ['At stake', <MostAtStake key="stake" dispute={dispute} isNamed={false} />],
+          isForCreator && stakes !== undefined && ['At stake', <MostAtStake key="stake" dispute={dispute} />],
           isForCreator && [
             'Your reply',
             dispute.reply === null ? 'None yet' : 'Sent. You can replace it until the admin decides.',

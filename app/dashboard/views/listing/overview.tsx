@@ -1,6 +1,7 @@
 /** The figures of a creator's agent, day by day and in all, and its present terms. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { MIN_CALLS, markOf, successOf } from '../../parts/badges.tsx';
@@ -53,7 +54,7 @@ export function Overview({ listing }: { listing: OwnListing }) {
         </div>
         {taken && <p className="text-sm text-faint">{taken}</p>}
       </div>
-      <Statistics agentId={listing.agent_id} />
+      <Statistics agentId={listing.agent_id} listedAt={listing.listed_at} />
       <Terms listing={listing} />
     </div>
   );
@@ -73,9 +74,9 @@ function Terms({ listing }: { listing: OwnListing }) {
         rows={[
           endpoint !== '' && [
             'Endpoint',
-            <code key="endpoint" className="font-mono text-[0.8125rem] break-all">
-              {endpoint}
-            </code>,
+            <Changeable key="endpoint" listing={listing} tab="edit" what="endpoint">
+              <code className="font-mono text-[0.8125rem] break-all">{endpoint}</code>
+            </Changeable>,
           ],
           last !== undefined && [
             'Last call',
@@ -86,25 +87,48 @@ function Terms({ listing }: { listing: OwnListing }) {
           agent !== undefined && agent.total_executions > 0 && ['Health', <HealthWords key="health" agent={agent} />],
           agent !== undefined &&
             agent.avg_execution_time_ms > 0 && ['Answers in, on average', formatDuration(agent.avg_execution_time_ms)],
-          ['Shortest timeout', formatSpan(listing.min_timeout_seconds)],
-          ['Longest timeout', formatSpan(listing.timeout_seconds)],
+          [
+            'Shortest and longest timeout',
+            <Changeable key="timeouts" listing={listing} tab="edit" what="timeouts">
+              {formatSpan(listing.min_timeout_seconds)} and {formatSpan(listing.timeout_seconds)}
+            </Changeable>,
+          ],
           ['Listed', <Time key="listed" at={listing.listed_at} />],
           ['Version', formatCount(listing.listing_version)],
-          ['Signing key', <Id key="key" value={listing.signing_key} />],
+          [
+            'Signing key',
+            <Changeable key="key" listing={listing} tab="settings" verb="Rotate" what="signing key">
+              <Id value={listing.signing_key} />
+            </Changeable>,
+          ],
           ['Description hash', <Id key="hash" value={listing.metadata_hash} />],
         ]}
       />
-      {listing.status !== 'delisted' && (
-        <p className="flex flex-wrap gap-x-5 gap-y-2 text-sm">
-          <TabLink agentId={listing.agent_id} search={{ tab: 'edit' }}>
-            Change price
-          </TabLink>
-          <TabLink agentId={listing.agent_id} search={{ tab: 'settings' }}>
-            Collateral, key, delist
-          </TabLink>
-        </p>
-      )}
     </Card>
+  );
+}
+
+interface ChangeableProps {
+  listing: OwnListing;
+  tab: 'edit' | 'settings';
+  verb?: string;
+  /** For screen readers, after the verb. */
+  what: string;
+  children: ReactNode;
+}
+
+/** A value with a link to the tab that changes it. A delisted agent has none. */
+function Changeable({ listing, tab, verb = 'Change', what, children }: ChangeableProps) {
+  return (
+    <span className="flex flex-wrap items-baseline gap-x-4">
+      <span>{children}</span>
+      {listing.status !== 'delisted' && (
+        <TabLink agentId={listing.agent_id} search={{ tab }}>
+          {verb}
+          <span className="sr-only"> the {what}</span>
+        </TabLink>
+      )}
+    </span>
   );
 }
 
@@ -128,7 +152,7 @@ function HealthWords({ agent }: { agent: AgentFull }) {
 interface TabLinkProps {
   agentId: string;
   search: ListingSearch;
-  children: string;
+  children: ReactNode;
 }
 
 const TabLink = ({ agentId, search, children }: TabLinkProps) => (

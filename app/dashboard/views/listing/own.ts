@@ -76,16 +76,6 @@ export function isAtMinimum(listing: OwnListing, config: MarketplaceConfig | und
   return Boolean(tier) && parseUsdc(tier!.deposit_usdc) === parseUsdc(heldCollateral(listing));
 }
 
-/** How many of the active listings are paused by any award; nothing if none is. */
-export function minimumText(listings: readonly OwnListing[], config: MarketplaceConfig | undefined): string {
-  const active = listings.filter(({ status }) => status === 'active');
-  const count = active.filter((listing) => isAtMinimum(listing, config)).length;
-  if (count === 0) return '';
-  const [hold, price, them] = count === 1 ? ['holds', 'its price', 'it'] : ['hold', 'their price', 'them'];
-  const agents = active.length === 1 ? 'agent' : 'agents';
-  return `${count} of ${active.length} active ${agents} ${hold} only the minimum for ${price}: any award pauses ${them}.`;
-}
-
 /** The difference, at least 0. */
 export function lessUsdc(from: number, amount: number): number {
   const rest = parseUsdc(from) - parseUsdc(amount);

@@ -159,11 +159,9 @@ export function Live({ listed, onAnother }: { listed: Listed; onAnother(): void 
           </li>
           <li>Buy one call yourself on the agent’s page, and verify its result.</li>
           <li>Watch earnings, latency and failures on its page here. Pause it before you stop your server.</li>
-          <li className="empty:hidden">
-            <DisputeWebhook />
-          </li>
         </ul>
       </Card>
+      <DisputeWebhook />
     </div>
   );
 }

@@ -6,6 +6,7 @@ import { CallsChart, LatencyChart } from '../../parts/agentCharts.tsx';
 import { successOf } from '../../parts/badges.tsx';
 import { CHARTED_DAYS, Chart, DaySentences } from '../../parts/chart.tsx';
 import { nameOfDay } from '../../parts/days.ts';
+import { lastDays } from '../../parts/range.tsx';
 import { Segments } from '../../parts/segments.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
@@ -17,7 +18,8 @@ import { sumUsdc } from './own.ts';
 const RANGES = [7, 30, 90] as const;
 type Statistics = ProcedureOutput<'listings.statistics'>;
 
-export function Statistics({ agentId }: { agentId: string }) {
+/** An agent that was listed (`listedAt`) within the shortest range has the same days in all. */
+export function Statistics({ agentId, listedAt }: { agentId: string; listedAt: string }) {
   const [days, setDays] = useState<(typeof RANGES)[number]>(30);
   const { data, error, refetch } = useQuery({
     queryKey: ['listings', 'statistics', agentId, days],
@@ -29,12 +31,14 @@ export function Statistics({ agentId }: { agentId: string }) {
     <section className="grid gap-4" aria-label="Statistics">
       <div className="flex flex-wrap items-center justify-between gap-3">
         <h2 className="text-lg font-semibold">Day by day</h2>
-        <Segments
-          label="Range"
-          choices={RANGES.map((range) => [range, `${range} days`] as const)}
-          chosen={days}
-          onChoose={(range) => setDays(range)}
-        />
+        {listedAt < lastDays(RANGES[0]).from && (
+          <Segments
+            label="Range"
+            choices={RANGES.map((range) => [range, `${range} days`] as const)}
+            chosen={days}
+            onChoose={(range) => setDays(range)}
+          />
+        )}
       </div>
       {error ? (
         <Trouble error={error} what="The statistics" onRetry={refetch} />

@@ -21,11 +21,17 @@ interface MadeProps {
   onMade(secret: string): void;
 }
 
+interface EndpointProps extends MadeProps {
+  endpoint?: WebhookEndpoint;
+  /** The events at first; all if there are none. */
+  chosen?: EventType[];
+}
+
 /** Changes `endpoint`, or adds a new one without it. */
-export function EndpointDialog({ endpoint, onClose, onMade }: MadeProps & { endpoint?: WebhookEndpoint }) {
+export function EndpointDialog({ endpoint, chosen = endpoint?.event_types ?? [], onClose, onMade }: EndpointProps) {
   const [url, setUrl] = useState(endpoint?.url ?? '');
-  const [isAll, setAll] = useState((endpoint?.event_types.length ?? 0) === 0);
-  const [types, setTypes] = useState<EventType[]>(endpoint?.event_types ?? []);
+  const [isAll, setAll] = useState(chosen.length === 0);
+  const [types, setTypes] = useState(chosen);
   async function save(): Promise<string | null> {
     const body = { url, event_types: isAll ? [] : types };
     if (!endpoint) return (await request('createWebhook', { body })).secret;
