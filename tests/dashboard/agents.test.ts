@@ -265,8 +265,8 @@ describe('agents', function () {
   it('sign in whoever tries them signed out, with the shared test wallet that then offers to pay', () =>
     site.visit({}, async (page) => {
       await page.goto(pathOf('sandbox-echo'));
-      await page.getByText('Opens the form and signs you in with a shared test wallet').waitFor();
-      await page.getByRole('button', { name: 'Fill in and run' }).click();
+      await page.getByText('Opens the form. You pay nothing: this signs you in').waitFor();
+      await page.getByRole('button', { name: 'Try it free' }).click();
       await page.getByRole('button', { name: 'Run with 0.01 test USDC' }).waitFor();
       await page.getByRole('banner').getByText('Shared').waitFor();
       await page.getByText('a shared test wallet: it signs without asking.').waitFor();
