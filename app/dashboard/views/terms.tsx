@@ -141,7 +141,7 @@ function Calls({ config }: { config: MarketplaceConfig }) {
                 deposits
                   ? `By wallet: ${formatLamports(deposits.token + deposits.record)} a call. ${formatLamports(deposits.token)} of it comes back when the call ends, the rest about ${formatSpan(config.record_seconds)} later, when the call’s account on the chain is closed.`
                   : `By wallet: one part comes back when the call ends, the other about ${formatSpan(config.record_seconds)} later, when the call’s account on the chain is closed.`,
-                `By API key: at most ${deposits ? formatLamports(deposits.token) : 'one part'} a call, from the gas balance. It comes back there when the call ends. The marketplace lends the rest.${config.is_sponsored ? ' It lends all of it, and 0 SOL is taken, while the gas balance does not cover the call.' : ''}`,
+                `By API key: at most ${deposits ? formatLamports(deposits.token) : 'one part'} a call, from the gas balance. It comes back there when the call ends. The marketplace lends the rest.${config.is_sponsored ? ' While the gas balance does not cover it, it is 0 SOL: the marketplace lends all of it.' : ''}`,
                 `For the key itself: ${deposits ? formatLamports(deposits.grant) : 'a deposit'}, paid once. When the key has ended, the wallet that paid it gets it back from the key’s menu, with one signature.`,
               ]}
             />,
