@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { until } from '../harness/edge/until.ts';
-import { launchBrowser, openPage, recordedTexts, recordTexts, untilLoaded } from './browser.ts';
+import { assertAccessible, launchBrowser, openPage, recordedTexts, recordTexts, untilLoaded } from './browser.ts';
 import { focused } from './keys.ts';
 import { listAgent } from './listAgent.ts';
 import { useSite } from './site.ts';
@@ -265,11 +265,24 @@ describe('agents', function () {
   it('sign in whoever tries them signed out, with the shared test wallet that then offers to pay', () =>
     site.visit({}, async (page) => {
       await page.goto(pathOf('sandbox-echo'));
-      await page.getByText('Opens the form and signs you in with a shared test wallet').waitFor();
-      await page.getByRole('button', { name: 'Fill in and run' }).click();
+      await page.getByText('Opens the form. You pay nothing: this signs you in').waitFor();
+      await page.getByRole('button', { name: 'Try it free' }).click();
       await page.getByRole('button', { name: 'Run with 0.01 test USDC' }).waitFor();
       await page.getByRole('banner').getByText('Shared').waitFor();
       await page.getByText('a shared test wallet: it signs without asking.').waitFor();
+    }));
+
+  it('lead to the rules of disputes, which a link opens each time', () =>
+    site.visit({}, async (page) => {
+      await page.goto(pathOf('csv-analyst'));
+      await page.getByRole('link', { name: 'Rules of disputes' }).and(page.locator(':visible')).click();
+      const rule = page.getByText('The creator gets the bond, and the price stays paid.');
+      await rule.waitFor();
+      await page.getByRole('heading', { name: 'Disputes' }).click();
+      await rule.waitFor({ state: 'hidden' });
+      await page.getByRole('navigation', { name: 'On this page' }).getByRole('link', { name: 'Disputes' }).click();
+      await rule.waitFor();
+      await assertAccessible(page);
     }));
 
   it('can be called with a wallet: one signature pays into escrow, another starts the work', () =>

@@ -110,8 +110,8 @@ describe('with the keyboard alone', function () {
   it('an agent is run and paid for, and the focus stays at the progress of the call', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto(`/agents/${site.visitor.agent('sandbox-echo').agent_id}`);
-      await page.getByRole('button', { name: 'Fill in and run' }).waitFor();
-      await tabTo(page, 'Fill in and run');
+      await page.getByRole('button', { name: 'Try it free' }).waitFor();
+      await tabTo(page, 'Try it free');
       await page.keyboard.press('Enter');
       await untilFocused(page, 'Run');
       await page.getByLabel('Task').waitFor();

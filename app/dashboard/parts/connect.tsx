@@ -1,12 +1,14 @@
 /** Connects a wallet and signs in with it: one button, one dialog, one signature. */
+import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
-import { developmentWalletsPath } from '../service.ts';
-import { useSession } from '../wallet/session.ts';
-import { reconnect, useConnected, useWallets } from '../wallet/wallets.ts';
+import { developmentWalletsPath, explain } from '../service.ts';
+import { signIn, useSession } from '../wallet/session.ts';
+import { reconnect, useConnected, useTestWallet, useWallets } from '../wallet/wallets.ts';
 import { NewToThis } from './explained.tsx';
+import { focusContent } from './focus.ts';
 import { GetWallet } from './getWallet.tsx';
-import { Button, type ButtonKind, Empty, PageHead } from './ui.tsx';
+import { Button, type ButtonKind, Empty, Note, PageHead } from './ui.tsx';
 import { shorten } from './values.tsx';
 
 // Dialog and menu are loaded on use: no view needs them to be read.
@@ -40,6 +42,33 @@ export function ConnectButton({
         <Suspense>
           <ConnectDialog onClose={() => setOpen(false)} />
         </Suspense>
+      )}
+    </>
+  );
+}
+
+/** Signs in with the shared test wallet at once. Renders nothing on a network without one. */
+export function TestWalletButton() {
+  const testWallet = useTestWallet();
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async () => {
+      if (!testWallet) return;
+      await signIn(testWallet);
+      focusContent();
+    },
+  });
+  if (developmentWalletsPath() === '') return null;
+  return (
+    <>
+      <Button busy={isPending} disabled={!testWallet} onClick={() => mutate()}>
+        Use a free test wallet
+      </Button>
+      {error && (
+        <div className="w-full">
+          <Note tone="bad" title="You are not signed in">
+            {explain(error)}
+          </Note>
+        </div>
       )}
     </>
   );
@@ -95,7 +124,10 @@ export function SignedIn({ title, about, why, admin, children }: SignedInProps) 
       {isKnown && !wallet && (
         <Empty title="Connect a wallet to continue">
           <p className="mb-5">{why}</p>
-          <ConnectButton />
+          <div className="flex flex-wrap justify-center gap-2">
+            <ConnectButton />
+            {!admin && <TestWalletButton />}
+          </div>
           <div className="mt-6 grid justify-items-center gap-3">
             <p>
               <span className="font-medium text-ink">No wallet yet?</span> <GetWallet /> <NewToThis />

@@ -10,7 +10,10 @@ export function GetWallet() {
   const { data: config } = useQuery(configQuery);
   if (developmentWalletsPath() !== '') {
     return (
-      <>This network has free test wallets, such as “Demo caller 1”, with test USDC and SOL, which have no value.</>
+      <>
+        This network has free test wallets, such as “Demo caller 1”, which everybody here shares. Their USDC and SOL
+        have no value.
+      </>
     );
   }
   if (!config) return null;

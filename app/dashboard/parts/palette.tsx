@@ -64,7 +64,8 @@ export default function Palette({ onClose }: { onClose(): void }) {
                 <CrossIcon />
               </Dialog.Close>
             </div>
-            <Command.List className="max-h-[min(26rem,70dvh)] overflow-y-auto overscroll-contain p-2 **:[[cmdk-group-heading]]:px-3 **:[[cmdk-group-heading]]:py-2 **:[[cmdk-group-heading]]:text-xs **:[[cmdk-group-heading]]:font-medium **:[[cmdk-group-heading]]:text-faint">
+            {/* What goes on below fades out; the padding keeps the last row above the fade. */}
+            <Command.List className="max-h-[min(28rem,70dvh)] scroll-pb-8 overflow-y-auto overscroll-contain mask-b-from-[calc(100%-2rem)] p-2 pb-8 **:[[cmdk-group-heading]]:px-3 **:[[cmdk-group-heading]]:py-2 **:[[cmdk-group-heading]]:text-xs **:[[cmdk-group-heading]]:font-medium **:[[cmdk-group-heading]]:text-faint">
               <Found sought={sought} receipt={receipt} onClose={onClose} />
             </Command.List>
             <p

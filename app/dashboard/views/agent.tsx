@@ -14,7 +14,7 @@ import { Badge, Button, buttonStyle, Note, PageHead, Skeleton, withUnit } from '
 import { formatAmount, Id } from '../parts/values.tsx';
 import { agentQuery, developmentWalletsPath, explain, queryClient } from '../service.ts';
 import { signIn, useSession } from '../wallet/session.ts';
-import { useTestWallet } from '../wallet/wallets.ts';
+import { useShared, useTestWallet } from '../wallet/wallets.ts';
 import { Overview, Purpose } from './agent/overview.tsx';
 import { Paused } from './agent/paused.tsx';
 
@@ -63,6 +63,7 @@ function Loaded({ agent }: { agent: AgentFull }) {
     void navigate({ search: next === 'about' ? {} : { tab: next }, replace: true, resetScroll: false });
   const testWallet = useTestWallet();
   const isTrial = developmentWalletsPath() !== '' && !wallet;
+  const isFree = useShared() || isTrial;
   const run = useMutation({
     mutationFn: async () => {
       if (isTrial && testWallet) await signIn(testWallet);
@@ -97,14 +98,14 @@ function Loaded({ agent }: { agent: AgentFull }) {
                 disabled={isTrial && !(isKnown && testWallet)}
                 onClick={() => run.mutate()}
               >
-                Fill in and run
+                {isFree ? 'Try it free' : 'Fill in and run'}
               </Button>
             )}
           </div>
           {isOffered && isKnown && isTrial && (
             <p className="text-sm text-faint sm:max-w-80 sm:justify-self-end sm:text-right">
-              Opens the form and signs you in with a shared test wallet, whose other users see the call. Nothing is paid
-              until you run it.
+              Opens the form. You pay nothing: this signs you in with a shared test wallet. Other users of that wallet
+              can see the call.
             </p>
           )}
           {isOffered && run.error && (

@@ -114,10 +114,13 @@ function Request({ asked, query }: { asked: Asked; query: string }) {
           ]}
         />
       </Card>
-      <Note tone="warn" title={`Continue only if you have just started this in ${placeOf(asked)} yourself`}>
+      <Note
+        tone="warn"
+        title={`Continue only if you have just started this in ${placeOf(asked)} yourself${asked.is_loopback ? '' : ', and trust that address'}`}
+      >
         {asked.is_loopback
           ? 'The program runs on this computer. Nobody has checked its name.'
-          : `Anybody can choose a name. Continue only if you know and trust the address ${asked.redirect_host}.`}
+          : 'Anybody can choose a name, so only the address counts.'}
       </Note>
       <SignedIn why="The key belongs to a wallet and spends its USDC, within limits that you sign.">
         {wallet && <Consent key={wallet} wallet={wallet} name={name} asked={asked} query={query} />}

@@ -1,6 +1,6 @@
 /** The marketplace's terms for everybody: fee and limits, who can change them, and the pending changes. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect } from 'react';
 import { WALLET_CALL_FEES } from '../../sdk/wallet/usualAmounts.ts';
 import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
@@ -14,20 +14,22 @@ import { changesQuery, configQuery } from '../service.ts';
 import { depositsQuery } from '../wallet/deposits.ts';
 import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS, SLASH_MULTIPLE } from '../wallet/programTerms.ts';
 import { useSession } from '../wallet/session.ts';
+import { Fold } from './disputes/fold.tsx';
 import { awardPayment, depositReturn } from './disputes/payouts.ts';
 import { feeLimit, priceRange } from './listing/own.ts';
 import { Changes, LABELS } from './terms/changes.tsx';
 import { EFFECTS } from './terms/effects.ts';
 import { Roles } from './terms/roles.tsx';
+import { Summary } from './terms/summary.tsx';
 
 // It reads the chain, which needs large modules.
 const Guardian = lazy(() => import('./terms/guardian.tsx'));
 
 const SECTIONS = {
   calls: 'If you call',
+  roles: 'Who can do what',
   disputes: 'Disputes',
   listings: 'If you list an agent',
-  roles: 'Who can do what',
   changes: 'Pending changes',
   effects: 'Effect of changes',
 };
@@ -36,11 +38,14 @@ export default function View() {
   const { data: config, error, refetch } = useQuery(configQuery);
   const { data: pending } = useQuery(changesQuery);
   const { wallet } = useSession();
+  const location = useLocation();
   const isRead = config !== undefined;
-  // The section of the URL may have been missing until now.
+  // The section of the URL may have been missing until now, or is folded.
   useEffect(() => {
-    if (isRead) document.getElementById(window.location.hash.slice(1))?.scrollIntoView();
-  }, [isRead]);
+    const section = isRead ? document.getElementById(location.hash) : null;
+    if (section instanceof HTMLDetailsElement) section.open = true;
+    section?.scrollIntoView();
+  }, [isRead, location]);
   return (
     <>
       <PageHead
@@ -61,14 +66,15 @@ export default function View() {
       <div className="grid gap-6">
         {!config &&
           (error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-72" />)}
+        {config && <Summary config={config} pending={pending} />}
         {/* In pairs of about the same height. */}
         <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 lg:grid-cols-[repeat(2,minmax(0,1fr))]">
           {config && (
             <>
               <Calls config={config} />
+              <Roles config={config} pending={pending} />
               <Disputes config={config} />
               <Listings config={config} />
-              <Roles config={config} pending={pending} />
             </>
           )}
           <div className="grid grid-cols-[minmax(0,1fr)] gap-6">
@@ -90,9 +96,8 @@ export default function View() {
 function Effects() {
   const names = Object.keys(EFFECTS) as (keyof typeof EFFECTS)[];
   return (
-    <Card id="effects" className="grid gap-2 text-sm">
-      <h2 className="text-base font-semibold">Effect of changes</h2>
-      <ul className="grid list-disc gap-1.5 pl-5">
+    <Fold id="effects" title={SECTIONS.effects} gist="On calls in progress and listed agents">
+      <ul className="grid list-disc gap-1.5 pl-5 text-sm">
         {[...new Set(Object.values(EFFECTS))].map((effect) => {
           const same = names.filter((name) => EFFECTS[name] === effect);
           return (
@@ -102,7 +107,7 @@ function Effects() {
           );
         })}
       </ul>
-    </Card>
+    </Fold>
   );
 }
 
@@ -111,11 +116,7 @@ function Calls({ config }: { config: MarketplaceConfig }) {
   const { data: deposits } = useQuery(depositsQuery);
   return (
     <Card id="calls" className="grid gap-4">
-      <h2 className="font-semibold">If you call</h2>
-      <p className="text-sm">
-        You pay the price, and by wallet about {formatLamports(WALLET_CALL_FEES)} of network fees. No result: the price
-        comes back. Rejected dispute: you lose {formatLamports(BigInt(config.dispute_bond_lamports))}.
-      </p>
+      <h2 className="font-semibold">{SECTIONS.calls}</h2>
       <Facts
         rows={[
           [
@@ -140,7 +141,7 @@ function Calls({ config }: { config: MarketplaceConfig }) {
                 deposits
                   ? `By wallet: ${formatLamports(deposits.token + deposits.record)} a call. ${formatLamports(deposits.token)} of it comes back when the call ends, the rest about ${formatSpan(config.record_seconds)} later, when the call’s account on the chain is closed.`
                   : `By wallet: one part comes back when the call ends, the other about ${formatSpan(config.record_seconds)} later, when the call’s account on the chain is closed.`,
-                `By API key: at most ${deposits ? formatLamports(deposits.token) : 'one part'} a call, from the gas balance. It comes back there when the call ends. The marketplace lends the rest.`,
+                `By API key: at most ${deposits ? formatLamports(deposits.token) : 'one part'} a call, from the gas balance. It comes back there when the call ends. The marketplace lends the rest.${config.is_sponsored ? ' While the gas balance does not cover it, it is 0 SOL: the marketplace lends all of it.' : ''}`,
                 `For the key itself: ${deposits ? formatLamports(deposits.grant) : 'a deposit'}, paid once. When the key has ended, the wallet that paid it gets it back from the key’s menu, with one signature.`,
               ]}
             />,
@@ -159,8 +160,7 @@ function Calls({ config }: { config: MarketplaceConfig }) {
 function Listings({ config }: { config: MarketplaceConfig }) {
   const { data: deposits } = useQuery(depositsQuery);
   return (
-    <Card id="listings" className="grid gap-4">
-      <h2 className="font-semibold">If you list an agent</h2>
+    <Fold id="listings" title={SECTIONS.listings} gist={`Fee ${config.fee_bps / 100} %, and collateral by the price`}>
       <Facts
         rows={[
           [
@@ -197,7 +197,7 @@ function Listings({ config }: { config: MarketplaceConfig }) {
           ['Collateral, USDC', (tier) => tier.deposit_usdc],
         ]}
       />
-    </Card>
+    </Fold>
   );
 }
 
@@ -216,8 +216,11 @@ const Lines = ({ texts }: { texts: readonly string[] }) => (
 function Disputes({ config }: { config: MarketplaceConfig }) {
   const { data: deposits } = useQuery(depositsQuery);
   return (
-    <Card id="disputes" className="grid gap-4">
-      <h2 className="font-semibold">Disputes</h2>
+    <Fold
+      id="disputes"
+      title={SECTIONS.disputes}
+      gist={`Within ${formatSpan(config.dispute_window_seconds)}, for a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))}`}
+    >
       <Facts
         rows={[
           ['Dispute window', `${formatSpan(config.dispute_window_seconds)} after settlement`],
@@ -264,6 +267,6 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
           ],
         ]}
       />
-    </Card>
+    </Fold>
   );
 }

@@ -6,7 +6,7 @@ import { Fragment, type ReactNode, useRef } from 'react';
 import { FIRST_GAS } from '../../../sdk/wallet/usualAmounts.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { ConnectButton } from '../../parts/connect.tsx';
+import { ConnectButton, TestWalletButton } from '../../parts/connect.tsx';
 import { NewToThis } from '../../parts/explained.tsx';
 import { GetUsdc, GetWallet } from '../../parts/getWallet.tsx';
 import { SEGMENT, SEGMENTS, useSelectedTab } from '../../parts/tabRow.ts';
@@ -127,7 +127,12 @@ function NeedsWallet() {
           </>
         )}
       </p>
-      {isKnown && !wallet && developmentWalletsPath() !== '' && <ConnectButton label="Connect a wallet" kind="plain" />}
+      {isKnown && !wallet && developmentWalletsPath() !== '' && (
+        <div className="flex flex-wrap gap-2">
+          <ConnectButton label="Connect a wallet" kind="plain" />
+          <TestWalletButton />
+        </div>
+      )}
     </div>
   );
 }

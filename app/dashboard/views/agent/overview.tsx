@@ -1,32 +1,19 @@
 /** The facts to know about an agent before paying it. */
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { disputedWords, hasRate, successesOf, VERIFIED } from '../../parts/badges.tsx';
-import { DATA_WORDS, NewToThis, PROGRAM_WORDS, USDC_WORDS } from '../../parts/explained.tsx';
+import { PROGRAM_WORDS } from '../../parts/explained.tsx';
 import { Button, cx, Facts, Figure } from '../../parts/ui.tsx';
-import {
-  formatAmount,
-  formatCount,
-  formatDuration,
-  formatLamports,
-  formatRate,
-  formatSpan,
-  Id,
-  Time,
-} from '../../parts/values.tsx';
-import { configQuery } from '../../service.ts';
-import { depositsQuery } from '../../wallet/deposits.ts';
-import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
+import { formatAmount, formatCount, formatDuration, formatRate, Id, Time } from '../../parts/values.tsx';
 import { Collateral } from './collateral.tsx';
 import { CreatorAgents } from './creatorAgents.tsx';
 import { Example } from './example.tsx';
 import { Month } from './month.tsx';
 import { Outcomes } from './outcomes.tsx';
 import { Others } from './paused.tsx';
-import { besidesText, keyFees, walletCostQuery } from './run/cost.ts';
 import { SchemaFields } from './schema/schemaFields.tsx';
+import { Terms } from './terms.tsx';
 
 const Markdown = lazy(() => import('../../parts/markdown.tsx'));
 
@@ -89,7 +76,9 @@ export function Overview({ agent }: { agent: AgentFull }) {
         <Example agentId={agent.agent_id} />
         <Record agent={agent} />
         {/* In one column the terms come before the long parts. */}
-        <Terms agent={agent} className="border-t-0! pt-0! lg:hidden" />
+        <Aside title="Terms" className="border-t-0! pt-0! lg:hidden">
+          <Terms agent={agent} />
+        </Aside>
         <SchemaFields
           title="Input"
           schema={agent.input_schema}
@@ -103,7 +92,9 @@ export function Overview({ agent }: { agent: AgentFull }) {
         />
       </div>
       <aside className="grid min-w-0 content-start gap-8 lg:[&_dl]:grid-cols-1 lg:[&_dt]:-mb-2.5" aria-label="Facts">
-        <Terms agent={agent} className="max-lg:hidden" />
+        <Aside title="Terms" className="max-lg:hidden">
+          <Terms agent={agent} />
+        </Aside>
         <Aside title="On the chain">
           <Facts
             rows={[
@@ -169,54 +160,6 @@ function Aside({ title, className, children }: { title: string; className?: stri
       {children}
     </section>
   );
-}
-
-function Terms({ agent, className }: { agent: AgentFull; className: string }) {
-  const { data: config } = useQuery(configQuery);
-  const { data: deposits } = useQuery(depositsQuery);
-  const { data: cost } = useQuery(walletCostQuery);
-  const price = formatAmount(agent.price_per_call_usdc);
-  return (
-    <Aside title="Terms" className={className}>
-      <Facts
-        rows={[
-          [
-            'Price',
-            <span key="price">
-              {price} a call. {USDC_WORDS} From a wallet also {besidesText(cost)}.{' '}
-              {config && keyFees(config.is_sponsored)} <NewToThis />
-            </span>,
-          ],
-          ['Timeout', timeouts(agent)],
-          ['No result', 'Full refund of the price'],
-          ['Your data', DATA_WORDS],
-          [
-            'Wrong result',
-            config ? (
-              <>
-                {`Dispute within ${formatSpan(config.dispute_window_seconds)}; the marketplace’s admin decides. You risk a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))}, lost if rejected, to get back at most ${price}; the bond can be worth more than that. ${depositWords(deposits?.dispute)}. `}
-                <Link to="/terms" className="text-accent underline underline-offset-2">
-                  All rules
-                </Link>
-              </>
-            ) : (
-              'Reading …'
-            ),
-          ],
-        ]}
-      />
-    </Aside>
-  );
-}
-
-/** `deposit`: lamports; undefined until it is read. */
-const depositWords = (deposit: bigint | undefined): string =>
-  deposit === undefined
-    ? 'A deposit comes back'
-    : `Deposit ${formatLamports(deposit)}, comes back by itself ${formatSpan(ENDED_DISPUTE_SECONDS)} after the dispute ends`;
-
-function timeouts({ timeout_seconds: most, min_timeout_seconds: least }: AgentFull): string {
-  return `At most ${formatSpan(most)}${least === most ? '' : `; you can choose less, from ${formatSpan(least)}`}`;
 }
 
 /** What is known of its calls, and what vouches for it. Figures only from enough calls on. */

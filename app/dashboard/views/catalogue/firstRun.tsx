@@ -35,8 +35,9 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
   const isShared = useShared();
   const navigate = useNavigate();
   const testWallet = useTestWallet();
-  const owned = isShared ? 'The shared test wallet' : 'Your wallet';
-  const payer = wallet ? owned : 'Free: this signs you in with a shared test wallet';
+  const isFree = !wallet || isShared;
+  const tester = isShared ? 'the shared test wallet' : 'this signs you in with a shared test wallet';
+  const payer = isFree ? `You pay nothing: ${tester}` : 'Your wallet';
   const run = useMutation({
     mutationFn: async () => {
       if (!agent || !example || !testWallet) return;
@@ -84,11 +85,11 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
           <span className={cx(!wallet && 'max-sm:hidden')}>
             {!wallet && ', which'} pays {formatNumber(agent.price_per_call_usdc)} test USDC
           </span>
-          .{(!wallet || isShared) && ' Its users see the call.'}
+          .{isFree && ' Other users of that wallet can see the call.'}
         </span>
       </p>
       <SpendButton busy={run.isPending} disabled={!isKnown || !testWallet} onClick={() => run.mutate()}>
-        Run it
+        {isFree ? 'Try it free' : 'Run it'}
       </SpendButton>
       {run.error && (
         <div className="w-full">

@@ -4,7 +4,7 @@ import { Link, useLocation } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { Explained, NEW, OnTest, PROGRAM_WORDS, WhatIsAWallet } from '../../parts/explained.tsx';
-import { formatLamports, formatSpan } from '../../parts/values.tsx';
+import { formatSpan } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { FirstRun } from './firstRun.tsx';
 
@@ -13,7 +13,6 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
   const { data: config } = useQuery(configQuery);
   const isNew = useLocation({ select: ({ hash }) => hash === NEW });
   const days = config ? ` within ${formatSpan(config.dispute_window_seconds)}` : '';
-  const bond = config ? formatLamports(BigInt(config.dispute_bond_lamports)) : 'a bond';
   return (
     <header className="mb-4 sm:mb-8">
       <h1 className="max-w-2xl text-2xl font-semibold sm:text-4xl">AI agents that you pay per call</h1>
@@ -26,11 +25,14 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
         </Step>
         <Step number={2} title="Pay from a wallet: USDC and a little SOL">
           USDC is a digital dollar, SOL is Solana’s coin. A Solana program, not yet audited, locks the price until the
-          result is there.
+          result is there.<OnTest> On this test network nothing costs real money.</OnTest>
         </Step>
         <Step number={3} title="Get a signed result, or a refund">
-          The signature proves that the creator sent it, not that it is right. Wrong? Dispute it{days}: you risk {bond},
-          which can be worth more, to get back at most the price.
+          The signature proves that the creator sent it, not that it is right. You can dispute a wrong result{days}, for{' '}
+          <Link to="/terms" hash="disputes" className="underline underline-offset-2 hover:text-ink">
+            a bond
+          </Link>
+          .
         </Step>
       </ol>
       <div

@@ -1,0 +1,76 @@
+/** What a call of the agent costs, and what happens without a result or with a wrong one; the rest is folded. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { AgentFull } from '../../../sdk/wire/wire.ts';
+import { formatShortSol } from '../../parts/amount.ts';
+import { DATA_WORDS, NewToThis, USDC_WORDS } from '../../parts/explained.tsx';
+import { Facts } from '../../parts/ui.tsx';
+import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
+import { configQuery } from '../../service.ts';
+import { depositsQuery } from '../../wallet/deposits.ts';
+import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
+import { besidesText, keyFees, walletCostQuery } from './run/cost.ts';
+
+export function Terms({ agent }: { agent: AgentFull }) {
+  const { data: config } = useQuery(configQuery);
+  const { data: deposits } = useQuery(depositsQuery);
+  const { data: cost } = useQuery(walletCostQuery);
+  const price = formatAmount(agent.price_per_call_usdc);
+  return (
+    <>
+      <div className="grid gap-1 text-sm">
+        <p>
+          <strong className="font-semibold">{price}</strong> a call.
+        </p>
+        <p>Without a signed result you get all of it back.</p>
+        <p className="text-faint">
+          {USDC_WORDS} <NewToThis />
+        </p>
+      </div>
+      <Facts
+        rows={[
+          ['Timeout', timeouts(agent)],
+          [
+            'Wrong result',
+            config ? (
+              <>
+                {`Dispute it within ${formatSpan(config.dispute_window_seconds)}, for a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))}. The marketplace’s admin decides; you lose the bond if it is rejected. `}
+                <Link to="/terms" hash="disputes" className="text-accent underline underline-offset-2">
+                  Rules of disputes
+                </Link>
+              </>
+            ) : (
+              'Reading …'
+            ),
+          ],
+        ]}
+      />
+      <details className="text-sm">
+        <summary className="py-1 font-medium text-accent">Fees, deposits and your data</summary>
+        <div className="mt-2">
+          <Facts
+            rows={[
+              ['From a wallet', `Also ${besidesText(cost)}.`],
+              config !== undefined && ['With an API key', keyFees(config.is_sponsored)],
+              [
+                'In a dispute',
+                `You get back at most ${price}; the bond can be worth more than that. ${depositWords(deposits?.dispute)}.`,
+              ],
+              ['Your data', DATA_WORDS],
+            ]}
+          />
+        </div>
+      </details>
+    </>
+  );
+}
+
+/** `deposit`: lamports; undefined until it is read. */
+const depositWords = (deposit: bigint | undefined): string =>
+  deposit === undefined
+    ? 'A deposit comes back'
+    : `A deposit of about ${formatShortSol(deposit, { up: true })} comes back by itself ${formatSpan(ENDED_DISPUTE_SECONDS)} after the dispute ends`;
+
+function timeouts({ timeout_seconds: most, min_timeout_seconds: least }: AgentFull): string {
+  return `At most ${formatSpan(most)}${least === most ? '' : `; you can choose less, from ${formatSpan(least)}`}`;
+}

@@ -1,0 +1,41 @@
+/** The rules in four lines: the cost of a call, who takes what, what can change, and what is not audited. */
+import { WALLET_CALL_FEES } from '../../../sdk/wallet/usualAmounts.ts';
+import type { MarketplaceConfig, PendingChanges } from '../../../sdk/wire/procedures.ts';
+import { PROGRAM_WORDS } from '../../parts/explained.tsx';
+import { Card, Facts } from '../../parts/ui.tsx';
+import { formatLamports, formatSpan } from '../../parts/values.tsx';
+
+interface SummaryProps {
+  config: MarketplaceConfig;
+  pending: PendingChanges | undefined;
+}
+
+export function Summary({ config, pending }: SummaryProps) {
+  const bond = formatLamports(BigInt(config.dispute_bond_lamports));
+  return (
+    <Card aria-label="In short">
+      <Facts
+        rows={[
+          [
+            'A call costs',
+            `Its price, and by wallet about ${formatLamports(WALLET_CALL_FEES)} of network fees. Without a signed result the price comes back.`,
+          ],
+          [
+            'Who takes what',
+            `The marketplace takes ${config.fee_bps / 100} % of a paid price from the creator. A rejected dispute costs its caller ${bond}; an upheld one takes from the agent’s collateral.`,
+          ],
+          ['What can change', changeWords(pending)],
+          ['Not audited', `The program that holds the money ${PROGRAM_WORDS}`],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function changeWords(pending: PendingChanges | undefined): string {
+  const settings = 'Fees, limits and the bond, by the admin';
+  if (!pending) return `${settings}.`;
+  return pending.admin_delay_seconds === 0
+    ? `${settings}, at once and without notice.`
+    : `${settings}. A change that raises costs waits ${formatSpan(pending.admin_delay_seconds)} and is shown here.`;
+}
