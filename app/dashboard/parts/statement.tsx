@@ -24,7 +24,8 @@ export function StatementButton({ as }: { as: StatementRole }) {
       <Button onClick={() => setOpen(true)}>
         {/* In one element, because a button sets its children apart. */}
         <span>
-          Download<span className="max-sm:sr-only"> statement</span> …
+          <span className="max-sm:sr-only">Download </span>
+          <span className="max-sm:capitalize">statement</span> …
         </span>
       </Button>
       {isOpen && <StatementDialog as={as} onClose={() => setOpen(false)} />}
