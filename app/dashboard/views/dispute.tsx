@@ -118,6 +118,16 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
   const decision = useRef<HTMLElement>(null);
   const reply = useRef<HTMLElement>(null);
   const mayReply = isOpen && reader === 'creator';
+  const lacksEvidence = isOpen && reader === 'caller' && !dispute.has_evidence;
+  const evidence = (
+    <Fold
+      title={reader === 'caller' ? 'Your evidence' : 'The caller’s evidence'}
+      gist={dispute.has_evidence ? false : 'not uploaded'}
+      open={isOpen}
+    >
+      <Evidence dispute={dispute} reader={reader} />
+    </Fold>
+  );
   const isSilent = dispute.reply === null && !mayReply;
   const replies = isSilent ? (
     <Card>
@@ -179,6 +189,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
       <div className={cx('grid grid-cols-[minmax(0,1fr)] items-start gap-5', mayDecide && 'lg:contents')}>
         <div className={COLUMN}>
           {!isOpen && <Decision dispute={dispute} reader={reader} />}
+          {lacksEvidence && evidence}
           {isOpen && reader === 'caller' && (
             <>
               <Card>
@@ -187,13 +198,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
               <AtStake dispute={dispute} reader={reader} />
             </>
           )}
-          <Fold
-            title={reader === 'caller' ? 'Your evidence' : 'The caller’s evidence'}
-            gist={dispute.has_evidence ? false : 'not uploaded'}
-            open={isOpen}
-          >
-            <Evidence dispute={dispute} reader={reader} />
-          </Fold>
+          {!lacksEvidence && evidence}
           {!mayReply && replies}
           <Fold
             title="What was asked"
