@@ -97,5 +97,8 @@ export function explorerUrl(config: MarketplaceConfig, kind: 'address' | 'tx', i
 /** An error as text for people. */
 export function explain(error: unknown): string {
   if (isUnanswered(error)) return 'The marketplace does not answer. Retry in a moment.';
-  return error instanceof Error ? error.message : String(error);
+  return inPrint(error instanceof Error ? error.message : String(error));
 }
+
+/** A message of the service, which has the apostrophe of a terminal. */
+export const inPrint = (message: string): string => message.replace(/(?<=\w)'(?=\w)/g, '’');

@@ -90,6 +90,7 @@ describe('the page, days after a call', function () {
       await amounts.getByText('0.00 USDC', { exact: true }).waitFor();
       await amounts.getByText('Awarded after the dispute', { exact: true }).waitFor();
       await page.getByText('Agent answered in', { exact: true }).waitFor();
+      await page.getByText('Total, from escrow to end', { exact: true }).waitFor();
       const shown = (await page.getByRole('main').textContent())!;
       const durations = [...shown.matchAll(/(?:under )?[\d.]+ m?s(?![a-z])/g)].map(([duration]) => duration);
       expect(durations, shown).to.not.be.empty;
@@ -145,7 +146,7 @@ describe('the page, days after a call', function () {
       const asks = async (id: string): Promise<string> => {
         await page.goto(`/executions/${id}`);
         await page.getByRole('button', { name: 'Open a dispute' }).click();
-        await dialog(page).getByText('bond 0.01 (lost if rejected), deposit 0.00204724').waitFor();
+        await dialog(page).getByText('Bond 0.01 SOL (lost if rejected), deposit 0.00204724 SOL').waitFor();
         await dialog(page).getByText('Reading …').waitFor({ state: 'detached' });
         return (await dialog(page).textContent())!;
       };

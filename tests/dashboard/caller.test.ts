@@ -41,7 +41,7 @@ describe('the caller', function () {
       await dialog(page).getByText('Enter a name first.').waitFor();
       await dialog(page).getByLabel('Name').fill(NAME);
       await dialog(page)
-        .getByText('The key may spend 50.00 USDC per day, 10.00 per call, 100.00 in all, until ')
+        .getByText('The key may spend 50.00 USDC per day, 1.00 per call, 100.00 in all, until ')
         .waitFor();
       await dialog(page).getByLabel('May spend, USDC').fill('5');
       await dialog(page).getByLabel('Per call, USDC').fill('0');
@@ -121,7 +121,10 @@ describe('the caller', function () {
       await cancel();
       await act('Replace …');
       await dialog(page)
-        .getByText(/^You pay now about 0\.\d+ SOL; after the key’s end you can take back 0\.\d+ of it/)
+        .getByText(/^You pay now about 0\.\d+ SOL\./)
+        .waitFor();
+      await dialog(page)
+        .getByText(/^After the key’s end you can take back 0\.\d+ SOL\./)
         .waitFor();
       await cancel();
       await act('What it may do …');
@@ -158,15 +161,23 @@ describe('the caller', function () {
       await dialog(page).getByLabel('What is wrong').fill(COMPLAINT);
       const hash = createHash('sha256').update(COMPLAINT).digest('hex');
       await dialog(page)
-        .getByText('deposit 0.00204724 (comes back 30 days after the dispute ends), fee 0.000005')
+        .getByText('deposit 0.00204724 SOL (comes back 30 days after the dispute ends), fee 0.000005 SOL.')
         .waitFor();
       await dialog(page).getByRole('region', { name: 'If it is rejected' }).getByText('0.01 SOL').first().waitFor();
       const [usdc, lamports] = [await visitor.balances(), await visitor.lamports(wallet)];
+      const dispute = visitor.seeds('dispute', visitor.recordOf(executionId).toBytes());
+      // Without its evidence, no dispute is opened.
+      const refuse = { status: 413, json: { error: { message: 'Too large' } } };
+      await page.route('**/trpc/disputes.putEvidence', (route) => route.fulfill(refuse));
+      await dialog(page).getByRole('button', { name: 'Pay and open' }).click();
+      await dialog(page).getByText('Your evidence was not stored, so no dispute is opened').waitFor();
+      expect(await visitor.exists(dispute)).to.equal(false);
+      expect(await visitor.lamports(wallet)).to.equal(lamports);
+      await page.unrouteAll();
       await dialog(page).getByRole('button', { name: 'Pay and open' }).click();
       await dialog(page).waitFor({ state: 'detached' });
       await page.getByText('The admin should decide by').waitFor();
 
-      const dispute = visitor.seeds('dispute', visitor.recordOf(executionId).toBytes());
       const held = await visitor.lamports(dispute);
       expect(held > BOND_LAMPORTS).to.equal(true);
       expect(await visitor.lamports(wallet)).to.equal(lamports - held - SIGNATURE_LAMPORTS);
@@ -267,6 +278,16 @@ describe('the caller', function () {
         .waitFor();
       await card('Refunded').getByText('Transaction').waitFor();
       expect(await page.getByRole('main').textContent()).not.to.match(/Paid|0\.00 USDC/);
+      await page.getByText('Request', { exact: true }).click();
+      const request = page.locator('details').filter({ has: page.getByRole('heading', { name: 'Request' }) });
+      await request.getByText(body.error.code, { exact: true }).waitFor();
+      const path = `/v1/executions/${id}`;
+      await request.getByLabel('Reading this call with curl').getByText(`curl -s '${site.baseUrl}${path}'`).waitFor();
+      const [json] = await Promise.all([
+        page.waitForEvent('popup'),
+        request.getByRole('link', { name: `GET ${path}` }).click(),
+      ]);
+      await json.getByText(`"execution_id":"${id}"`).waitFor();
     });
   });
 

@@ -92,7 +92,7 @@ describe('the statements of a wallet', function () {
       await row.getByText('Refunded 0.04 USDC', { exact: true }).waitFor();
       await row.getByText('0.00 USDC', { exact: true }).waitFor();
       await row.getByText('Key: local network', { exact: true }).waitFor();
-      await row.getByText(/^The creator's server answered with /).waitFor();
+      await row.getByText(/^The creator’s server answered with /).waitFor();
       await assertAccessibleInEveryLook(page);
       const key = failed.executions.find(({ key_name }) => key_name === 'local network')!;
       await page.getByLabel('API key', { exact: true }).selectOption({ label: 'local network' });

@@ -40,6 +40,11 @@ describe('the words of the page and the command line', () => {
     });
   }
 
+  it('the page has the apostrophe of print', () => {
+    const straight = textsIn('app/dashboard').filter((text) => /[a-z]'(s|t|re|ll|ve|d)\b/i.test(text));
+    expect(straight).to.deep.equal([]);
+  });
+
   it('the page says call for what the API calls an execution', () => {
     const sentences = textsIn('app/dashboard').filter(
       (text) => /\bexecutions?\b/i.test(text) && /^[A-Z].* |[.:]$/.test(text),

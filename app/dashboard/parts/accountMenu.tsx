@@ -9,6 +9,7 @@ import { Badge, cx } from './ui.tsx';
 import { formatAmount, formatCents, shorten } from './values.tsx';
 import { useOpenDisputes, useUnanswered } from './waiting.tsx';
 
+const AddUsdcDialog = lazy(() => import('./addUsdc.tsx'));
 const StatementDialog = lazy(() => import('./statement.tsx').then((module) => ({ default: module.StatementDialog })));
 
 /** Pays network fees and deposits; rendered, and thus read, while the menu is open. */
@@ -38,7 +39,8 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
   const { own, queue, tone } = useOpenDisputes();
   const unanswered = useUnanswered();
   const isShared = useShared();
-  const [isStatement, setStatement] = useState(false);
+  const [opened, setOpened] = useState<'usdc' | 'statement' | null>(null);
+  const onClose = () => setOpened(null);
   return (
     <>
       <Menu
@@ -87,22 +89,22 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
         <MenuItem onSelect={() => void navigator.clipboard.writeText(wallet)}>
           Copy address <span className="font-mono text-[0.8125rem] text-faint">{shorten(wallet)}</span>
         </MenuItem>
+        <MenuItem onSelect={() => setOpened('usdc')}>Add USDC …</MenuItem>
         <MenuLine />
         <MenuGroup name="Activity">{links(ACTIVITY)}</MenuGroup>
         <MenuLine />
         <MenuGroup name="As a creator">{links([creatorPlaceOf(isCreator)])}</MenuGroup>
         <MenuLine />
-        <MenuItem onSelect={() => setStatement(true)}>Download statement</MenuItem>
+        <MenuItem onSelect={() => setOpened('statement')}>Download statement</MenuItem>
         <MenuLine />
         {isAdmin && <MenuLink place={ADMIN} />}
         <MenuLink place={TERMS} />
         <MenuItem onSelect={() => void signOut()}>Disconnect</MenuItem>
       </Menu>
-      {isStatement && (
-        <Suspense>
-          <StatementDialog onClose={() => setStatement(false)} />
-        </Suspense>
-      )}
+      <Suspense>
+        {opened === 'usdc' && <AddUsdcDialog wallet={wallet} onClose={onClose} />}
+        {opened === 'statement' && <StatementDialog onClose={onClose} />}
+      </Suspense>
     </>
   );
 }

@@ -58,7 +58,7 @@ export function Dialog({ title, about, children, mayClose = true, onClose }: Dia
           onPointerDownOutside={keep}
           aria-describedby={about ? undefined : ''}
           className={cx(
-            'fixed z-50 inset-x-0 bottom-0 max-h-[92dvh] scroll-pb-24 sm:scroll-pb-56 overflow-y-auto rounded-t-2xl border border-line bg-raised p-6',
+            'fixed z-50 inset-x-0 bottom-0 max-h-[92dvh] scroll-pb-40 sm:scroll-pb-56 overflow-y-auto rounded-t-2xl border border-line bg-raised p-6',
             'sm:inset-auto sm:top-1/2 sm:left-1/2 sm:w-[min(34rem,calc(100vw-2rem))] sm:-translate-x-1/2 sm:-translate-y-1/2 sm:rounded-2xl',
           )}
         >
@@ -85,7 +85,9 @@ interface FormDialogProps extends Omit<DialogProps, 'mayClose'> {
   error: string | null;
   /** Title above `error`. */
   failed?: string | undefined;
-  /** Why it cannot be submitted yet. */
+  /** Above the buttons, with them on a wide window. */
+  details?: ReactNode;
+  /** Stays with the buttons: a line or two, such as why it cannot be submitted yet. */
   whyNot?: ReactNode;
   cancel?: string | undefined;
   /** The button that submits the form. */
@@ -96,12 +98,13 @@ interface FormDialogProps extends Omit<DialogProps, 'mayClose'> {
 const FOOT =
   'sticky -bottom-6 z-1 -mx-6 -mb-6 flex flex-wrap items-center justify-end gap-2 border-t border-line bg-raised px-6 py-3 sm:py-4 max-sm:*:grow';
 
-/** A dialog with a form, and two buttons that stay visible below it: cancel, and submit. */
+/** A dialog with a form, and below it what stays visible: `whyNot`, and the buttons to cancel and to submit. */
 export function FormDialog(props: FormDialogProps) {
   const {
     isBusy,
     error,
     failed = 'It failed',
+    details,
     whyNot,
     cancel = 'Cancel',
     button,
@@ -126,9 +129,10 @@ export function FormDialog(props: FormDialogProps) {
           )}
         </div>
         <div className={cx('max-sm:contents', FOOT)}>
-          {whyNot && <div className="grid w-full gap-1 text-sm text-faint max-sm:mb-4">{whyNot}</div>}
-          {/* A phone has no room for more than the buttons. */}
+          {details && <div className="w-full text-sm text-faint max-sm:mb-4">{details}</div>}
+          {/* A phone has no room for more. */}
           <div className={cx('sm:contents', FOOT)}>
+            {whyNot && <div className="grid w-full gap-1 text-sm text-faint max-sm:gap-0 max-sm:text-xs">{whyNot}</div>}
             <Button onClick={props.onClose} disabled={isBusy}>
               {cancel}
             </Button>

@@ -42,6 +42,13 @@ export function GetUsdc() {
   const { data: config } = useQuery(configQuery);
   if (!config) return null;
   if (config.explorer_query === '') return <>Send USDC to that address.</>;
+  if (developmentWalletsPath() !== '')
+    return (
+      <>
+        The demo wallets have test USDC. The operator gives more:{' '}
+        <code className="font-mono text-[0.8125rem]">npm run cli -- local fund ADDRESS --usdc 100</code>
+      </>
+    );
   if (config.usdc_mint !== CIRCLE_DEVNET_USDC) return <>Ask the operator for test USDC: it has no value.</>;
   return (
     <>

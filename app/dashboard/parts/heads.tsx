@@ -1,6 +1,6 @@
 /** The way back from a page to its list, the facts under its title, and the head of a card. */
 import { createLink } from '@tanstack/react-router';
-import { type ComponentProps, Fragment, type ReactNode } from 'react';
+import type { ComponentProps, ReactNode } from 'react';
 import { cx } from './ui.tsx';
 
 export const Back = createLink(({ children, className, ...rest }: ComponentProps<'a'>) => (
@@ -12,18 +12,18 @@ export const Back = createLink(({ children, className, ...rest }: ComponentProps
 
 /** One line under a title: its badges, times and ids. */
 export const HeadFacts = ({ facts }: { facts: readonly ReactNode[] }) => (
-  <span className="flex flex-wrap items-baseline gap-x-2 gap-y-1 text-sm">
-    {facts.filter(Boolean).map((fact, index) => (
-      <Fragment key={index}>
-        {/* On a phone it would end a line. */}
-        {index > 0 && (
-          <span aria-hidden="true" className="max-sm:hidden">
+  // The point before the first fact of each line is cut off.
+  <span className="-mx-1 block overflow-x-clip px-1 text-sm">
+    <span className="-ml-5 flex flex-wrap items-baseline gap-y-1">
+      {facts.filter(Boolean).map((fact, index) => (
+        <span key={index} className="flex max-w-full items-baseline">
+          <span aria-hidden="true" className="w-5 shrink-0 text-center">
             ·
           </span>
-        )}
-        {fact}
-      </Fragment>
-    ))}
+          <span className="min-w-0">{fact}</span>
+        </span>
+      ))}
+    </span>
   </span>
 );
 

@@ -12,7 +12,7 @@ import { ConnectButton } from './connect.tsx';
 import { FormDialog } from './dialog.tsx';
 import { type Spend, useFunds } from './funds.tsx';
 import { useNotify } from './toasts.tsx';
-import { Button, type ButtonKind, cx, Facts, Spinner } from './ui.tsx';
+import { Button, type ButtonKind, Facts, Spinner } from './ui.tsx';
 
 export type Signing = OpenedChain & {
   /** The connected wallet. */
@@ -110,8 +110,8 @@ interface SignDialogProps<T> extends ActionProps<T> {
   spends?: Spend | undefined;
   /** What it allows from now on, which stays beside the button, above what it takes. */
   allows?: ReactNode;
-  /** The whole of it, which stays with the balance beside the button, because the rows may be out of sight. */
-  pays?: string;
+  /** What it takes, because the rows may be out of sight: the sum stays beside the button, as do its parts on a wide window. */
+  pays?: { sum: string; parts?: string };
   /** Facts about the signature: amounts, receivers, and when they come back. */
   rows?: readonly (readonly [ReactNode, ReactNode])[];
   /** Signs once it can, without a click. A failure waits for one. */
@@ -168,17 +168,22 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
       about={props.about}
       isBusy={signing.isRunning}
       error={signing.error}
+      details={
+        pays && (
+          <p className="min-h-5 tabular-nums">
+            {pays.parts && `${pays.parts}. `}
+            {funds.rows.map(([name, value]) => [`${name} `, value])}
+          </p>
+        )
+      }
       whyNot={
         (reason || pays || allows) && (
           <>
             {allows}
-            {pays && (
-              <p className={cx('min-h-10 tabular-nums', !allows && 'text-ink')}>
-                You pay now {pays}
-                {funds.rows.map(([name, value]) => [`. ${name} `, value])}
-              </p>
-            )}
-            {reason && <p>{reason}</p>}
+            <p>
+              {pays && <span className="text-ink tabular-nums">You pay now {pays.sum}. </span>}
+              {reason}
+            </p>
           </>
         )
       }

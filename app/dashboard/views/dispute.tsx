@@ -118,6 +118,16 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
   const decision = useRef<HTMLElement>(null);
   const reply = useRef<HTMLElement>(null);
   const mayReply = isOpen && reader === 'creator';
+  const lacksEvidence = isOpen && reader === 'caller' && !dispute.has_evidence;
+  const evidence = (
+    <Fold
+      title={reader === 'caller' ? 'Your evidence' : 'The caller’s evidence'}
+      gist={dispute.has_evidence ? false : 'not uploaded'}
+      open={isOpen}
+    >
+      <Evidence dispute={dispute} reader={reader} />
+    </Fold>
+  );
   const isSilent = dispute.reply === null && !mayReply;
   const replies = isSilent ? (
     <Card>
@@ -166,6 +176,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
       <div className={cx('grid grid-cols-[minmax(0,1fr)] items-start gap-5', mayDecide && 'lg:contents')}>
         <div className={COLUMN}>
           {!isOpen && <Decision dispute={dispute} reader={reader} />}
+          {lacksEvidence && evidence}
           {isOpen && reader !== 'admin' && (
             <>
               <Card className="grid justify-items-start gap-3 *:first:w-full">
@@ -184,13 +195,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
               <AtStake dispute={dispute} reader={reader} />
             </>
           )}
-          <Fold
-            title={reader === 'caller' ? 'Your evidence' : 'The caller’s evidence'}
-            gist={dispute.has_evidence ? false : 'not uploaded'}
-            open={isOpen}
-          >
-            <Evidence dispute={dispute} reader={reader} />
-          </Fold>
+          {!lacksEvidence && evidence}
           {!mayReply && replies}
           <Fold
             title="What was asked"

@@ -9,7 +9,7 @@ import Result, { Steps } from '../parts/result/result.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Card, Empty, Note, PageHead, Skeleton, Spinner } from '../parts/ui.tsx';
 import { formatAmount, formatLamports, Time } from '../parts/values.tsx';
-import { configQuery, request } from '../service.ts';
+import { configQuery, inPrint, request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Asked } from './executions/asked.tsx';
 import { Deletion } from './executions/deletion.tsx';
@@ -29,6 +29,7 @@ import {
 } from './executions/polling.ts';
 import { disputeQuery, recordQuery } from './executions/record.ts';
 import { RefundState } from './executions/refund.tsx';
+import { Request } from './executions/request.tsx';
 import { Timeline } from './executions/timeline.tsx';
 
 const route = getRouteApi('/executions/$executionId');
@@ -108,7 +109,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
                   : 'The call could not be served'
               }
             >
-              <p>{failure.message}</p>
+              <p>{inPrint(failure.message)}</p>
               <p className="mt-1 font-mono text-[0.8125rem]">{failure.code}</p>
             </Note>
           )}
@@ -125,6 +126,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
             </Card>
           )}
           <div className="grid gap-5 max-lg:order-5">
+            <Request execution={execution} />
             <OnChain execution={execution} record={archive ? null : record} />
             {archive && <Archived archive={archive} />}
           </div>
@@ -212,7 +214,7 @@ function Disputable({ execution, record }: Pick<CallParts, 'execution' | 'record
       <p className="mt-1 mb-4 text-sm text-faint tabular-nums">
         You can dispute it until <Time at={until} />.{' '}
         {config &&
-          `You risk a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))} to get back at most ${formatAmount(execution.cost_usdc)}; the bond can be worth more than that.`}
+          `You risk a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))} to get back at most ${formatAmount(execution.cost_usdc)}.`}
       </p>
       <Button onClick={() => setOpen(true)}>Open a dispute</Button>
       <OpenDisputeDialog execution={execution} open={isOpen} onClose={() => setOpen(false)} />

@@ -87,6 +87,7 @@ function Keys({ wallet, actions }: KeysProps) {
           keyIds={usable.filter(({ scopes }) => scopes.includes('execute')).map(({ key_id }) => key_id)}
           money={money}
           isSponsored={isSponsored}
+          onUsdc={() => setShown('usdc')}
           onGas={(way) => setShown(way === 'add' ? 'gas' : 'takeGas')}
           onAllowance={() => setShown('allowance')}
         />

@@ -21,7 +21,7 @@ import type { ExecutionsSearch } from './executions/search.ts';
 import { isLive, leftOf } from './keys/money.ts';
 import { useWalletKeys } from './keys/walletKeys.ts';
 import { sumUsdc } from './listing/own.ts';
-import { GROUPINGS, type Group, type Grouping, groupsOf, spendQuery, total } from './spend/groups.ts';
+import { GROUPINGS, type Group, type Grouping, groupsOf, netOf, spendQuery, total } from './spend/groups.ts';
 import { HeldSol } from './spend/held.tsx';
 import { PaidByDay } from './spend/paidByDay.tsx';
 import { SpentSol } from './spend/spent.tsx';
@@ -140,7 +140,7 @@ function ByGroup({ by, groups, days }: { by: Grouping; groups: readonly Group[];
     const found = grants?.of(id);
     return found ? [found.limit, found.left] : OF_KEYS.map(() => (grants || id === '' ? '–' : '…'));
   };
-  const row = (name: ReactNode, cells: readonly ReactNode[]) => (
+  const row = (name: ReactNode, cells: readonly ReactNode[], isTotal = false) => (
     <>
       {name}
       {cells.map((cell, index) => (
@@ -149,7 +149,9 @@ function ByGroup({ by, groups, days }: { by: Grouping; groups: readonly Group[];
           of={columns[index]!}
           className={cx(
             'whitespace-nowrap tabular-nums sm:text-right',
-            SELDOM.includes(columns[index]!) && cell === formatAmount(0) && 'font-normal text-faint max-sm:hidden',
+            SELDOM.includes(columns[index]!) &&
+              cell === formatAmount(0) &&
+              cx('max-sm:hidden', !isTotal && 'text-faint'),
           )}
         >
           <span>{cell}</span>
@@ -175,7 +177,7 @@ function ByGroup({ by, groups, days }: { by: Grouping; groups: readonly Group[];
       ))}
       {groups.length > 1 && (
         <tr className="font-semibold">
-          {row(<td>Total</td>, [...cellsOf(groups, days), ...(isByKey ? ['', ''] : [])])}
+          {row(<td>Total</td>, [...cellsOf(groups, days), ...(isByKey ? ['', ''] : [])], true)}
         </tr>
       )}
     </Table>
@@ -224,7 +226,14 @@ function Figures({ spend, groups }: { spend: SpendStatement; groups: readonly Gr
       <Figure
         label="Paid"
         value={formatAmount(total(groups, 'paid'))}
-        about={fees > 0 ? `Of which x402 service fees ${formatAmount(fees)}` : 'Including disputed calls'}
+        about={
+          <>
+            <span className="block">
+              {fees > 0 ? `Of which x402 service fees ${formatAmount(fees)}` : 'Including disputed calls'}
+            </span>
+            <span className="block font-medium text-ink tabular-nums">Net of awards: {netOf(groups)}</span>
+          </>
+        }
       />
       <Figure
         label="Calls"

@@ -85,16 +85,17 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
 function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Program }) {
   const { data: config } = useQuery(configQuery);
   const { data: deposits } = useQuery(depositsQuery);
-  const cost =
+  const { pays } =
     config && deposits
-      ? keyCost({ grantDeposit: deposits.grant }, config.is_sponsored ? 0n : FIRST_GAS).total
-      : 'a little SOL';
+      ? keyCost({ grantDeposit: deposits.grant }, config.is_sponsored ? 0n : FIRST_GAS)
+      : { pays: { sum: 'a little SOL', parts: null } };
   return (
     <>
       <NeedsWallet />
       <Step title="1. Create an API key">
         <p className={WORDS}>
-          A key spends USDC from your wallet, within limits that you set. Creating one takes {cost}.{' '}
+          A key spends USDC from your wallet, within limits that you set. Creating one takes {pays.sum}.{' '}
+          {pays.parts && `${pays.parts}. `}
           <KeysLink>Create one</KeysLink> and keep it in an environment variable, never in code.
         </p>
         <Code text={`export ${KEY_VARIABLE}=${keyText(config)}`} label="Setting the key" />

@@ -6,7 +6,15 @@ import type { RouteAnswer } from '../../../sdk/client/client.ts';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Card, Facts, Skeleton, withUnit } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatDuration, formatLamports, Id, Time } from '../../parts/values.tsx';
+import {
+  formatAmount,
+  formatCount,
+  formatDuration,
+  formatLamports,
+  formatSpan,
+  Id,
+  Time,
+} from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 import { depositsQuery } from '../../wallet/deposits.ts';
 import { Fold } from '../disputes/fold.tsx';
@@ -40,6 +48,7 @@ export interface CallParts {
 /** The amounts: the shares of a settlement or the refund, and the net cost after an upheld dispute. */
 export function Amounts({ execution, dispute, record }: CallParts) {
   const { creator_amount_usdc, platform_amount_usdc, tokens_used, execution_time_ms } = execution;
+  const { initiated_at, completed_at } = execution;
   // The record may be known before the service has it.
   const cost_usdc = execution.cost_usdc || (record?.status === 'open' ? Number(record.price_usdc) : 0);
   const refund = useRefund(execution, execution.refund === 'done');
@@ -87,10 +96,17 @@ export function Amounts({ execution, dispute, record }: CallParts) {
           <Line name="x402 service fee" value={`${formatAmount(execution.service_fee_usdc)}, not refundable`} />
         ) : null}
         {execution_time_ms !== null && <Line name="Agent answered in" value={formatDuration(execution_time_ms)} />}
+        {completed_at !== null && <Line name="Total, from escrow to end" value={totalOf(initiated_at, completed_at)} />}
         {tokens_used !== null && <Line name="Tokens, reported by the agent" value={formatCount(tokens_used)} />}
       </dl>
     </Card>
   );
+}
+
+/** The chain's times are whole seconds. */
+function totalOf(from: string, to: string): string {
+  const seconds = (Date.parse(to) - Date.parse(from)) / 1_000;
+  return seconds < 1 ? 'under 1 second' : `about ${formatSpan(seconds)}`;
 }
 
 /** With a link to the key, if one paid. */

@@ -2,11 +2,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { SIGNATURE_FEE } from '../../../sdk/wallet/usualAmounts.ts';
 import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
-import { formatSol } from '../../../sdk/wire/sol.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
-import { call } from '../../service.ts';
+import { call, explain } from '../../service.ts';
 import { StakesFor } from '../disputes/atStake.tsx';
 import { type Stakes, stakesQuery } from '../disputes/stakes.ts';
 import { ACCEPTED, type Evidence, MAX_KIB, readEvidenceFile, toBase64 } from './evidence.ts';
@@ -39,7 +38,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
           title="Open a dispute"
           about={`Describe what is wrong. The admin compares it with the result and should decide within ${formatSpan(DECISION_SECONDS)}.`}
           spends={stakes && { lamports: costOf(stakes) }}
-          pays={stakes ? costWords(stakes) : unread ? 'an amount that could not be read' : '…'}
+          pays={stakes ? costWords(stakes) : { sum: unread ? 'an amount that could not be read' : '…' }}
           doing="Opening the dispute"
           confirm="Pay and open"
           danger
@@ -53,8 +52,8 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
           <EvidenceFields
             entered={entered}
             label="What is wrong"
-            textHint={`A call can be disputed only once, so describe everything. At most ${MAX_KIB} KiB. The admin and the creator can read it.`}
-            fileHint={`It must say what is wrong: the admin and the creator get only this file. Text, PDF, PNG, JPEG or JSON, at most ${MAX_KIB} KiB. It is hashed in your browser.`}
+            textHint={`A call can be disputed only once, so describe everything. At most ${MAX_KIB} KiB. ${KEPT_FIRST}`}
+            fileHint={`It must say what is wrong: the admin and the creator get only this file. Text, PDF, PNG, JPEG or JSON, at most ${MAX_KIB} KiB. ${KEPT_FIRST}`}
             accept={ACCEPTED}
           />
           <section className="grid gap-3" aria-label="What is at stake">
@@ -82,8 +81,13 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
 const costOf = ({ bond, deposit }: Stakes): bigint => bond + deposit + SIGNATURE_FEE;
 
 /** Everything that leaves the wallet now. */
-const costWords = (stakes: Stakes): string =>
-  `about ${formatLamports(costOf(stakes))}: bond ${formatSol(stakes.bond)} (lost if rejected), deposit ${formatSol(stakes.deposit)} (comes back ${formatSpan(stakes.depositSeconds)} after the dispute ends), fee ${formatSol(SIGNATURE_FEE)}`;
+const costWords = (stakes: Stakes) => ({
+  sum: `about ${formatLamports(costOf(stakes))}`,
+  parts: `Bond ${formatLamports(stakes.bond)} (lost if rejected), deposit ${formatLamports(stakes.deposit)} (comes back ${formatSpan(stakes.depositSeconds)} after the dispute ends), fee ${formatLamports(SIGNATURE_FEE)}`,
+});
+
+const KEPT_FIRST =
+  'Before you sign, it is stored here for the admin and the creator to read. If that fails, no dispute is opened.';
 
 /** Sends the evidence first: otherwise a dispute could be decided without it. */
 async function dispute(
@@ -98,6 +102,8 @@ async function dispute(
     execution_id: executionId,
     content: toBase64(bytes),
     media_type: mediaType,
+  }).catch((error: unknown) => {
+    throw new Error(`Your evidence was not stored, so no dispute is opened and nothing is paid. ${explain(error)}`);
   });
   if (kept.evidence_hash !== hashHex) throw new Error('The marketplace stored different bytes. Try again.');
   onProgress(`SHA-256 of the evidence: ${hashHex}`);

@@ -5,6 +5,7 @@ import { Avatar } from '../../parts/avatar.tsx';
 import { AtRight, Table } from '../../parts/table.tsx';
 import { Badge, cx } from '../../parts/ui.tsx';
 import { agoText, formatAmount, formatDuration, Id, shorten, zoneAt } from '../../parts/values.tsx';
+import { inPrint } from '../../service.ts';
 import { lessUsdc } from '../listing/own.ts';
 import { type Outcome, outcomeOf, payerOf } from './outcome.ts';
 
@@ -131,7 +132,7 @@ export function OutcomeBadge({ call: { execution_id: executionId, dispute }, out
 }
 
 function RefundReason({ call }: { call: ExecutionSummary }) {
-  const reason = call.refund === null ? null : call.error?.message;
+  const reason = call.refund !== null && call.error !== null && inPrint(call.error.message);
   return (
     reason && (
       <span className="mt-1 line-clamp-2 text-sm text-faint lg:w-44" title={reason}>

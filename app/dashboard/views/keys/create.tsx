@@ -89,7 +89,7 @@ export function CreateDialog(props: CreateDialogProps) {
           about="Your USDC stays in your wallet until a call is paid. The chain enforces what the key may spend."
           rows={lamports.error === null && isSponsored !== undefined ? cost.rows : []}
           allows={<MaySpend texts={limits} readings={readings} reach={reach} />}
-          pays={cost.total}
+          pays={cost.pays}
           doing="Setting what the key may spend"
           spends={cost}
           confirm={confirm}

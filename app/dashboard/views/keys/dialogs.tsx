@@ -1,6 +1,7 @@
 /** The dialogs of the view of API keys, and the value of a new key. */
 import { useState } from 'react';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
+import AddUsdcDialog from '../../parts/addUsdc.tsx';
 import { LimitsDialog, RestrictDialog } from './change.tsx';
 import { CreateDialog } from './create.tsx';
 import { CloseDialog, RevokeDialog, RevokeOnChainDialog, RotateDialog } from './end.tsx';
@@ -10,7 +11,14 @@ import type { WalletMoney } from './money.ts';
 import { ShownKey } from './shown.tsx';
 import { AllowanceDialog, GasDialog } from './walletDialogs.tsx';
 
-export type Shown = 'create' | 'gas' | 'takeGas' | 'allowance' | { action: KeyAction; apiKey: KeySummary } | null;
+export type Shown =
+  | 'create'
+  | 'usdc'
+  | 'gas'
+  | 'takeGas'
+  | 'allowance'
+  | { action: KeyAction; apiKey: KeySummary }
+  | null;
 
 interface DialogsProps {
   wallet: string;
@@ -24,13 +32,22 @@ export default function Dialogs({ wallet, shown, money, onShow }: DialogsProps) 
   return (
     <>
       <CreateDialog open={shown === 'create'} money={money} onClose={() => onShow(null)} onMade={setMade} />
-      <Others shown={shown} money={money} onShow={onShow} onMade={setMade} />
+      {shown === 'usdc' ? (
+        <AddUsdcDialog wallet={wallet} onClose={() => onShow(null)} />
+      ) : (
+        <Others shown={shown} money={money} onShow={onShow} onMade={setMade} />
+      )}
       {made && <ShownKey made={made} wallet={wallet} onClose={() => setMade(null)} />}
     </>
   );
 }
 
-function Others({ shown, money, onShow, onMade }: Omit<DialogsProps, 'wallet'> & { onMade(made: MadeKey): void }) {
+interface OthersProps extends Omit<DialogsProps, 'wallet' | 'shown'> {
+  shown: Exclude<Shown, 'usdc'>;
+  onMade(made: MadeKey): void;
+}
+
+function Others({ shown, money, onShow, onMade }: OthersProps) {
   const onClose = () => onShow(null);
   if (shown === null || shown === 'create') return null;
   if (shown === 'allowance') return <AllowanceDialog money={money} onClose={onClose} />;

@@ -31,7 +31,7 @@ export function RotateDialog({ apiKey, money, onClose, onMade }: RotateProps) {
       about="You get a new key with the same name, limits and restrictions. The old key keeps working for a while, so that you can replace it everywhere."
       doing="Giving the new key its limits"
       spends={cost}
-      pays={cost.total}
+      pays={cost.pays}
       confirm="Sign and replace"
       work={({ marketplace, wallet, onProgress, rotateKey }) =>
         keepGranted(

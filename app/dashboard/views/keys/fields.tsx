@@ -25,7 +25,7 @@ export interface LimitTexts {
 const OFFERED = [HOUR, DAY_SECONDS, WEEK, 30 * DAY_SECONDS];
 
 export const USUAL_LIMITS: Omit<LimitTexts, 'maxGas'> = {
-  perExecution: '10',
+  perExecution: '1',
   perPeriod: '50',
   periodSeconds: String(DAY_SECONDS),
   total: '100',
@@ -99,7 +99,7 @@ function wordsOf({ texts, readings, reach }: Pick<SpendFieldsProps, 'texts' | 'r
 export function MaySpend(props: Parameters<typeof wordsOf>[0]) {
   const words = wordsOf(props);
   return (
-    <p aria-live="polite" className="min-h-10 font-medium text-ink tabular-nums">
+    <p aria-live="polite" className="min-h-8 font-medium text-ink tabular-nums sm:min-h-10">
       {words && `The key may spend ${words.chain} `}
       {words?.unlimited && <span className="text-warn">{words.unlimited}</span>}
     </p>

@@ -2,7 +2,6 @@
 import type { KeyResult } from '../../../sdk/wallet/apiKeys.ts';
 import { SIGNATURE_FEE } from '../../../sdk/wallet/usualAmounts.ts';
 import type { KeyScope } from '../../../sdk/wire/keyScopes.ts';
-import { formatSol } from '../../../sdk/wire/sol.ts';
 import { formatLamports } from '../../parts/amount.ts';
 import { DAY_SECONDS } from '../../parts/days.ts';
 import type { Signing } from '../../parts/sign.tsx';
@@ -38,10 +37,13 @@ interface KeyWishes {
 /** Everything that leaves the wallet when a key is made, which is no USDC: `gas` is what the gas balance gets, lamports. */
 export function keyCost({ grantDeposit }: Pick<WalletMoney, 'grantDeposit'>, gas = 0n) {
   const lamports = grantDeposit + gas + SIGNATURE_FEE;
-  const total = `about ${formatLamports(lamports)}; after the key’s end you can take back ${formatSol(grantDeposit)} of it`;
+  const pays = {
+    sum: `about ${formatLamports(lamports)}`,
+    parts: `After the key’s end you can take back ${formatLamports(grantDeposit)}`,
+  };
   const rows: (readonly [string, string])[] =
     gas > 0n ? [['Gas balance', `${formatLamports(gas)} for network fees of calls, which you can withdraw`]] : [];
-  return { lamports, total, rows };
+  return { lamports, pays, rows };
 }
 
 export async function makeKey(

@@ -18,12 +18,13 @@ interface WalletFiguresProps {
   money: WalletMoney | undefined;
   /** The operator pays the network fees; undefined until that is known. */
   isSponsored: boolean | undefined;
+  onUsdc(): void;
   onGas(way: 'add' | 'take'): void;
   onAllowance(): void;
 }
 
 /** What the keys can spend now, and who pays their network fees; and, folded, what nobody needs to change often. */
-export function WalletFigures({ keyIds, money, isSponsored, onGas, onAllowance }: WalletFiguresProps) {
+export function WalletFigures({ keyIds, money, isSponsored, onUsdc, onGas, onAllowance }: WalletFiguresProps) {
   if (!money || isSponsored === undefined) {
     return (
       <div className={ROW}>
@@ -37,7 +38,11 @@ export function WalletFigures({ keyIds, money, isSponsored, onGas, onAllowance }
   const gas = <Gas money={money} isSponsored={isSponsored} onGas={onGas} />;
   return (
     <div className={ROW}>
-      <Shared label="In the wallet" value={money.balance === null ? 'No USDC yet' : shownAmount(money.balance)} />
+      <Shared label="In the wallet" value={money.balance === null ? 'No USDC yet' : shownAmount(money.balance)}>
+        <Button small onClick={onUsdc}>
+          Add USDC
+        </Button>
+      </Shared>
       <Shared
         label="Your keys can spend now"
         value={formatAmount(toUsdc(amount))}

@@ -2,11 +2,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useRef } from 'react';
 import type { RouteAnswer } from '../../../../sdk/client/client.ts';
-import { parseUsdc } from '../../../../sdk/wire/usdc.ts';
+import { parseUsdc, toUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { SignDialog, type Signing } from '../../../parts/sign.tsx';
 import { Trouble } from '../../../parts/trouble.tsx';
-import { formatAmount, formatSpan, Id } from '../../../parts/values.tsx';
+import { formatAmount, formatLamports, formatSpan, Id } from '../../../parts/values.tsx';
 import { useShared } from '../../../wallet/wallets.ts';
 import { feesText, spendOf, type WalletCost, walletCostQuery } from './cost.ts';
 import type { Opened } from './kept.ts';
@@ -88,6 +88,7 @@ export function PayByWallet(props: PayByWalletProps) {
       rows={
         opened ? [['Call', <Id key="id" value={opened.executionId} />]] : paymentRows(agent, seconds, cost, isUnread)
       }
+      {...(!opened && !isFree && { pays: { sum: sumOf(price, cost) } })}
       doing={opened ? 'Starting the work' : `Putting ${formatAmount(agent.price_per_call_usdc)} into escrow`}
       confirm={opened ? 'Sign and start' : isFree ? runFree(agent) : `Pay ${formatAmount(agent.price_per_call_usdc)}`}
       spends={
@@ -106,6 +107,9 @@ export function PayByWallet(props: PayByWalletProps) {
     </SignDialog>
   );
 }
+
+const sumOf = (price: bigint, cost: WalletCost | undefined): string =>
+  `${formatAmount(toUsdc(price))} and ${cost ? `about ${formatLamports(spendOf(cost))}` : 'network fees'}`;
 
 /** The facts about the payment into escrow. */
 function paymentRows(agent: AgentFull, seconds: number, cost: WalletCost | undefined, isUnread: boolean) {
