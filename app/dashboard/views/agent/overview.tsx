@@ -211,9 +211,7 @@ function Terms({ agent, className }: { agent: AgentFull; className: string }) {
 
 /** `deposit`: lamports; undefined until it is read. */
 const depositWords = (deposit: bigint | undefined): string =>
-  deposit === undefined
-    ? 'A deposit comes back'
-    : `Deposit ${formatLamports(deposit)}, comes back by itself ${formatSpan(ENDED_DISPUTE_SECONDS)} after the dispute ends`;
+  `Deposit ${deposit === undefined ? '' : `${formatLamports(deposit)}, `}comes back by itself ${formatSpan(ENDED_DISPUTE_SECONDS)} after the dispute ends`;
 
 function timeouts({ timeout_seconds: most, min_timeout_seconds: least }: AgentFull): string {
   return `At most ${formatSpan(most)}${least === most ? '' : `; you can choose less, from ${formatSpan(least)}`}`;
