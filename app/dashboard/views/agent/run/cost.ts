@@ -52,7 +52,7 @@ export const spendOf = (cost: WalletCost): bigint => cost.fees + depositOf(cost)
 export const besidesText = (cost: WalletCost | undefined): string =>
   cost
     ? `about ${formatShortSol(spendOf(cost), { up: true })}, nearly all of which comes back within about ${formatSpan(cost.recordSeconds)} of its end`
-    : 'network fees and a deposit, nearly all of which comes back after its end';
+    : 'network fees and a deposit in SOL, nearly all of which comes back after its end';
 
 /** What a call with a key costs besides its price. */
 export const keyFees = (isSponsored: boolean): string =>
