@@ -5,7 +5,7 @@ import { StrictMode, startTransition } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Page } from './page.tsx';
 import { createPageRouter, type PageRouter } from './routes.tsx';
-import { agentQuery, agentsQuery, configQuery, loadApi, queryClient, styleNonce } from './service.ts';
+import { agentQuery, agentsQuery, configQuery, exampleQuery, loadApi, queryClient, styleNonce } from './service.ts';
 import { filtersOf } from './views/catalogueSearch.ts';
 import { sessionQuery } from './wallet/session.ts';
 
@@ -49,6 +49,10 @@ async function loadFirstData({ state }: PageRouter): Promise<void> {
   const queries: Promise<void>[] = [queryClient.prefetchQuery(sessionQuery), queryClient.prefetchQuery(configQuery)];
   const match = state.matches.at(-1);
   if (match?.routeId === '/') queries.push(queryClient.prefetchQuery(agentsQuery(filtersOf(match.search))));
-  if (match?.routeId === '/agents/$agentId') queries.push(queryClient.prefetchQuery(agentQuery(match.params.agentId)));
+  if (match?.routeId === '/agents/$agentId') {
+    const { agentId } = match.params;
+    // A later example would move what is below it.
+    queries.push(queryClient.prefetchQuery(agentQuery(agentId)), queryClient.prefetchQuery(exampleQuery(agentId)));
+  }
   await Promise.all(queries);
 }

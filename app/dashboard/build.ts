@@ -30,6 +30,8 @@ const LOADS = ['app.tsx', 'api.ts', 'wallet/web3.ts'];
 /** Shared by tabs, menus and dialogs: a dozen modules, each too small for its own file. */
 const SMALL_PARTS =
   /node_modules\/@radix-ui\/(?!react-(menu|dropdown-menu|popper|toast|dialog|dismissable-layer|focus)|react-[a-z-]*focus-)/;
+/** The first file, with Vite's part of every lazy import. In the app's file, that part would load the app before it. */
+const FIRST_FILE = /vite\/preload-helper|dashboard\/main\.tsx$/;
 /** The font of nearly all text. */
 const FIRST_FONT = /inter-latin-wght-normal.*\.woff2$/;
 /** The program that prerenders the views. */
@@ -82,6 +84,8 @@ async function build(hash: string): Promise<void> {
         emptyOutDir: true,
         target: 'es2022',
         assetsInlineLimit,
+        // As a module of its own, it would be another file before the first.
+        modulePreload: { polyfill: false },
         chunkSizeWarningLimit: 1_500,
         reportCompressedSize: false,
         // Each additional file is another network request for a new visitor.
@@ -89,6 +93,7 @@ async function build(hash: string): Promise<void> {
           output: {
             codeSplitting: {
               groups: [
+                { name: 'main', test: FIRST_FILE },
                 ...LOADS.map((entry) => ({ name: createLoad(entry), debugName: entry })),
                 { name: 'parts', test: SMALL_PARTS },
               ],
@@ -167,15 +172,15 @@ function writeDocuments(folder: string, output: Rolldown.RolldownOutput['output'
   rmSync(page);
   for (const [name, { view, asks, html: drawn }] of drawings) {
     const files = [...new Set([...filesOf('app.tsx'), ...filesOf('api.ts'), ...filesOf(view)])];
-    const links = [
-      `<link rel="preload" as="font" type="font/woff2" crossorigin href="/${font.fileName}">`,
-      // After the style and the font, which the drawing needs.
-      ...files.map((file) => `<link rel="modulepreload" fetchpriority="low" crossorigin href="/${file}">`),
-      ...asks.map((path) => `<link rel="preload" as="fetch" fetchpriority="low" crossorigin href="${path}">`),
+    // The drawing needs the style and the font. main.tsx adds the others once it is shown.
+    const first = `<link rel="preload" as="font" type="font/woff2" crossorigin href="/${font.fileName}">`;
+    const later = [
+      ...files.map((file) => `<link rel="modulepreload" crossorigin href="/${file}">`),
+      ...asks.map((path) => `<link rel="preload" as="fetch" crossorigin href="${path}">`),
     ];
     const document = html
       .replace(/ *<link rel="modulepreload".*\n/g, '')
-      .replace('</head>', () => `${links.map((link) => `  ${link}\n  `).join('')}</head>`)
+      .replace('</head>', () => `  ${first}\n    <template id="later">${later.join('')}</template>\n  </head>`)
       .replace('<div id="root">', () => `<div id="root" data-drawing>${drawn}`);
     // The guide is complete without a script.
     const isWhole = name === 'docs';

@@ -20,7 +20,10 @@ async function renew(): Promise<void> {
   location.reload();
 }
 
-const start = () => void import('./app.tsx').then(({ startPage }) => setTimeout(startPage));
+function start(): void {
+  document.head.append(document.querySelector<HTMLTemplateElement>('#later')!.content);
+  void import('./app.tsx').then(({ startPage }) => setTimeout(startPage));
+}
 
 // A background tab gets no animation frames.
 if (document.visibilityState === 'hidden') start();

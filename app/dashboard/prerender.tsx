@@ -37,7 +37,15 @@ const DOCUMENTS: [name: string, view: string, path: string, asks: string[]][] = 
   ['catalogue', 'catalogue', '/', [`/v1/agents?${queryOf(filtersOf({}))}`]],
   // With filters in the URL, the catalogue sends other requests.
   ['search', 'catalogue', '/', []],
-  ['agent', 'agent', `/agents/${AGENT.agent_id}`, [`/v1/agents/${AGENT.agent_id}`]],
+  [
+    'agent',
+    'agent',
+    `/agents/${AGENT.agent_id}`,
+    [
+      `/v1/agents/${AGENT.agent_id}`,
+      `/trpc/agents.example?input=${encodeURIComponent(JSON.stringify({ agent_id: AGENT.agent_id }))}`,
+    ],
+  ],
   ['unknownAgent', 'agent', '/agents/any', []],
   ['verify', 'verify', '/verify', []],
   ['terms', 'terms', '/terms', ['/trpc/config.changes']],

@@ -82,6 +82,14 @@ export const agentsQuery = (filters: RouteInput<'listAgents'>) =>
 export const agentQuery = (agentId: string) =>
   queryOptions({ queryKey: ['agent', agentId], queryFn: () => request('getAgent', { agent_id: agentId }) });
 
+/** The example of an agent: a passed test by its creator, and the signed result. Null if there is none. */
+export const exampleQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: ['example', agentId],
+    queryFn: async () => (await call('agents.example', { agent_id: agentId })).example,
+    staleTime: 60_000,
+  });
+
 /** A dispute and its call, for its parties and the admin. */
 export const caseQuery = (executionId: string) =>
   queryOptions({

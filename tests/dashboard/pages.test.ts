@@ -89,7 +89,8 @@ describe('the addresses of the page', function () {
     expect(agent)
       .to.include(`<title>TEST · ${name} · Agent Marketplace</title>`)
       .and.match(new RegExp(`<h1[^>]*>.*${name}</span></h1>`));
-    expect(asks(agent)).to.deep.equal([...shared, `/v1/agents/${agent_id}`]);
+    const example = `/trpc/agents.example?input=${encodeURIComponent(JSON.stringify({ agent_id }))}`;
+    expect(asks(agent)).to.deep.equal([...shared, `/v1/agents/${agent_id}`, example]);
     for (const path of ['/agents/__AGENT_NAME__', '/agents/%3Cscript%3E', '/agents/11111111111111111111111111111111']) {
       const unknown = await bodyOf(path);
       expect(asks(unknown), path).to.deep.equal(shared);

@@ -12,11 +12,10 @@ import { GetUsdc, GetWallet } from '../../parts/getWallet.tsx';
 import { SEGMENT, SEGMENTS, useSelectedTab } from '../../parts/tabRow.ts';
 import { cx, Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatAmount } from '../../parts/values.tsx';
-import { BASE_URL, configQuery, developmentWalletsPath } from '../../service.ts';
+import { BASE_URL, configQuery, developmentWalletsPath, exampleQuery } from '../../service.ts';
 import { depositsQuery } from '../../wallet/deposits.ts';
 import { useSession } from '../../wallet/session.ts';
 import { keyCost } from '../keys/makeKey.ts';
-import { exampleQuery } from './example.tsx';
 import { keyFees } from './run/cost.ts';
 import { exampleParameters } from './schema/example.ts';
 import {

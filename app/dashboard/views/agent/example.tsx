@@ -1,20 +1,13 @@
 /** The creator's example: what was sent in a passed test, and the result that the creator signed. */
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { parameterLines } from '../../parts/parameters.tsx';
 import { TextBox } from '../../parts/textBox.tsx';
 import { Card, Skeleton } from '../../parts/ui.tsx';
 import { Time } from '../../parts/values.tsx';
-import { call } from '../../service.ts';
+import { exampleQuery } from '../../service.ts';
 
 const Result = lazy(() => import('../../parts/result/result.tsx'));
-
-export const exampleQuery = (agentId: string) =>
-  queryOptions({
-    queryKey: ['example', agentId],
-    queryFn: async () => (await call('agents.example', { agent_id: agentId })).example,
-    staleTime: 60_000,
-  });
 
 export function Example({ agentId }: { agentId: string }) {
   const { data: example } = useQuery(exampleQuery(agentId));

@@ -9,10 +9,9 @@ import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { SpendButton } from '../../parts/badges.tsx';
 import { cx, Note, Skeleton } from '../../parts/ui.tsx';
 import { formatNumber, Time } from '../../parts/values.tsx';
-import { developmentWalletsPath, explain } from '../../service.ts';
+import { developmentWalletsPath, exampleQuery, explain } from '../../service.ts';
 import { signIn, useSession } from '../../wallet/session.ts';
 import { useShared, useTestWallet } from '../../wallet/wallets.ts';
-import { exampleQuery } from '../agent/example.tsx';
 import { keep } from '../agent/run/kept.ts';
 
 const Result = lazy(() => import('../../parts/result/result.tsx'));

@@ -28,9 +28,9 @@ export function WalletFigures({ keyIds, money, isSponsored, onUsdc, onGas, onAll
   if (!money || isSponsored === undefined) {
     return (
       <div className={ROW}>
-        <Skeleton className="h-28" />
-        <Skeleton className="h-28" />
-        <Skeleton className="col-span-full h-5" />
+        <Skeleton className="h-37 sm:h-29" />
+        <Skeleton className="h-37 sm:h-29" />
+        <Skeleton className="col-span-full h-15" />
       </div>
     );
   }

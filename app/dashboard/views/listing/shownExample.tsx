@@ -5,8 +5,7 @@ import { focusContent } from '../../parts/focus.ts';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Button, Note } from '../../parts/ui.tsx';
 import { Time } from '../../parts/values.tsx';
-import { call, explain, queryClient } from '../../service.ts';
-import { exampleQuery } from '../agent/example.tsx';
+import { call, exampleQuery, explain, queryClient } from '../../service.ts';
 
 export function ShownExample({ listing: { agent_id, metadata_hash } }: { listing: OwnListing }) {
   const { data: example } = useQuery(exampleQuery(agent_id));

@@ -48,11 +48,11 @@ export const depositOf = ({ escrowDeposit, recordDeposit }: WalletCost): bigint 
 /** What the payment takes from the wallet, lamports. */
 export const spendOf = (cost: WalletCost): bigint => cost.fees + depositOf(cost);
 
-/** What a wallet pays besides the price, rounded; without an amount until it is known. */
+/** What a wallet pays besides the price, rounded. Until it is known: about as long, so that nothing moves. */
 export const besidesText = (cost: WalletCost | undefined): string =>
   cost
     ? `about ${formatShortSol(spendOf(cost), { up: true })}, nearly all of which comes back within about ${formatSpan(cost.recordSeconds)} of its end`
-    : 'network fees, and a deposit that comes back';
+    : 'network fees and a deposit in SOL, nearly all of which comes back after its end';
 
 /** What a call with a key costs besides its price. */
 export const keyFees = (isSponsored: boolean): string =>

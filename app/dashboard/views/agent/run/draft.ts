@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { faultOfLength } from '../../../parts/limited.ts';
-import { exampleQuery } from '../example.tsx';
+import { exampleQuery } from '../../../service.ts';
 import { isApiKey, type Payer } from './cost.ts';
 import { isFilled, type Kept } from './kept.ts';
 import type { Inputs } from './useRun.ts';
