@@ -16,6 +16,7 @@ import { listReceived } from '../../../app/relay/calls/received.ts';
 import { readSpend } from '../../../app/relay/calls/spend.ts';
 import { readStatement } from '../../../app/relay/calls/statements.ts';
 import { listAllDisputes, listOthers, listOwnDisputes } from '../../../app/relay/disputes/lists.ts';
+import { judgeAgents } from '../../../app/relay/events/failing.ts';
 import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import { readUnknownDeposits } from '../../../app/relay/ledger/lenders.ts';
@@ -158,6 +159,10 @@ const WORK: Record<string, (world: World) => Promise<unknown>> = {
     });
     await metrics.render();
     await createAgentHealth(tables.ledger).healthOf('a listing');
+  },
+  async 'agents whose calls fail'({ deps }) {
+    const some = new Set([agentId, busyId]);
+    await judgeAgents(deps, some, some);
   },
   'a document of a wallet': ({ deps }) =>
     keepMetadata(deps, {

@@ -1,9 +1,10 @@
 /** The figures of a creator's agent, day by day and in all, and its present terms. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { MIN_CALLS } from '../../../sdk/wire/agentMark.ts';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { MIN_CALLS, markOf, successOf } from '../../parts/badges.tsx';
+import { markWords, successOf } from '../../parts/badges.tsx';
 import { Card, Facts, Figure, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { agentQuery } from '../../service.ts';
@@ -109,7 +110,7 @@ function Terms({ listing }: { listing: OwnListing }) {
 }
 
 function HealthWords({ agent }: { agent: AgentFull }) {
-  const mark = markOf(agent);
+  const mark = markWords(agent);
   const { open_disputes: open, total_executions: all } = agent;
   if (!mark) {
     const judged = all < MIN_CALLS ? `Not judged yet: that takes ${MIN_CALLS} calls.` : 'Good.';
