@@ -78,6 +78,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     writes,
     calls,
     limits: authorities.config,
+    agentHealth: parts.agentHealth,
     now: Date.now,
     log,
   });

@@ -539,7 +539,7 @@ CREATE INDEX webhook_deliveries_by_age ON webhook_deliveries (created_ms);
 CREATE TABLE warnings (
   wallet TEXT NOT NULL,
   type TEXT NOT NULL,
-  -- The key; '' for the wallet.
+  -- The key, or the agent; '' for the wallet.
   subject TEXT NOT NULL,
   PRIMARY KEY (wallet, type, subject)
 ) STRICT, WITHOUT ROWID;

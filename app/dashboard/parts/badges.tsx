@@ -1,14 +1,9 @@
 /** Badges with the same meaning everywhere. */
 import type { ComponentProps } from 'react';
+import { markOf } from '../../sdk/wire/agentMark.ts';
 import type { AgentSummary } from '../../sdk/wire/wire.ts';
 import { Badge, Button } from './ui.tsx';
 import { formatCount, formatRate } from './values.tsx';
-
-/** Below this share of completed calls an agent is failing. */
-const POOR_RATE = 0.5;
-
-export const isFailing = ({ total_executions, success_rate }: AgentSummary): boolean =>
-  total_executions > 0 && success_rate < POOR_RATE;
 
 /** Calls from which on a rate says something. */
 export const RATE_CALLS = 20;
@@ -38,9 +33,6 @@ export const disputedWords = (open: number): string => {
     : `${formatCount(open)} of them are in open disputes and count as failed if those are upheld`;
 };
 
-/** Calls before an agent is called failing. */
-export const MIN_CALLS = 5;
-
 const MARKS = {
   failing: { name: 'Failing', tone: 'bad', why: 'Fewer than half of its calls succeeded' },
   degraded: {
@@ -50,15 +42,15 @@ const MARKS = {
   },
 } as const;
 
-/** The mark that callers see; null for a healthy agent. */
-export function markOf(agent: AgentSummary) {
-  if (isFailing(agent) && agent.total_executions >= MIN_CALLS) return MARKS.failing;
-  return agent.health.status === 'degraded' ? MARKS.degraded : null;
+/** The words of the mark that callers see; null for a healthy agent. */
+export function markWords(agent: AgentSummary) {
+  const mark = markOf(agent);
+  return mark && MARKS[mark];
 }
 
 /** Renders nothing for a healthy agent. */
 export function Health({ agent }: { agent: AgentSummary | undefined }) {
-  const mark = agent && markOf(agent);
+  const mark = agent && markWords(agent);
   return (
     mark && (
       <Badge tone={mark.tone} title={mark.why}>

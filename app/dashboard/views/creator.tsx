@@ -2,9 +2,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { markOf } from '../../sdk/wire/agentMark.ts';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
 import type { AgentSummary, DailyStatement, StatementDay, StatementTotal } from '../../sdk/wire/wire.ts';
-import { Health, markOf } from '../parts/badges.tsx';
+import { Health } from '../parts/badges.tsx';
 import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { lastDays } from '../parts/range.tsx';

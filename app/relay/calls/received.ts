@@ -1,5 +1,6 @@
-/** The calls that an agent's server received, for the agent's creator. */
-import { type Kysely, sql } from 'kysely';
+/** The calls that a creator's servers received, for the creator. */
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { isPostgres } from '../../database/portable.ts';
 import type { DisputeOutcome } from '../../sdk/wire/choices.ts';
 import type { ReceivedCall, ReceivedCallContent } from '../../sdk/wire/procedures.ts';
 import { toTimeOfMs } from '../../sdk/wire/time.ts';
@@ -17,6 +18,7 @@ import type { ResultsDeps } from './results.ts';
 
 interface CallRow {
   execution_id: string;
+  listing: string;
   task: string | null;
   status: ReceivedCall['status'];
   dispute: DisputeOutcome | null;
@@ -31,7 +33,7 @@ interface CallRow {
 }
 
 /** For its creator, a call has failed once its refund is on its way. The server of a paid call answered with 200. */
-const COLUMNS = sql.raw(`j.execution_id AS execution_id,
+const COLUMNS = sql.raw(`j.execution_id AS execution_id, j.listing AS listing,
   CASE WHEN c.status IN ('disputed', 'dispute_upheld') THEN 'disputed'
     WHEN j.state = 'settled' THEN 'completed' ELSE 'failed' END AS status,
   CASE WHEN j.content_deleted_ms IS NULL THEN substr(j.task, 1, ${TASK_CHARACTERS}) END AS task,
@@ -55,43 +57,53 @@ const RECEIVED = {
   refunded: sql.raw("state IN ('refunding', 'refunded') AND dispatched_ms IS NOT NULL"),
 };
 
-/** Newest first. `failed`: refunded, or with an upheld dispute. Throws ApiError 404 for everybody but the listing's creator. */
+/**
+ * Newest first; of all agents of the wallet without `agent_id`. `failed`: refunded, or with an upheld dispute. Throws
+ * ApiError 404 for everybody but the listing's creator.
+ */
 export async function listReceived(
   { views }: Pick<ResultsDeps, 'views'>,
   wallet: string,
-  input: { agent_id: string; failed: boolean; before?: string | undefined; limit: number },
+  input: { agent_id?: string | undefined; failed: boolean; before?: string | undefined; limit: number },
 ): Promise<{ calls: ReceivedCall[]; has_more: boolean }> {
   const { agent_id: listing, failed, before, limit } = input;
-  await requireOwn(views, wallet, listing);
-  const last = before === undefined ? undefined : await createdMs(views, listing, before);
+  if (listing !== undefined) await requireOwn(views, wallet, listing);
+  const own = sql`l.creator = ${wallet} ${listing === undefined ? sql.raw('') : sql`AND l.listing = ${listing}`}`;
+  const last = before === undefined ? undefined : await createdMs(views, own, before);
   const older = last
     ? sql`AND created_ms <= ${last} AND (created_ms < ${last} OR execution_id < ${before})`
     : sql.raw('');
-  const newest = sql`SELECT execution_id AS id, created_ms FROM executions
-    WHERE listing = ${listing} AND ${RECEIVED[failed ? 'refunded' : 'all']} ${older}
+  // Each listing's own newest: no older one can be on the page.
+  const newest = sql`executions WHERE listing = l.listing AND ${RECEIVED[failed ? 'refunded' : 'all']} ${older}
     ORDER BY created_ms DESC, execution_id DESC LIMIT ${limit + 1}`;
+  // As for disputes: SQLite has no LATERAL, and PostgreSQL needs it.
+  const found = isPostgres(views)
+    ? sql`chain.listings AS l CROSS JOIN LATERAL (SELECT execution_id, created_ms FROM ${newest}) AS e`
+    : sql`chain.listings AS l CROSS JOIN executions AS e ON e.execution_id IN (SELECT execution_id FROM ${newest})`;
   const upheld = sql`SELECT execution_id AS id, created_ms FROM executions
-    WHERE execution_id IN (SELECT execution_id FROM chain.disputes WHERE listing = ${listing} AND outcome = 'upheld')
+    WHERE execution_id IN (SELECT d.execution_id FROM chain.listings AS l CROSS JOIN chain.disputes AS d
+        WHERE ${own} AND d.listing = l.listing AND d.outcome = 'upheld')
       AND state = 'settled' AND dispatched_ms IS NOT NULL ${older}`;
   const { rows } = await sql<CallRow>`
     SELECT ${COLUMNS} FROM (
-      SELECT id FROM (SELECT * FROM (${newest}) AS newest ${failed ? sql`UNION ALL ${upheld}` : sql``}) AS found
+      SELECT id FROM (SELECT e.execution_id AS id, e.created_ms FROM ${found} WHERE ${own}
+        ${failed ? sql`UNION ALL ${upheld}` : sql``}) AS found
       ORDER BY created_ms DESC, id DESC LIMIT ${limit + 1}) AS picked
     ${JOINED}
     ORDER BY j.created_ms DESC, j.execution_id DESC`.execute(views);
   return { calls: rows.slice(0, limit).map(toCall), has_more: rows.length > limit };
 }
 
-/** Creation time of the call before the page. Throws ApiError 404 if this listing never received it. */
-async function createdMs(views: Kysely<LedgerDatabase>, listing: string, executionId: string): Promise<bigint> {
-  const row = await views
-    .selectFrom('executions')
-    .select('created_ms')
-    .where('execution_id', '=', executionId)
-    .where('listing', '=', listing)
-    .executeTakeFirst();
-  if (!row) throw notReceived();
-  return row.created_ms;
+/** Creation time of the call before the page. Throws ApiError 404 if none of these listings received it. */
+async function createdMs(
+  views: Kysely<LedgerDatabase>,
+  own: RawBuilder<unknown>,
+  executionId: string,
+): Promise<bigint> {
+  const { rows } = await sql<{ created_ms: bigint }>`SELECT e.created_ms FROM executions AS e
+    JOIN chain.listings AS l ON l.listing = e.listing WHERE e.execution_id = ${executionId} AND ${own}`.execute(views);
+  if (!rows[0]) throw notReceived();
+  return rows[0].created_ms;
 }
 
 /**
@@ -146,6 +158,7 @@ async function answerOf(
 function toCall(row: CallRow): ReceivedCall {
   return {
     execution_id: row.execution_id,
+    agent_id: row.listing,
     task: row.task,
     status: row.status,
     dispute: row.dispute && { outcome: row.dispute },

@@ -1,7 +1,7 @@
 /**
- * Reports events of the program that concern a wallet: disputes, and changes of its listings. It follows the index's
- * events, which are final: by their slot, and those that the indexer applied late by `applied_slot`. Each step writes
- * the events together with the slot that it has reached, so that any relay may take the next step.
+ * Reports events of the program that concern a wallet: disputes, changes of its listings, and their failures. It follows
+ * the index's events, which are final: by their slot, and those that the indexer applied late by `applied_slot`. Each
+ * step writes the events together with the slot that it has reached, so that any relay may take the next step.
  */
 import type { Kysely } from 'kysely';
 import type { GroupCommit } from '../../database/groupCommit.ts';
@@ -9,9 +9,10 @@ import { textsOf } from '../../database/portable.ts';
 import { formatUuid } from '../../sdk/receipt/receipt.ts';
 import type { EventData, EventType } from '../../sdk/wire/events.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
-import { type OtherEvent, readFeed, writeFollowed } from '../ledger/events.ts';
+import { type Followed, type OtherEvent, readFeed, writeFollowed } from '../ledger/events.ts';
 import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
 import { type CollateralLimits, isLowAfterOpen, isLowForPrice } from './collateral.ts';
+import { type FailingDeps, judgeAgents } from './failing.ts';
 
 /** A step ends with the slot of this event. */
 const EVENTS_AT_ONCE = 500;
@@ -21,16 +22,19 @@ const NAMES = [
   'DisputeLapsed',
   'ListingStatusChanged',
   'SigningKeyRotated',
+  'ExecutionSettled',
+  'ExecutionRefunded',
 ] as const;
+/** After these an agent's calls may have failed more, or less. */
+const ENDS: readonly string[] = ['ExecutionSettled', 'ExecutionRefunded', 'DisputeResolved'];
 /** Read only if collateral limits the opens. */
 const OPENED = 'ExecutionOpened';
+const NOTHING: Followed = { events: [], raised: [], over: [] };
 /** A listing's status in events. */
 const [ACTIVE, PAUSED] = [0, 1];
 
-interface FollowDeps {
+interface FollowDeps extends FailingDeps {
   ledger: Kysely<LedgerTables>;
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
   writes: Pick<GroupCommit, 'underLocks'>;
   limits(): CollateralLimits;
   /** Unix milliseconds. */
@@ -38,14 +42,15 @@ interface FollowDeps {
 }
 
 /** Takes the next step. Returns true if more steps may follow. */
-export async function followChain({ ledger, views, writes, limits, now }: FollowDeps): Promise<boolean> {
+export async function followChain(deps: FollowDeps): Promise<boolean> {
+  const { ledger, views, writes, limits, now } = deps;
   const progress = await views.selectFrom('chain.progress').select('slot').executeTakeFirst();
   const { slot: from } = await readFeed(ledger);
   const end = progress?.slot ?? null;
   if (end === null || (from !== null && end <= from)) return false;
   // Events from before the first run are not reported.
   if (from === null) {
-    await writeFollowed(ledger, writes, [], { from, to: end }, now());
+    await writeFollowed(ledger, writes, NOTHING, { from, to: end }, now());
     return false;
   }
   const names = limits().exposureMultiple === 0 ? NAMES : [...NAMES, OPENED];
@@ -64,11 +69,25 @@ export async function followChain({ ledger, views, writes, limits, now }: Follow
     const sorted = found.orderBy('slot').orderBy('signature').orderBy('event_index');
     rows.push(...(await sorted.select(['name', 'data']).execute()));
   }
-  await writeFollowed(ledger, writes, await describe(views, rows, limits()), { from, to }, now());
+  const happened = rows.map(({ name, data }): ChainEvent => ({ name, fields: JSON.parse(data) }));
+  const { events, ...warnings } = await judge(deps, happened);
+  const followed = { events: [...(await describe(views, happened, limits())), ...events], ...warnings };
+  await writeFollowed(ledger, writes, followed, { from, to }, now());
   return to < end;
 }
 
 type Fields = Record<string, string> & { listing: string; upheld?: boolean; status?: number; listingStatus?: number };
+
+interface ChainEvent {
+  name: string;
+  fields: Fields;
+}
+
+function judge(deps: FailingDeps, events: readonly ChainEvent[]): Promise<Followed> {
+  const ends = events.filter(({ name }) => ENDS.includes(name));
+  const listingsOf = (some: readonly ChainEvent[]) => new Set(some.map(({ fields }) => fields.listing));
+  return judgeAgents(deps, listingsOf(ends), listingsOf(ends.filter(({ name }) => name !== 'ExecutionSettled')));
+}
 
 /** An event's parties, and its listing's price and collateral. */
 interface Subject {
@@ -81,11 +100,10 @@ interface Subject {
 
 async function describe(
   views: Kysely<LedgerDatabase>,
-  rows: readonly { name: string; data: string }[],
+  events: readonly ChainEvent[],
   limits: CollateralLimits,
 ): Promise<OtherEvent[]> {
-  if (rows.length === 0) return [];
-  const events = rows.map(({ name, data }) => ({ name, fields: JSON.parse(data) as Fields }));
+  if (events.length === 0) return [];
   const disputed = events.filter(({ name }) => name.startsWith('Dispute')).map(({ fields }) => uuidOf(fields));
   const listings = await views
     .selectFrom('chain.listings')

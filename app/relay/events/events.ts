@@ -1,13 +1,12 @@
 /** Runs all that reports events: their numbering, the streams, the events of the chain, and webhooks. */
-import type { Kysely } from 'kysely';
 import { isTemporary } from '../../database/temporary.ts';
 import { dropOldEvents } from '../ledger/events.ts';
 import { createPayers } from '../ledger/payers.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
 import { runEvery } from '../waiting.ts';
 import { followChain } from './chain.ts';
 import type { CollateralLimits } from './collateral.ts';
 import { createDeliveries, type DeliveryDeps } from './deliveries.ts';
+import type { FailingDeps } from './failing.ts';
 import { createFeed } from './feed.ts';
 import { createStreams, type Streams } from './streams.ts';
 
@@ -19,9 +18,7 @@ const FOLLOW_MS = 2_000;
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 const DROP_MS = 60 * 60_000;
 
-interface EventsDeps extends DeliveryDeps {
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
+interface EventsDeps extends DeliveryDeps, FailingDeps {
   limits(): CollateralLimits;
 }
 

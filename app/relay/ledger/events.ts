@@ -82,24 +82,47 @@ export async function numberEvents(
   return true;
 }
 
-/** Writes events of the chain, and moves the feed's slot. Does nothing if another relay has already moved it. */
+export interface Warning {
+  wallet: string;
+  type: string;
+  /** Distinguishes warnings of one type, such as a key and its cap; may be empty. */
+  subject: string;
+}
+
+/** The reports of a step along the chain. */
+export interface Followed {
+  events: OtherEvent[];
+  /** Warnings among these events. */
+  raised: Warning[];
+  /** Warnings that hold no more. */
+  over: Warning[];
+}
+
+/** Writes reports, and moves the feed's slot. Does nothing if another relay has already moved it. */
 export async function writeFollowed(
   ledger: Ledger,
   writes: Pick<GroupCommit, 'underLocks'>,
-  events: readonly OtherEvent[],
+  { events, raised, over }: Followed,
   slots: { from: bigint | null; to: bigint },
   nowMs: number,
 ): Promise<void> {
   const { from, to } = slots;
-  const move = ledger
-    .updateTable('event_feed')
-    .set({ slot: to })
-    .where('slot', from === null ? 'is' : '=', from);
-  await writes.underLocks(
-    [EVENTS_LOCK],
-    [...events.map((event) => eventOf(ledger, event, nowMs, from)), move.compile()],
-    true,
-  );
+  const atSlot = sql`FROM event_feed WHERE slot = ${from}`;
+  const queries = [
+    ...events.map((event) => eventOf(ledger, event, nowMs, from)),
+    ...raised.map(({ wallet, type, subject }) =>
+      sql`INSERT INTO warnings (wallet, type, subject)
+        SELECT CAST(${wallet} AS TEXT), CAST(${type} AS TEXT), CAST(${subject} AS TEXT) ${atSlot}
+        ON CONFLICT DO NOTHING`.compile(ledger),
+    ),
+    ...over.map((warning) => deletionOf(ledger, warning).where(sql<boolean>`EXISTS (SELECT 1 ${atSlot})`).compile()),
+    ledger
+      .updateTable('event_feed')
+      .set({ slot: to })
+      .where('slot', from === null ? 'is' : '=', from)
+      .compile(),
+  ];
+  await writes.underLocks([EVENTS_LOCK], queries, true);
 }
 
 /** Events of these wallets after a position, in order. */
@@ -150,13 +173,6 @@ export async function dropOldEvents(ledger: Ledger, beforeMs: number): Promise<v
     .execute();
 }
 
-export interface Warning {
-  wallet: string;
-  type: string;
-  /** Distinguishes warnings of one type, such as a key and its cap; may be empty. */
-  subject: string;
-}
-
 /** Writes the event of a warning, unless that warning is raised already. */
 export async function raiseWarning(
   ledger: Ledger,
@@ -175,11 +191,9 @@ export async function raiseWarning(
   await writes.underLocks([`warnings ${wallet}`], [event.compile(ledger), mark.compile()]);
 }
 
-export async function takeBackWarning(ledger: Ledger, { wallet, type, subject }: Warning): Promise<void> {
-  await ledger
-    .deleteFrom('warnings')
-    .where('wallet', '=', wallet)
-    .where('type', '=', type)
-    .where('subject', '=', subject)
-    .execute();
+export async function takeBackWarning(ledger: Ledger, warning: Warning): Promise<void> {
+  await deletionOf(ledger, warning).execute();
 }
+
+const deletionOf = (ledger: Ledger, { wallet, type, subject }: Warning) =>
+  ledger.deleteFrom('warnings').where('wallet', '=', wallet).where('type', '=', type).where('subject', '=', subject);

@@ -310,7 +310,7 @@ export interface StoredTables {
   warnings: {
     wallet: string;
     type: string;
-    /** The key; '' for the wallet. */
+    /** The key, or the agent; '' for the wallet. */
     subject: string;
   };
   webhook_deliveries: {

@@ -77,7 +77,7 @@ export interface components {
              */
             url: string;
             /** @description The types of events that are sent to it. Empty means all, also types that are added later. Default: all. */
-            event_types?: ("execution.pending" | "execution.running" | "execution.completed" | "execution.failed" | "dispute.opened" | "dispute.resolved" | "agent.paused" | "agent.signing_key_changed" | "agent.collateral_low" | "key.cap_near" | "gas.low" | "webhook.disabled" | "webhook.test")[];
+            event_types?: ("execution.pending" | "execution.running" | "execution.completed" | "execution.failed" | "dispute.opened" | "dispute.resolved" | "agent.paused" | "agent.failing" | "agent.signing_key_changed" | "agent.collateral_low" | "key.cap_near" | "gas.low" | "webhook.disabled" | "webhook.test")[];
         };
         ExecuteBody: {
             /** @description The instruction for the agent, free text. */
@@ -116,7 +116,7 @@ export interface components {
              */
             url?: string;
             /** @description The types of events that are sent to it. Empty means all, also types that are added later. Default: all. */
-            event_types?: ("execution.pending" | "execution.running" | "execution.completed" | "execution.failed" | "dispute.opened" | "dispute.resolved" | "agent.paused" | "agent.signing_key_changed" | "agent.collateral_low" | "key.cap_near" | "gas.low" | "webhook.disabled" | "webhook.test")[];
+            event_types?: ("execution.pending" | "execution.running" | "execution.completed" | "execution.failed" | "dispute.opened" | "dispute.resolved" | "agent.paused" | "agent.failing" | "agent.signing_key_changed" | "agent.collateral_low" | "key.cap_near" | "gas.low" | "webhook.disabled" | "webhook.test")[];
             /** @description False: nothing is sent from now on. True: events from now on are sent again. */
             enabled?: boolean;
         };
@@ -894,7 +894,7 @@ export interface components {
              * @description What happened.
              * @enum {string}
              */
-            event_type: "execution.pending" | "execution.running" | "execution.completed" | "execution.failed" | "dispute.opened" | "dispute.resolved" | "agent.paused" | "agent.signing_key_changed" | "agent.collateral_low" | "key.cap_near" | "gas.low" | "webhook.disabled" | "webhook.test";
+            event_type: "execution.pending" | "execution.running" | "execution.completed" | "execution.failed" | "dispute.opened" | "dispute.resolved" | "agent.paused" | "agent.failing" | "agent.signing_key_changed" | "agent.collateral_low" | "key.cap_near" | "gas.low" | "webhook.disabled" | "webhook.test";
             /** @description The execution that the event is about; null for other events. */
             execution_id: string | null;
             /**
@@ -928,7 +928,7 @@ export interface components {
             /** @description The address of your server. */
             url: string;
             /** @description The types of events that are sent to it. Empty means all, also types that are added later. Default: all. */
-            event_types: ("execution.pending" | "execution.running" | "execution.completed" | "execution.failed" | "dispute.opened" | "dispute.resolved" | "agent.paused" | "agent.signing_key_changed" | "agent.collateral_low" | "key.cap_near" | "gas.low" | "webhook.disabled" | "webhook.test")[];
+            event_types: ("execution.pending" | "execution.running" | "execution.completed" | "execution.failed" | "dispute.opened" | "dispute.resolved" | "agent.paused" | "agent.failing" | "agent.signing_key_changed" | "agent.collateral_low" | "key.cap_near" | "gas.low" | "webhook.disabled" | "webhook.test")[];
             /**
              * @description `failing`: the last attempt failed. `disabled`: nothing is sent.
              * @enum {string}
@@ -1029,7 +1029,7 @@ export interface components {
              * @description What happened; it decides which fields `data` has.
              * @enum {string}
              */
-            type: "execution.pending" | "execution.running" | "execution.completed" | "execution.failed" | "dispute.opened" | "dispute.resolved" | "agent.paused" | "agent.signing_key_changed" | "agent.collateral_low" | "key.cap_near" | "gas.low" | "webhook.disabled" | "webhook.test";
+            type: "execution.pending" | "execution.running" | "execution.completed" | "execution.failed" | "dispute.opened" | "dispute.resolved" | "agent.paused" | "agent.failing" | "agent.signing_key_changed" | "agent.collateral_low" | "key.cap_near" | "gas.low" | "webhook.disabled" | "webhook.test";
             /**
              * Format: date-time
              * @description When it happened.
@@ -1067,6 +1067,13 @@ export interface components {
                 outcome: "open" | "rejected" | "upheld" | "lapsed";
                 /** @description The amount that the caller gets back, USDC. */
                 amount_to_caller_usdc: number;
+            } | {
+                /** @description The agent: the base58 address of its on-chain listing. */
+                agent_id: string;
+                /** @description The share of all calls of the agent that succeeded, 0 to 1. */
+                success_rate: number;
+                /** @description The share of its last calls that succeeded, as in its `health`; null if this service has made none. */
+                success_rate_recent: number | null;
             } | {
                 /** @description The agent: the base58 address of its on-chain listing. */
                 agent_id: string;

@@ -61,6 +61,7 @@ export const EVENT_TYPES = [
   'dispute.opened',
   'dispute.resolved',
   'agent.paused',
+  'agent.failing',
   'agent.signing_key_changed',
   'agent.collateral_low',
   'key.cap_near',

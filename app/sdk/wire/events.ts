@@ -40,6 +40,13 @@ export const EVENT_DATA = {
   'dispute.opened': DisputeData,
   'dispute.resolved': DisputeData,
   'agent.paused': z.strictObject({ agent_id: z.string() }),
+  'agent.failing': z.strictObject({
+    agent_id: z.string(),
+    /** Of all of its calls. */
+    success_rate: z.number().min(0).max(1),
+    /** Of the last ones, as in the agent's health. */
+    success_rate_recent: z.number().min(0).max(1).nullable(),
+  }),
   'agent.signing_key_changed': z.strictObject({ agent_id: z.string(), signing_key: Address }),
   'agent.collateral_low': z.strictObject({
     agent_id: z.string(),
@@ -69,6 +76,8 @@ export const EVENT_MEANINGS: Record<EventType, string> = {
   'dispute.resolved': 'The dispute has ended.',
   'agent.paused':
     'An agent of this wallet was paused: by this wallet, or because an upheld dispute left too little collateral.',
+  'agent.failing':
+    'Too many calls of an agent of this wallet fail, and callers see it marked as failing or degraded. Sent again only if the mark has gone meanwhile.',
   'agent.signing_key_changed': 'An agent of this wallet has a new key for signing results.',
   'agent.collateral_low':
     'An upheld dispute left less than 125 % of the collateral that the agent’s price requires; below 100 % the agent is paused at the same time. Or, where the marketplace caps calls, the agent has used more than 80 % of its cap. Top up.',
@@ -87,6 +96,7 @@ export const MarketplaceEvent = z.strictObject({
   data: z.union([
     ExecutionData,
     DisputeData,
+    EVENT_DATA['agent.failing'],
     EVENT_DATA['agent.signing_key_changed'],
     EVENT_DATA['agent.collateral_low'],
     EVENT_DATA['key.cap_near'],

@@ -105,6 +105,7 @@ export type ListingFailure = z.infer<typeof ListingFailure>;
 /** An ended call that an agent's server received. */
 export const ReceivedCall = z.strictObject({
   execution_id: z.string(),
+  agent_id: z.string(),
   /** The beginning of the task, up to 200 characters; null once the caller deleted it. */
   task: z.string().nullable(),
   status: z.enum(['completed', 'failed', 'disputed']),
@@ -203,12 +204,13 @@ export const listingProcedures = {
     input: z.strictObject({ agent_id: Address, days: z.int().min(1).max(90).default(30) }),
     output: z.strictObject({ days: z.array(ListingDay), failures: z.array(ListingFailure) }),
   },
-  /** Ended calls that the agent's server received, newest first, before the execution `before`. Only for the creator. */
+  /** Ended calls that a creator's servers received, newest first, before the execution `before`. Only for the creator. */
   'listings.calls': {
     kind: 'query',
     access: 'session',
     input: z.strictObject({
-      agent_id: Address,
+      /** Of all agents of the session's wallet if missing. */
+      agent_id: Address.optional(),
       /** Only failed calls: refunded ones, and those whose dispute was upheld. */
       failed: z.boolean().default(false),
       before: ExecutionId.optional(),

@@ -284,6 +284,7 @@ describe('pages of creators', () => {
       const error = { code: 'execution_failed', message: 'Not JSON' };
       expect(only.calls[3]).to.deep.equal({
         ...given(failed[0]!),
+        agent_id: listing,
         ...{ status: 'failed', dispute: null, price_usdc: 0.25, earned_usdc: 0, refunded_usdc: 0.25 },
         ...{ task: 'a task', received_at, duration_ms: 12, http_status: 200, error },
       });
@@ -292,6 +293,7 @@ describe('pages of creators', () => {
       const { call, ...content } = await session.call('listings.call', given(paid));
       expect(call).to.deep.equal({
         ...given(paid),
+        agent_id: listing,
         ...{ status: 'completed', dispute: null, price_usdc: 0.25, earned_usdc: 0.2475, refunded_usdc: 0 },
         ...{ task: 'a task', received_at, duration_ms: 40, http_status: 200, error: null },
       });
@@ -302,6 +304,36 @@ describe('pages of creators', () => {
       const deleted = await session.call('listings.call', given(failed[0]!));
       expect([deleted.request, deleted.answer, deleted.call.task]).to.deep.equal([null, null, null]);
       expect(deleted.call.http_status).to.equal(200);
+    });
+
+    it('returns the calls of all agents of the wallet, and says of which agent each is', async () => {
+      const { creator, listing, session } = await addCreator();
+      const other = await world.addListing({ creator });
+      const row = (of: string, at: number) =>
+        ({ wallet: newAddress(), listing: of, dispatched_ms: 1n, created_ms: BigInt(at) }) as const;
+      const ids: string[] = [];
+      for (const [at, of] of [listing, other, other, listing, other].entries())
+        ids.unshift(await world.addJournal({ ...row(of, at), state: 'settled' }));
+      const failed = await world.addJournal({ ...row(other, 9), state: 'refunded', ...refund });
+      const disputed = { caller: newAddress(), listing, execution_id: ids[1]! };
+      await world.addRecord({ ...disputed, status: 'dispute_upheld' });
+      await world.addDispute({ ...disputed, outcome: 'upheld' });
+      await world.addJournal({ ...row(await world.addListing(), 10), state: 'settled' });
+      const all = [failed, ...ids];
+      for (const skipped of [0, 3]) {
+        const before = all[skipped - 1];
+        const { calls, has_more } = await session.call('listings.calls', { limit: 3, ...(before && { before }) });
+        expect(idsOf(calls)).to.deep.equal(all.slice(skipped, skipped + 3));
+        expect(has_more).to.equal(skipped === 0);
+      }
+      const { calls } = await session.call('listings.calls', { failed: true });
+      expect(calls.map(({ execution_id, agent_id }) => [execution_id, agent_id])).to.deep.equal([
+        [failed, other],
+        [ids[1], listing],
+      ]);
+      const stranger = await signIn(Keypair.generate());
+      expect(await stranger.call('listings.calls', {})).to.deep.equal({ calls: [], has_more: false });
+      expect(await refusedAs(stranger.call('listings.calls', { before: failed }))).to.equal('404 execution_not_found');
     });
 
     it('rejects: other wallets, also callers, and calls that no agent of the wallet received', async () => {

@@ -16,6 +16,7 @@ import { listReceived } from '../../../app/relay/calls/received.ts';
 import { readSpend } from '../../../app/relay/calls/spend.ts';
 import { readStatement } from '../../../app/relay/calls/statements.ts';
 import { listAllDisputes, listOthers, listOwnDisputes } from '../../../app/relay/disputes/lists.ts';
+import { judgeAgents } from '../../../app/relay/events/failing.ts';
 import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
 import { readUnknownDeposits } from '../../../app/relay/ledger/lenders.ts';
@@ -159,6 +160,10 @@ const WORK: Record<string, (world: World) => Promise<unknown>> = {
     await metrics.render();
     await createAgentHealth(tables.ledger).healthOf('a listing');
   },
+  async 'agents whose calls fail'({ deps }) {
+    const some = new Set([agentId, busyId]);
+    await judgeAgents(deps, some, some);
+  },
   'a document of a wallet': ({ deps }) =>
     keepMetadata(deps, {
       metadataHash: 'ab'.repeat(32),
@@ -239,8 +244,9 @@ describe('rows that the API touches', () => {
       await anonymous().call('agents.example', { agent_id: agentId });
       await readInputs(world.deps, WALLET, agentId);
       for (const failed of [false, true]) {
-        const asked = { agent_id: addressOf('listing', 1), failed, limit: 20 };
-        await listReceived(world.deps, addressOf('creator', 1), asked);
+        const asked = { failed, limit: 20 };
+        const one = { agent_id: addressOf('listing', 1), ...asked };
+        for (const input of [one, asked]) await listReceived(world.deps, addressOf('creator', 1), input);
       }
       await creator.call('listings.mine');
       await creator.call('disputes.mine', {});

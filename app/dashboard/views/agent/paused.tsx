@@ -1,10 +1,10 @@
 /** Why an agent cannot be called, from facts of the chain, and others that do similar work. */
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { isFailing } from '../../../sdk/wire/agentMark.ts';
 import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
-import { isFailing } from '../../parts/badges.tsx';
 import { isForTests } from '../../parts/testTag.ts';
 import { Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';

@@ -1,8 +1,9 @@
 /** One agent in a list: its purpose, price and quality. The whole card is a link. */
 import { Link } from '@tanstack/react-router';
+import { isFailing } from '../../../sdk/wire/agentMark.ts';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
-import { ForTests, Health, hasRate, isFailing, RATE_CALLS, successOf, Verified } from '../../parts/badges.tsx';
+import { ForTests, Health, hasRate, RATE_CALLS, successOf, Verified } from '../../parts/badges.tsx';
 import { isForTests, isShownTag } from '../../parts/testTag.ts';
 import { Badge, cx, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, Status } from '../../parts/values.tsx';

@@ -2,9 +2,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { MIN_CALLS } from '../../../sdk/wire/agentMark.ts';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { MIN_CALLS, markOf, successOf } from '../../parts/badges.tsx';
+import { markWords, successOf } from '../../parts/badges.tsx';
 import { Card, Facts, Figure, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { agentQuery } from '../../service.ts';
@@ -133,7 +134,7 @@ function Changeable({ listing, tab, verb = 'Change', what, children }: Changeabl
 }
 
 function HealthWords({ agent }: { agent: AgentFull }) {
-  const mark = markOf(agent);
+  const mark = markWords(agent);
   const { open_disputes: open, total_executions: all } = agent;
   if (!mark) {
     const judged = all < MIN_CALLS ? `Not judged yet: that takes ${MIN_CALLS} calls.` : 'Good.';

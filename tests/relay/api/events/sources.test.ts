@@ -11,6 +11,7 @@ import { applyLate } from '../../../../indexer/apply/apply.ts';
 import { noRows } from '../../../../indexer/apply/readings.ts';
 import { CONFIG } from '../../../harness/edge/accounts.ts';
 import { useWorld } from '../../../harness/edge/api.ts';
+import { refreshFigures } from '../../../harness/edge/figures.ts';
 import { newAddress, newExecutionId } from '../../../harness/edge/rows.ts';
 import { until } from '../../../harness/edge/until.ts';
 import { addCaller, eventsOf, move, readStream } from './streams.ts';
@@ -57,7 +58,10 @@ describe('events', () => {
     const own = await world.addListing({ creator, ...changes });
     const { views, writes } = world.tables;
     const limits = () => ({ ...CONFIG, exposureMultiple: 4 });
-    const deps = { ledger: world.ledger, views: views.db, writes, limits, now: () => world.state.nowMs };
+    const deps = {
+      ...{ ledger: world.ledger, views: views.db, writes, limits, now: () => world.state.nowMs },
+      agentHealth: world.deps.agentHealth,
+    };
     const happen = (slot: bigint, name: string, fields: object) => {
       const data = JSON.stringify({ listing: own, ...fields });
       const row = { signature: newAddress(), event_index: 0n, slot, name, data };
@@ -175,6 +179,56 @@ describe('events', () => {
       ...new Array(600).fill('agent.paused'),
       'agent.signing_key_changed',
     ]);
+  });
+
+  it('informs a creator once when callers see its agent as failing, and again only after the mark had gone', async () => {
+    const { creator, own, settle, happen, follow } = await addCreator();
+    let slot = 300n;
+    await settle(slot);
+    await follow();
+    /** Ends calls on the chain, and follows it with two relays. */
+    const end = async (count: number, isPaid: boolean) => {
+      slot += 1n;
+      for (let call = 0; call < count; call += 1) {
+        const refunded = { status: 'refunded', reason: 0n, creator_amount: 0n } as const;
+        await world.addRecord({ caller: wallet, listing: own, ...(!isPaid && refunded) });
+        await happen(slot, isPaid ? 'ExecutionSettled' : 'ExecutionRefunded', {});
+      }
+      await refreshFigures(world.index);
+      await settle(slot);
+      await Promise.all([follow(), follow()]);
+      return told(creator);
+    };
+    const failing = (success_rate: number) => {
+      return { type: 'agent.failing', agent_id: own, success_rate, success_rate_recent: null };
+    };
+    expect(await end(4, false)).to.deep.equal([]);
+    expect(await end(1, false)).to.deep.equal([failing(0)]);
+    expect(await end(1, false)).to.deep.equal([failing(0)]);
+    expect(await end(5, true)).to.deep.equal([failing(0)]);
+    expect(await end(1, false)).to.deep.equal([failing(0)]);
+    // With half of its calls it has recovered.
+    expect(await end(2, true)).to.deep.equal([failing(0)]);
+    expect(await end(1, false)).to.deep.equal([failing(0), failing(7 / 15)]);
+  });
+
+  it('informs the creator of a proven agent whose last calls fail', async () => {
+    const { creator, own, settle, happen, follow } = await addCreator();
+    await settle(330n);
+    await follow();
+    for (let call = 0; call < 20; call += 1) await world.addRecord({ caller: wallet, listing: own });
+    const ended = { listing: own, created_ms: BigInt(world.state.nowMs) };
+    for (let call = 0; call < 3; call += 1)
+      await world.addJournal({ wallet, ...ended, state: 'settled', execution_time_ms: 5n });
+    for (const [number, caller] of [newAddress(), newAddress(), newAddress()].entries()) {
+      await world.addJournal({ wallet: caller, ...ended, state: 'refunded', refund_reason: 0n });
+      await happen(331n + BigInt(number), 'ExecutionRefunded', {});
+    }
+    await refreshFigures(world.index);
+    await settle(340n);
+    await follow();
+    const rates = { success_rate: 1, success_rate_recent: 0.25 };
+    expect(await told(creator)).to.deep.equal([{ type: 'agent.failing', agent_id: own, ...rates }]);
   });
 
   it('warns once for each crossing of a cap or of the gas balance, whichever relay notices it', async () => {

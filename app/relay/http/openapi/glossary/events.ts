@@ -11,6 +11,9 @@ export const EVENTS_FIELDS: Record<string, string> = {
   'MarketplaceEvent.limit': 'The limit of the key that is nearly used up.',
   'MarketplaceEvent.amount_to_caller_usdc': 'The amount that the caller gets back, USDC.',
   'MarketplaceEvent.collateral_usdc': 'The remaining collateral of the agent, USDC.',
+  'MarketplaceEvent.success_rate': 'The share of all calls of the agent that succeeded, 0 to 1.',
+  'MarketplaceEvent.success_rate_recent':
+    'The share of its last calls that succeeded, as in its `health`; null if this service has made none.',
   'MarketplaceEvent.spent_usdc':
     'The amount of this limit that is spent, USDC, including the call that triggered this event.',
   'MarketplaceEvent.max_usdc': 'The limit, USDC.',
