@@ -55,8 +55,9 @@ describe('the admin', function () {
         const response = await route.fetch();
         const json = await response.json();
         const { lamports, x402, held } = json.result.data;
-        const counts = { paid: 10, refunded: 1, for_tests: 3, failed: 2, failing: 4 };
-        const latest = { since: '2026-11-28T00:00:00.000Z', ...counts, failing_agents: [agent_id] };
+        const before = { paid: 1_200, refunded: 0, paid_usdc: 30.5, fees_usdc: 0.305 };
+        const counts = { paid: 10, refunded: 1, paid_usdc: 2, fees_usdc: 0.02, for_tests: 3, failed: 2, failing: 4 };
+        const latest = { since: '2026-11-24T00:00:00.000Z', ...counts, before, failing_agents: [agent_id] };
         Object.assign(json.result.data, { latest, nodes, runway_hours: 3 });
         Object.assign(held, { owed_usdc: 0.2, unclaimed_usdc: 0 });
         json.result.data.archive_waiting = { count: 7, oldest_seconds: 9_000, is_late: true };
@@ -76,9 +77,15 @@ describe('the admin', function () {
       await fact('Network fees that nobody paid, 24 hours').getByText('0.000005 SOL', { exact: true }).waitFor();
       await fact('Its balance').getByText('0.0015 SOL', { exact: true }).waitFor();
       await page.getByText('New calls by x402 are refused').waitFor();
-      const failed = page.getByText('2 of 8 calls since 28 Nov failed: csv-analyst and 3 more', { exact: true });
+      const failed = page.getByText('2 of 8 calls in the last 7 days failed: csv-analyst and 3 more', { exact: true });
       await failed.locator(`a[href="/agents/${agent_id}"]`).waitFor();
-      await page.getByText('10 paid, 1 refunded; 3 of them for tests', { exact: true }).waitFor();
+      await page.getByText('From 2.00 USDC in 10 paid calls', { exact: true }).waitFor();
+      await page.getByText(/begin on 24 Nov .* and include today\. 3 of their calls were for tests\.$/).waitFor();
+      const rows = await page.getByRole('table').getByRole('row').allTextContents();
+      expect(rows.slice(1)).to.deep.equal([
+        ...['Paid101,200', 'Refunded10'],
+        ...['Prices paid, USDC2.00030.500', 'Fees of these, USDC0.0200.305'],
+      ]);
       await page.getByText('The SOL of the relay lasts 3 hours', { exact: true }).waitFor();
       await page.getByText('The Solana node 2:other does not answer', { exact: true }).waitFor();
       await fact('Solana nodes').getByText('1 of 2 in use', { exact: true }).waitFor();
