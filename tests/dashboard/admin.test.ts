@@ -100,6 +100,20 @@ describe('the admin', function () {
       await fact('Open x402 payments').getByText('3', { exact: true }).waitFor();
     }));
 
+  it('is asked for a guardian and a delay where money is real', () =>
+    site.visit(ADMIN, async (page) => {
+      await page.route('**/trpc/config.get', async (route) => {
+        const response = await route.fetch();
+        const json = await response.json();
+        json.result.data.environment = 'live';
+        return route.fulfill({ response, json });
+      });
+      await page.goto('/admin');
+      await page.getByText('Needs you: no guardian and no delay of changes', { exact: true }).waitFor();
+      await page.getByRole('link', { name: 'Set them in Settings' }).click();
+      await page.getByRole('heading', { name: 'Guardian and delay' }).waitFor();
+    }));
+
   it('pauses new executions, which are then refused, and resumes them', () =>
     site.visit(ADMIN, async (page) => {
       const refusal = async () => (await site.visitor.execute('sandbox-echo', { task: 'now?' })).status;
@@ -216,6 +230,7 @@ describe('the admin', function () {
         await dialog(page).getByLabel('Wallet of the next admin').fill(wallet);
         await sign(page, 'Sign and propose');
         await page.getByRole('region', { name: 'Pending changes' }).locator(`[title="${wallet}"]`).waitFor();
+        expect(await page.locator('main h2').allTextContents()).to.have.property('1', 'Pending changes');
       });
     const accept = (as: 'Demo admin' | 'Demo caller 2', wallet: string) =>
       site.visit({ as }, async (page) => {
@@ -430,15 +445,22 @@ describe('the admin', function () {
           .first()
           .waitFor({ state: 'detached' });
         await done.getByRole('cell', { name: 'Read evidence', exact: true }).first().waitFor();
+        const { admin } = await showConfig();
         const decided = page.getByRole('region', { name: 'Decisions and changes' });
         for (const [word, id] of Object.entries({ Rejected: cases.rejected, Upheld: cases.upheld })) {
           const row = decided.getByRole('row').filter({ has: page.locator(`[title="${id}"]`) });
           await row.getByText(`${word} dispute`).waitFor();
-          await row.getByRole('cell', { name: 'Admin', exact: true }).waitFor();
+          await row
+            .getByRole('cell', { name: /^Admin/ })
+            .locator(`[title="${admin}"]`)
+            .waitFor();
         }
         // Only its transaction says whose pause it was.
         const paused = decided.getByRole('row').filter({ hasText: 'Pause of the admin' }).first();
-        await paused.getByRole('cell', { name: 'Admin', exact: true }).waitFor();
+        await paused
+          .getByRole('cell', { name: /^Admin/ })
+          .locator(`[title="${admin}"]`)
+          .waitFor();
 
         // On a phone nothing of a table is cut off.
         await page.setViewportSize(PHONE);
