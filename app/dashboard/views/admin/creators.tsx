@@ -68,8 +68,8 @@ export function CreatorsTab() {
         tests.
       </p>
       <p className="-mt-3 max-w-2xl text-sm text-faint">
-        You cannot stop a single agent: an upheld dispute pauses it if less than its minimum of collateral is left, and
-        “Pause calls” in{' '}
+        You cannot stop a single agent. An upheld dispute pauses it if its collateral falls below the minimum. “Pause
+        calls” in{' '}
         <Link to="/admin" search={{ tab: 'settings' }} className="text-accent underline">
           Settings
         </Link>{' '}

@@ -46,7 +46,7 @@ interface SectionProps extends Omit<ComponentProps<typeof PagedTable>, 'label' |
 
 /** Both tables have the same columns, but while details are open they need the width. */
 const COLUMNS =
-  'lg:not-has-[[open]]:[&_th:nth-child(1)]:w-[24%] lg:not-has-[[open]]:[&_th:nth-child(2)]:w-[32%] lg:not-has-[[open]]:[&_th:nth-child(3)]:w-[19%]';
+  'lg:not-has-[[open]]:[&_th:nth-child(1)]:w-[25%] lg:not-has-[[open]]:[&_th:nth-child(2)]:w-[31%] lg:not-has-[[open]]:[&_th:nth-child(3)]:w-[17%]';
 
 function Section({ title, about, empty, which, ...table }: SectionProps) {
   return (
@@ -58,7 +58,15 @@ function Section({ title, about, empty, which, ...table }: SectionProps) {
         </div>
         {which}
       </div>
-      <PagedTable {...table} label={title} hasCards className="h-48" empty={<Empty title={empty} />} size={PAGE_SIZE} />
+      <PagedTable
+        {...table}
+        label={title}
+        hasCards
+        isDense
+        className="h-48"
+        empty={<Empty title={empty} />}
+        size={PAGE_SIZE}
+      />
     </section>
   );
 }
@@ -189,7 +197,7 @@ function EventRow({ event, what, admin }: EventRowProps) {
       </td>
       <td className="max-w-96 max-sm:block!">
         <details className="min-w-0">
-          <summary className="cursor-pointer text-faint">
+          <summary className="cursor-pointer whitespace-nowrap text-faint">
             <span className="sm:hidden">Transaction and details</span>
             <span className="max-sm:hidden">Show</span>
           </summary>
@@ -201,7 +209,7 @@ function EventRow({ event, what, admin }: EventRowProps) {
           </pre>
         </details>
       </td>
-      <td className="max-sm:hidden!">
+      <td className="whitespace-nowrap max-sm:hidden!">
         <Id value={event.signature} kind="tx" />
       </td>
     </tr>

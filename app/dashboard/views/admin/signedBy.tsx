@@ -30,7 +30,7 @@ export const By = ({ who, wallet }: { who?: string | undefined; wallet?: string 
   <span className={cx('inline-flex items-center gap-x-1.5', who === 'Admin' && 'max-sm:hidden')}>
     {who !== 'Admin' && <span className="sm:hidden"> by </span>}
     {who}
-    {wallet && <Id value={wallet} kind="address" />}
+    {wallet && <Id value={wallet} {...(!who && { kind: 'address' })} />}
   </span>
 );
 
