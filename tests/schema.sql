@@ -369,10 +369,12 @@ CREATE TABLE agent_days (
   reason INTEGER NOT NULL,
   time_ms INTEGER NOT NULL,
   executions INTEGER NOT NULL,
+  paid INTEGER NOT NULL,
   earned INTEGER NOT NULL,
   PRIMARY KEY (listing, day, outcome, reason, time_ms)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX agent_days_empty ON agent_days (executions) WHERE executions = 0;
+CREATE INDEX agent_days_failed ON agent_days (day, listing, executions) WHERE outcome IN ('failed', 'dispute_upheld');
 
 CREATE VIEW ended_executions AS
 SELECT

@@ -1,8 +1,10 @@
-/** Adds an ended execution to the figures of its listing by the day. */
+/** Adds an ended execution to the figures of its listing, and of all listings, by the day. */
 
 import type { AgentDayRow, EndedExecutionRow, ExecutionRow } from '../queries/tables.ts';
 
-export const DAY_COLUMNS = ['listing', 'day', 'outcome', 'reason', 'time_ms', 'executions', 'earned'] as const;
+export const DAY_COLUMNS = ['listing', 'day', 'outcome', 'reason', 'time_ms', 'executions', 'paid', 'earned'] as const;
+/** Those of them that add up. */
+export const DAY_SUMS = ['executions', 'paid', 'earned'] as const;
 
 export const SECONDS_PER_DAY = 86_400n;
 const NONE = -1n;
@@ -20,20 +22,25 @@ export function addDay(
 ): void {
   if (outcome === null || row.settled_at === null) return;
   const isRefund = row.status === 'refunded';
-  const change: AgentDayRow = {
-    listing: row.listing,
+  const change = {
     day: row.settled_at / SECONDS_PER_DAY,
     outcome,
     reason: isRefund ? (row.reason ?? NONE) : NONE,
     time_ms: isRefund || row.execution_time_ms === null ? NONE : twoDigits(row.execution_time_ms),
     executions: sign,
+    paid: isRefund ? 0n : sign * row.price,
     earned: sign * row.creator_amount,
   };
-  const key = dayKey(change);
-  const known = days.get(key);
-  if (!known) return void days.set(key, change);
-  known.executions += change.executions;
-  known.earned += change.earned;
+  for (const listing of [row.listing, '']) {
+    const added = { listing, ...change };
+    const key = dayKey(added);
+    const known = days.get(key);
+    if (!known) {
+      days.set(key, added);
+      continue;
+    }
+    for (const sum of DAY_SUMS) known[sum] += added[sum];
+  }
 }
 
 /** Rounded to two significant digits, half up: at most 5 % off. */

@@ -12,7 +12,7 @@ import type {
   ExecutionRow,
   IndexDatabase,
 } from '../queries/tables.ts';
-import { addDay, DAY_COLUMNS, SECONDS_PER_DAY } from './agentDays.ts';
+import { addDay, DAY_COLUMNS, DAY_SUMS, SECONDS_PER_DAY } from './agentDays.ts';
 
 interface ExecutionChange {
   before: ExecutionRow | null;
@@ -48,7 +48,7 @@ export async function writeStatistics(
   for (const [listing, sums] of listings) if (SUMS.every((sum) => sums[sum] === 0n)) listings.delete(listing);
   await writeListings(db, listings);
   await writeCounts(db, 'caller_totals', CALLER_COLUMNS, ['executions'], callers.values());
-  await writeCounts(db, 'agent_days', DAY_COLUMNS, ['executions', 'earned'], days.values());
+  await writeCounts(db, 'agent_days', DAY_COLUMNS, DAY_SUMS, days.values());
   return listings.keys();
 }
 

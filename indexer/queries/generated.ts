@@ -9,6 +9,7 @@ export interface IndexTables {
     reason: bigint;
     time_ms: bigint;
     executions: bigint;
+    paid: bigint;
     earned: bigint;
   };
   agent_statistics: {

@@ -430,7 +430,8 @@ CREATE INDEX caller_totals_empty ON caller_totals (executions) WHERE executions 
 -- Number of a listing's ended executions, by the day on which they ended (`settled_at` / 86400), the outcome of
 -- `ended_executions`, and more: of a refunded one the number of its RefundReason in `reason`, of a settled one its execution
 -- time in `time_ms`, to two significant digits, so that a day has few rows however many executions are in it. -1 where there is
--- none. `earned` is the sum of their `creator_amount`. Rows without executions are deleted.
+-- none. `paid` is the sum of the prices of the settled ones, `earned` of their `creator_amount`. Each execution counts under its
+-- listing and once more under '', the total of all. Rows without executions are deleted.
 CREATE TABLE agent_days (
   listing TEXT NOT NULL,
   day INTEGER NOT NULL,
@@ -438,7 +439,10 @@ CREATE TABLE agent_days (
   reason INTEGER NOT NULL,
   time_ms INTEGER NOT NULL,
   executions INTEGER NOT NULL,
+  paid INTEGER NOT NULL,
   earned INTEGER NOT NULL,
   PRIMARY KEY (listing, day, outcome, reason, time_ms)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX agent_days_empty ON agent_days (executions) WHERE executions = 0;
+-- The admin reads the agents that failed lately.
+CREATE INDEX agent_days_failed ON agent_days (day, listing, executions) WHERE outcome IN ('failed', 'dispute_upheld');

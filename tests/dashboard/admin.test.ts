@@ -55,8 +55,9 @@ describe('the admin', function () {
         const response = await route.fetch();
         const json = await response.json();
         const { lamports, x402, held } = json.result.data;
-        const counts = { paid: 10, refunded: 1, for_tests: 3, failed: 2, failing: 4 };
-        const latest = { since: '2026-11-28T00:00:00.000Z', ...counts, failing_agents: [agent_id] };
+        const before = { paid: 1_200, refunded: 0, paid_usdc: 30.5, fees_usdc: 0.305 };
+        const counts = { paid: 10, refunded: 1, paid_usdc: 2, fees_usdc: 0.02, for_tests: 3, failed: 2, failing: 4 };
+        const latest = { since: '2026-11-24T00:00:00.000Z', ...counts, before, failing_agents: [agent_id] };
         Object.assign(json.result.data, { latest, nodes, runway_hours: 3 });
         Object.assign(held, { owed_usdc: 0.2, unclaimed_usdc: 0 });
         json.result.data.archive_waiting = { count: 7, oldest_seconds: 9_000, is_late: true };
@@ -76,9 +77,15 @@ describe('the admin', function () {
       await fact('Network fees that nobody paid, 24 hours').getByText('0.000005 SOL', { exact: true }).waitFor();
       await fact('Its balance').getByText('0.0015 SOL', { exact: true }).waitFor();
       await page.getByText('New calls by x402 are refused').waitFor();
-      const failed = page.getByText('2 of 8 calls since 28 Nov failed: csv-analyst and 3 more', { exact: true });
+      const failed = page.getByText('2 of 8 calls in the last 7 days failed: csv-analyst and 3 more', { exact: true });
       await failed.locator(`a[href="/agents/${agent_id}"]`).waitFor();
-      await page.getByText('10 paid, 1 refunded; 3 of them for tests', { exact: true }).waitFor();
+      await page.getByText('From 2.00 USDC in 10 paid calls', { exact: true }).waitFor();
+      await page.getByText(/begin on 24 Nov .* and include today\. 3 of their calls were for tests\.$/).waitFor();
+      const rows = await page.getByRole('table').getByRole('row').allTextContents();
+      expect(rows.slice(1)).to.deep.equal([
+        ...['Paid101,200', 'Refunded10'],
+        ...['Prices paid, USDC2.00030.500', 'Fees of these, USDC0.0200.305'],
+      ]);
       await page.getByText('The SOL of the relay lasts 3 hours', { exact: true }).waitFor();
       await page.getByText('The Solana node 2:other does not answer', { exact: true }).waitFor();
       await fact('Solana nodes').getByText('1 of 2 in use', { exact: true }).waitFor();
@@ -91,6 +98,20 @@ describe('the admin', function () {
       await fact('Records to archive').getByText('7, the oldest for 2 hours 30 minutes', { exact: true }).waitFor();
       await page.getByText('Ended records are not archived in time').waitFor();
       await fact('Open x402 payments').getByText('3', { exact: true }).waitFor();
+    }));
+
+  it('is asked for a guardian and a delay where money is real', () =>
+    site.visit(ADMIN, async (page) => {
+      await page.route('**/trpc/config.get', async (route) => {
+        const response = await route.fetch();
+        const json = await response.json();
+        json.result.data.environment = 'live';
+        return route.fulfill({ response, json });
+      });
+      await page.goto('/admin');
+      await page.getByText('Needs you: no guardian and no delay of changes', { exact: true }).waitFor();
+      await page.getByRole('link', { name: 'Set them in Settings' }).click();
+      await page.getByRole('heading', { name: 'Guardian and delay' }).waitFor();
     }));
 
   it('pauses new executions, which are then refused, and resumes them', () =>
@@ -209,6 +230,7 @@ describe('the admin', function () {
         await dialog(page).getByLabel('Wallet of the next admin').fill(wallet);
         await sign(page, 'Sign and propose');
         await page.getByRole('region', { name: 'Pending changes' }).locator(`[title="${wallet}"]`).waitFor();
+        expect(await page.locator('main h2').allTextContents()).to.have.property('1', 'Pending changes');
       });
     const accept = (as: 'Demo admin' | 'Demo caller 2', wallet: string) =>
       site.visit({ as }, async (page) => {
@@ -423,15 +445,22 @@ describe('the admin', function () {
           .first()
           .waitFor({ state: 'detached' });
         await done.getByRole('cell', { name: 'Read evidence', exact: true }).first().waitFor();
+        const { admin } = await showConfig();
         const decided = page.getByRole('region', { name: 'Decisions and changes' });
         for (const [word, id] of Object.entries({ Rejected: cases.rejected, Upheld: cases.upheld })) {
           const row = decided.getByRole('row').filter({ has: page.locator(`[title="${id}"]`) });
           await row.getByText(`${word} dispute`).waitFor();
-          await row.getByRole('cell', { name: 'Admin', exact: true }).waitFor();
+          await row
+            .getByRole('cell', { name: /^Admin/ })
+            .locator(`[title="${admin}"]`)
+            .waitFor();
         }
         // Only its transaction says whose pause it was.
         const paused = decided.getByRole('row').filter({ hasText: 'Pause of the admin' }).first();
-        await paused.getByRole('cell', { name: 'Admin', exact: true }).waitFor();
+        await paused
+          .getByRole('cell', { name: /^Admin/ })
+          .locator(`[title="${admin}"]`)
+          .waitFor();
 
         // On a phone nothing of a table is cut off.
         await page.setViewportSize(PHONE);

@@ -8,8 +8,11 @@ export function group(decimal: string): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-/** With two to six decimals, without the unit: for a column whose head has it. */
-export const formatNumber = (usdc: number): string => group(usdc.toFixed(6).replace(/0{1,4}$/, ''));
+/** With two to six decimals, without the unit: for a field, which takes no commas. */
+export const typedNumber = (usdc: number): string => usdc.toFixed(6).replace(/0{1,4}$/, '');
+
+/** The same for a column whose head has the unit. */
+export const formatNumber = (usdc: number): string => group(typedNumber(usdc));
 
 export const formatAmount = (usdc: number | null): string => (usdc === null ? 'unknown' : `${formatNumber(usdc)} USDC`);
 

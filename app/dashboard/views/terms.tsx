@@ -1,11 +1,11 @@
 /** The marketplace's terms for everybody: fee and limits, who can change them, and the pending changes. */
 import { useQuery } from '@tanstack/react-query';
-import { Link, useLocation } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect } from 'react';
+import { lazy, Suspense } from 'react';
 import { WALLET_CALL_FEES } from '../../sdk/wallet/usualAmounts.ts';
 import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
 import type { MarketplaceConfig } from '../../sdk/wire/procedures.ts';
 import { DATA_WORDS, NewToThis } from '../parts/explained.tsx';
+import { OnThisPage } from '../parts/onThisPage.tsx';
 import { TierTable } from '../parts/tiers.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Card, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
@@ -18,7 +18,7 @@ import { Fold } from './disputes/fold.tsx';
 import { awardPayment, depositReturn } from './disputes/payouts.ts';
 import { feeLimit, priceRange } from './listing/own.ts';
 import { Changes, LABELS } from './terms/changes.tsx';
-import { EFFECTS } from './terms/effects.ts';
+import { EFFECTS, LONGER } from './terms/effects.ts';
 import { Roles } from './terms/roles.tsx';
 import { Summary } from './terms/summary.tsx';
 
@@ -38,14 +38,6 @@ export default function View() {
   const { data: config, error, refetch } = useQuery(configQuery);
   const { data: pending } = useQuery(changesQuery);
   const { wallet } = useSession();
-  const location = useLocation();
-  const isRead = config !== undefined;
-  // The section of the URL may have been missing until now, or is folded.
-  useEffect(() => {
-    const section = isRead ? document.getElementById(location.hash) : null;
-    if (section instanceof HTMLDetailsElement) section.open = true;
-    section?.scrollIntoView();
-  }, [isRead, location]);
   return (
     <>
       <PageHead
@@ -56,13 +48,7 @@ export default function View() {
           </>
         }
       />
-      <nav aria-label="On this page" className="-mt-2 mb-6 flex flex-wrap gap-x-5 gap-y-2 text-sm">
-        {Object.entries(SECTIONS).map(([id, title]) => (
-          <Link key={id} to="/terms" hash={id} className="text-accent underline underline-offset-2">
-            {title}
-          </Link>
-        ))}
-      </nav>
+      <OnThisPage sections={SECTIONS} isRead={config !== undefined} className="-mt-2 mb-6" />
       <div className="grid gap-6">
         {!config &&
           (error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-72" />)}
@@ -106,6 +92,7 @@ function Effects() {
             </li>
           );
         })}
+        <li>{LONGER}</li>
       </ul>
     </Fold>
   );

@@ -15,6 +15,8 @@ import type { RunwayStatus } from './runway.ts';
 
 /** Agents that are named at once. */
 const NAMED = 3;
+/** Days of the latest executions, and of those before that they are compared with. */
+const LATEST_DAYS = 7;
 
 /** The figures of this process and its money. */
 export interface Operator {
@@ -113,36 +115,65 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
   };
 }
 
-/** Numbers of executions. */
-interface Latest {
+/** Numbers of executions, and their sums in base units. */
+interface Ended {
+  is_before: bigint;
   ended: bigint;
   refunded: bigint;
-  failed: bigint;
+  paid: bigint;
+  earned: bigint;
 }
 
-/** One search for each listing, because no index has the days of all. */
+/** The totals of all have few rows a day, however many executions and listings there are. */
 async function readLatest({ views, now }: StateDeps): Promise<OperationState['latest']> {
-  const yesterday = BigInt(Math.floor(now() / DAY_MS) - 1);
-  const sumOf = (outcomes: string[]) =>
-    sql<bigint>`CAST(sum(CASE WHEN outcome IN (${sql.join(outcomes)}) THEN executions ELSE 0 END) AS BIGINT)`;
-  const { rows } = await sql<Latest & { listing: string; is_sandbox: bigint }>`
-    SELECT a.listing, CAST(coalesce(max(d.is_sandbox), 0) AS BIGINT) AS is_sandbox,
-      CAST(sum(executions) AS BIGINT) AS ended, ${sumOf(['failed', 'refunded'])} AS refunded,
-      ${sumOf(['failed', 'dispute_upheld'])} AS failed
-    FROM chain.listings AS l CROSS JOIN chain.agent_days AS a
-    LEFT JOIN documents AS d ON d.metadata_hash = l.metadata_hash
-    WHERE a.listing = l.listing AND a.day >= ${yesterday} GROUP BY a.listing`.execute(views);
-  const others = rows.filter(({ is_sandbox }) => is_sandbox === 0n);
-  const total = (figure: keyof Latest, of = rows) => of.reduce((sum, row) => sum + Number(row[figure]), 0);
-  const failing = others
-    .filter(({ failed }) => failed > 0n)
-    .sort((one, other) => Number(other.failed - one.failed) || (one.listing < other.listing ? -1 : 1));
+  const first = BigInt(Math.floor(now() / DAY_MS) - LATEST_DAYS + 1);
+  const { rows } = await sql<Ended>`
+    SELECT CASE WHEN day < ${first} THEN 1 ELSE 0 END AS is_before, CAST(sum(executions) AS BIGINT) AS ended,
+      CAST(sum(CASE WHEN outcome IN ('failed', 'refunded') THEN executions ELSE 0 END) AS BIGINT) AS refunded,
+      CAST(sum(paid) AS BIGINT) AS paid, CAST(sum(earned) AS BIGINT) AS earned
+    FROM chain.agent_days WHERE listing = '' AND day >= ${first - BigInt(LATEST_DAYS)}
+    GROUP BY 1`.execute(views);
+  const span = (isBefore: boolean) => spanOf(rows.find((row) => Boolean(Number(row.is_before)) === isBefore));
   return {
-    since: toTimeOfMs(yesterday * BigInt(DAY_MS)),
-    paid: total('ended') - total('refunded'),
-    refunded: total('refunded'),
-    for_tests: total('ended') - total('ended', others),
-    failed: total('failed', others),
+    since: toTimeOfMs(first * BigInt(DAY_MS)),
+    ...span(false),
+    before: span(true),
+    ...(await readFailing(views, first)),
+  };
+}
+
+function spanOf({ ended, refunded, paid, earned }: Ended = NOTHING) {
+  return {
+    paid: Number(ended - refunded),
+    refunded: Number(refunded),
+    paid_usdc: toUsdc(paid),
+    fees_usdc: toUsdc(paid - earned),
+  };
+}
+
+const NOTHING: Ended = { is_before: 0n, ended: 0n, refunded: 0n, paid: 0n, earned: 0n };
+
+/** Executions of agents for tests, and the failures of the others. `first`: the day from which on they count. */
+async function readFailing(views: StateDeps['views'], first: bigint) {
+  // In this order, because SQLite does not know that these documents are few.
+  const { rows: tests } = await sql<{ executions: bigint }>`
+    SELECT CAST(coalesce(sum(executions), 0) AS BIGINT) AS executions
+    FROM documents AS d CROSS JOIN chain.listings AS l CROSS JOIN chain.agent_days AS a
+    WHERE d.is_sandbox = 1 AND l.metadata_hash = d.metadata_hash AND a.listing = l.listing AND a.day >= ${first}`.execute(
+    views,
+  );
+  // Not by listing alone: for that, SQLite would read all days.
+  const { rows: failing } = await sql<{ listing: string; failed: bigint }>`
+    SELECT f.listing, CAST(sum(f.failed) AS BIGINT) AS failed
+    FROM (
+      SELECT listing, sum(executions) AS failed FROM chain.agent_days
+      WHERE outcome IN ('failed', 'dispute_upheld') AND day >= ${first} AND listing <> '' GROUP BY day, listing
+    ) AS f
+    JOIN chain.listings AS l ON l.listing = f.listing LEFT JOIN documents AS d ON d.metadata_hash = l.metadata_hash
+    WHERE coalesce(d.is_sandbox, 0) = 0 GROUP BY f.listing ORDER BY 2 DESC, f.listing`.execute(views);
+  return {
+    for_tests: Number(tests[0]!.executions),
+    failed: failing.reduce((sum, { failed }) => sum + Number(failed), 0),
     failing: failing.length,
     failing_agents: failing.slice(0, NAMED).map(({ listing }) => listing),
   };

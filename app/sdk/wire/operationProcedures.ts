@@ -112,6 +112,9 @@ export const PendingChanges = z.strictObject({
 });
 export type PendingChanges = z.infer<typeof PendingChanges>;
 
+/** Ended executions: numbers, the prices of the paid ones, and the marketplace's fees of these. */
+const Ended = { paid: Count, refunded: Count, paid_usdc: Usdc, fees_usdc: Usdc };
+
 /** The state of this process and its ledger, for the operator. Null if not known yet. */
 export const OperationState = z.strictObject({
   /** As in /ready. */
@@ -160,14 +163,14 @@ export const OperationState = z.strictObject({
   listings: z.strictObject({ active: Count, paused: Count, for_tests: Count, paused_agents: z.array(z.string()) }),
   executions_in_flight: Count,
   /**
-   * Executions that ended since the beginning of yesterday (UTC); `for_tests` of them are of agents tagged `sandbox`.
+   * Executions that ended in the last 7 days (UTC), today included; `for_tests` of them are of agents tagged `sandbox`.
    * `failed` counts against the other agents: refunded ones, and paid ones whose dispute was upheld. `failing` is the
-   * number of these agents; at most 3 are named, the one with most failures first.
+   * number of these agents; at most 3 are named, the one with most failures first. `before`: in the 7 days before.
    */
   latest: z.strictObject({
     since: Time,
-    paid: Count,
-    refunded: Count,
+    ...Ended,
+    before: z.strictObject(Ended),
     for_tests: Count,
     failed: Count,
     failing: Count,

@@ -13,13 +13,14 @@ describe('operation.state', () => {
   afterEach(() => world.stop());
   const state = async () => (await sessionsOf(() => world).signIn(ADMIN)).call('operation.state');
   const address = CONFIG.admin.toBase58();
-  const since = new Date((Math.floor(EPOCH / 86_400) - 1) * 86_400_000).toISOString();
+  const since = new Date((Math.floor(EPOCH / 86_400) - 6) * 86_400_000).toISOString();
 
   it('reports no problem when nothing is wrong', async () => {
     await world.setProgress(77n);
     const { uptime_seconds, ...rest } = await state();
     expect(uptime_seconds).to.be.within(0, Math.ceil(process.uptime()));
     const free = { lent: 0, lent_limit: 10_000_000_000, free: 10_000_000_000, due: 0, due_seconds: null };
+    const none = { paid: 0, refunded: 0, paid_usdc: 0, fees_usdc: 0 };
     const unused = { unclaimed: 0, locked: null, archivable: null, archived: null, burnt_today: 0 };
     expect(rest).to.deep.equal({
       problems: [],
@@ -31,7 +32,7 @@ describe('operation.state', () => {
       held: { escrow_usdc: 0, collateral_usdc: 0, forfeited_usdc: 0, owed_usdc: 0, unclaimed_usdc: 0 },
       listings: { active: 0, paused: 0, for_tests: 0, paused_agents: [] },
       executions_in_flight: 3,
-      latest: { since, paid: 0, refunded: 0, for_tests: 0, failed: 0, failing: 0, failing_agents: [] },
+      latest: { since, ...none, before: none, for_tests: 0, failed: 0, failing: 0, failing_agents: [] },
       oldest_unsettled: null,
       archive_waiting: null,
       webhooks_waiting: { count: 0, oldest_seconds: 0 },
@@ -52,10 +53,10 @@ describe('operation.state', () => {
     await world.addJournal({ ...row, state: 'parked' });
     await world.addJournal({ ...row, state: 'paid', deposit: newAddress() });
     await world.addJournal({ ...row, state: 'returned', deposit: newAddress() });
-    const ended = { ...row, state: 'settled' as const, record_lent: 1_000_000n };
+    const settled = { ...row, state: 'settled' as const, record_lent: 1_000_000n };
     const now = BigInt(EPOCH);
-    await world.addJournal({ ...ended, settled_at: now - 100n });
-    await world.addJournal({ ...ended, settled_at: now - 50n });
+    await world.addJournal({ ...settled, settled_at: now - 100n });
+    await world.addJournal({ ...settled, settled_at: now - 50n });
     await world.addJournal({ ...row, record_lent: 30n, escrow_lent: 4n, state: 'refunding', refund_state: 'waiting' });
     world.state.x402 = { feePayer: address, lamports: 90_000_000, minLamports: 10_000_000 };
     await world.addJournal({ ...row, state: 'void', lost_fees: 5_000n, lost_ms: BigInt(EPOCH * 1000) });
@@ -69,9 +70,15 @@ describe('operation.state', () => {
       await world.addDispute({ ...execution, execution_id, outcome, owed });
     }
     // Of the creator's fault, and of the caller's.
-    for (const reason of [0n, 4n]) await world.addRecord({ ...execution, status: 'refunded', reason });
+    const refund = { status: 'refunded', creator_amount: 0n, platform_amount: 0n } as const;
+    for (const reason of [0n, 4n]) await world.addRecord({ ...execution, ...refund, reason });
     const sandbox = await world.addListing({ deposited: 0n }, { custom_tags: ['sandbox'] });
-    await world.addRecord({ caller: newAddress(), listing: sandbox, status: 'refunded', reason: 0n });
+    await world.addRecord({ caller: newAddress(), listing: sandbox, ...refund, reason: 0n });
+    // The first and the last day before the latest ones, and a day that counts nowhere.
+    const first = BigInt(Date.parse(since) / 1_000);
+    for (const settled_at of [first - 604_800n, first - 1n, first - 604_801n])
+      await world.addRecord({ ...execution, settled_at });
+    await world.addRecord({ ...execution, ...refund, reason: 0n, settled_at: first - 1n });
     await world.addRecord({ ...execution, status: 'open', price: 70_000n });
     await world.addUnclaimed({ source: newAddress(), amount: 300_000n });
     await world.addUnclaimed({ source: newAddress(), amount: 400_000n, claimed_at: 2n });
@@ -103,7 +110,9 @@ describe('operation.state', () => {
       ...{ unclaimed: 34, locked: 9, archivable: 8, archived: 7, burnt_today: 5_000 },
     });
     expect(oldest_unsettled).to.deep.equal({ execution_id: oldest, state: 'dispatched', age_seconds: 61 });
-    const latest = { since, paid: 4, refunded: 3, for_tests: 1, failed: 2, failing: 1, failing_agents: [listing] };
+    const ended = { paid: 4, refunded: 3, paid_usdc: 1, fees_usdc: 0.01 };
+    const before = { paid: 2, refunded: 1, paid_usdc: 0.5, fees_usdc: 0.005 };
+    const latest = { since, ...ended, before, for_tests: 1, failed: 2, failing: 1, failing_agents: [listing] };
     expect(counts).to.deep.include({ open_disputes: 2, latest });
   });
 

@@ -67,6 +67,14 @@ export function CreatorsTab() {
         name shown nor for the answers. The figures count all calls since the first listing, also those of agents for
         tests.
       </p>
+      <p className="-mt-3 max-w-2xl text-sm text-faint">
+        You cannot stop a single agent. An upheld dispute pauses it if its collateral falls below the minimum. “Pause
+        calls” in{' '}
+        <Link to="/admin" search={{ tab: 'settings' }} className="text-accent underline">
+          Settings
+        </Link>{' '}
+        stops all agents.
+      </p>
       <div className="grid gap-4 sm:grid-cols-[20rem_14rem]">
         <Input
           label="Find a creator"

@@ -2,9 +2,10 @@
 import type { SettingsChange } from '../../../sdk/wallet/settings.ts';
 import { own } from '../../../sdk/wire/own.ts';
 import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
-import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
+import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
+import { typedNumber } from '../../parts/amount.ts';
 import { read } from '../../parts/reading.ts';
-import { formatLamports, formatSpan } from '../../parts/values.tsx';
+import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { EFFECTS } from '../terms/effects.ts';
 import type { Limits, Settings } from './chainConfig.ts';
 
@@ -71,7 +72,7 @@ function parsePercent(text: string): bigint {
   return BigInt(Math.round(Number(text) * 100));
 }
 
-const showUsdc = (value: bigint) => `${formatUsdc(value)} USDC`;
+const showUsdc = (value: bigint) => formatAmount(toUsdc(value));
 const showSpan = (value: bigint) => formatSpan(Number(value));
 
 /** The delay of changes, which only grows. */
@@ -169,7 +170,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
 export function draftOf(config: Settings): Draft {
   return {
     feeBps: `${config.fee_bps / 100}`,
-    minPrice: config.min_price_usdc,
+    minPrice: typedNumber(Number(config.min_price_usdc)),
     disputeBond: formatSol(BigInt(config.dispute_bond_lamports)),
     disputeWindowSeconds: spanOf(config.dispute_window_seconds),
     refundGraceSeconds: spanOf(config.refund_grace_seconds),
@@ -177,8 +178,8 @@ export function draftOf(config: Settings): Draft {
     recordSeconds: spanOf(config.record_seconds),
     exposureMultiple: `${config.exposure_multiple}`,
     tiers: config.tiers.map(({ max_price_usdc, deposit_usdc }) => ({
-      maxPrice: max_price_usdc,
-      deposit: deposit_usdc,
+      maxPrice: typedNumber(Number(max_price_usdc)),
+      deposit: typedNumber(Number(deposit_usdc)),
     })),
   };
 }
@@ -207,7 +208,7 @@ const parseTiers = (tiers: TierDraft[]) =>
 
 const showTiers = (tiers: TierDraft[]): string =>
   parseTiers(tiers)
-    .map(({ maxPrice, deposit }) => `up to ${formatUsdc(maxPrice)}: ${formatUsdc(deposit)} USDC`)
+    .map(({ maxPrice, deposit }) => `up to ${showUsdc(maxPrice)}: ${showUsdc(deposit)}`)
     .join('; ');
 
 export interface Change {

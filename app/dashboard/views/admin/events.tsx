@@ -24,11 +24,12 @@ export const eventsQuery = (page: number) =>
     placeholderData: keepPreviousData,
   });
 
-const WORDS: Record<string, (data: Data) => ReactNode> = {
+/** `proposed`: the values of the change that the event is about, if its announcement is known. */
+const WORDS: Record<string, (data: Data, proposed: ReactNode) => ReactNode> = {
   AdminChanged: ({ admin }) => <>Changed the admin to {address(admin)}</>,
-  ChangeApplied: () => 'Applied a change',
-  ChangeCancelled: () => 'Cancelled a change',
-  ChangeProposed: () => 'Announced a change',
+  ChangeApplied: (_, proposed) => <>Applied {proposed ?? 'a change'}</>,
+  ChangeCancelled: (_, proposed) => <>Cancelled {proposed ?? 'a change'}</>,
+  ChangeProposed: (_, proposed) => <>Announced {proposed}</>,
   ChangesCancelled: () => 'Cancelled all pending changes of settings',
   ConfigInitialized: () => 'Set up the marketplace',
   ConfigUpdated: () => 'Changed settings or the pause',
@@ -93,11 +94,55 @@ function changeWords(before: Values | undefined, after: Values): string {
   return [...words, ...(isChanged('tiers') ? ['Collateral by price'] : [])].join('; ');
 }
 
+interface Proposed {
+  settings: Values;
+  addedRelayAuthorities: readonly string[];
+  guardian: string | null;
+  admin: string | null;
+}
+
+/** Such as `Fee 0.8 %`: only the values that the change sets. */
+function proposedWords({ settings, addedRelayAuthorities, guardian, admin }: Proposed): ReactNode {
+  if (admin !== null) return <>the admin {address(admin)}</>;
+  if (guardian !== null) return guardian === NOBODY ? 'no guardian' : <>the guardian {address(guardian)}</>;
+  const words = Object.entries(SETTINGS).flatMap(([key, [name, show]]) =>
+    settings[key] == null ? [] : [`${name} ${show(settings[key])}`],
+  );
+  if (settings.liftGuardianPause) words.push('Pause of the guardian lifted');
+  if (settings.tiers) words.push('Collateral by price');
+  return (
+    <>
+      {words.join('; ')}
+      {addedRelayAuthorities.map((key) => (
+        <span key={key}>
+          {words.length > 0 && '; '}the relay authority {address(key)}
+        </span>
+      ))}
+    </>
+  );
+}
+
+/** The key that the program writes for none. */
+const NOBODY = '1'.repeat(32);
+
 /** An event without words here is named as in the program. `earlier`: newest first. */
-export function eventWords({ event, data }: AdminEvent, earlier: readonly AdminEvent[]): ReactNode {
+export function eventWords(event: AdminEvent, earlier: readonly AdminEvent[]): ReactNode {
+  const { data } = event;
   const settings = data.settings as Values | undefined;
   const before = earlier.find((other) => other.data.settings)?.data.settings as Values | undefined;
-  return (settings && changeWords(before, settings)) || (WORDS[event]?.(data) ?? event);
+  const proposal = [event, ...earlier].find((one) => one.event === 'ChangeProposed' && one.data.change === data.change);
+  const proposed = proposal && proposedWords(proposal.data.details as Proposed);
+  return (settings && changeWords(before, settings)) || (WORDS[event.event]?.(data, proposed) ?? event.event);
+}
+
+/**
+ * The admin when an event of a page happened, if one before it on the page names it. On the first page, it is the
+ * present one after the last change of admin.
+ */
+export function adminAt(events: readonly AdminEvent[], index: number, present: string | undefined): string | undefined {
+  const named = events.slice(index + 1).find(({ data }) => data.admin);
+  if (named) return String(named.data.admin);
+  return events.slice(0, index).some(({ event }) => event === 'AdminChanged') ? undefined : present;
 }
 
 /** Null for a call whose record the chain no longer has. */

@@ -1,9 +1,10 @@
-/** The admin's large figures: how long the SOL lasts, calls, and agents. */
+/** The admin's figures: how long the SOL lasts, calls of the latest days, and agents. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { OperationState } from '../../../sdk/wire/operationProcedures.ts';
-import { Figure } from '../../parts/ui.tsx';
-import { formatCount, formatSpan, shorten } from '../../parts/values.tsx';
+import { formatterOf } from '../../parts/amount.ts';
+import { Card, Figure } from '../../parts/ui.tsx';
+import { formatAmount, formatCount, formatSpan, shorten } from '../../parts/values.tsx';
 import { agentQuery } from '../../service.ts';
 
 const HOUR_SECONDS = 3_600;
@@ -30,9 +31,9 @@ export function Figures({ state }: { state: OperationState }) {
         about={oldest ? `The oldest for ${formatSpan(oldest.age_seconds)}` : 'No unsettled calls'}
       />
       <Figure
-        label={`Calls ended since ${dayOf(latest)} (UTC)`}
-        value={formatCount(endedOf(latest))}
-        about={`${formatCount(latest.paid)} paid, ${formatCount(latest.refunded)} refunded${latest.for_tests > 0 ? `; ${formatCount(latest.for_tests)} of them for tests` : ''}`}
+        label="Fees in the last 7 days"
+        value={formatAmount(latest.fees_usdc)}
+        about={`From ${formatAmount(latest.paid_usdc)} in ${formatCount(latest.paid)} paid ${latest.paid === 1 ? 'call' : 'calls'}`}
       />
       <Figure
         label="Listed agents"
@@ -53,6 +54,53 @@ type Latest = OperationState['latest'];
 
 const endedOf = ({ paid, refunded }: Latest): number => paid + refunded;
 
+/** The latest days beside as many before. */
+export function LatestCalls({ latest }: { latest: Latest }) {
+  const spans = [latest, latest.before];
+  const amount = formatterOf(spans.flatMap(({ paid_usdc, fees_usdc }) => [paid_usdc, fees_usdc]));
+  const rows: [label: string, value: (span: Latest['before']) => string][] = [
+    ['Paid', ({ paid }) => formatCount(paid)],
+    ['Refunded', ({ refunded }) => formatCount(refunded)],
+    ['Prices paid, USDC', ({ paid_usdc }) => amount(paid_usdc)],
+    ['Fees of these, USDC', ({ fees_usdc }) => amount(fees_usdc)],
+  ];
+  return (
+    <Card className="grid content-start gap-3">
+      <h2 className="font-semibold">Ended calls</h2>
+      <table className="w-full text-sm tabular-nums">
+        <thead className="border-b border-line align-bottom text-xs text-faint">
+          <tr>
+            <td />
+            {['Last 7 days', '7 days before'].map((head) => (
+              <th key={head} scope="col" className="py-1.5 pl-3 text-right font-medium">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody className="divide-y divide-line">
+          {rows.map(([label, value]) => (
+            <tr key={label}>
+              <th scope="row" className="py-1.5 text-left font-normal text-faint">
+                {label}
+              </th>
+              {spans.map((span, index) => (
+                <td key={index} className="py-1.5 pl-3 text-right">
+                  {value(span)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p className="text-sm text-faint">
+        The last 7 days begin on {dayOf(latest)} (UTC) and include today.
+        {latest.for_tests > 0 && ` ${formatCount(latest.for_tests)} of their calls were for tests.`}
+      </p>
+    </Card>
+  );
+}
+
 /** A day in UTC, such as `28 Nov`. */
 const dayOf = ({ since }: Latest): string =>
   new Date(since).toLocaleDateString(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
@@ -65,7 +113,7 @@ export function FailedLately({ latest }: { latest: Latest }) {
     <p className="flex items-baseline gap-2 text-sm">
       <span aria-hidden="true" className="size-2 shrink-0 rounded-full bg-warn" />
       <span>
-        {formatCount(failed)} of {formatCount(endedOf(latest) - for_tests)} calls since {dayOf(latest)} failed
+        {formatCount(failed)} of {formatCount(endedOf(latest) - for_tests)} calls in the last 7 days failed
         <Agents ids={failing_agents} total={failing} isLinked />
       </span>
     </p>

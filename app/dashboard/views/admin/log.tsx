@@ -9,7 +9,7 @@ import { pageOf } from '../../parts/pages.tsx';
 import { Badge, cx, Empty } from '../../parts/ui.tsx';
 import { Id, Time, zoneAt } from '../../parts/values.tsx';
 import { call, configQuery } from '../../service.ts';
-import { DisputeLink, eventsQuery, eventWords } from './events.tsx';
+import { adminAt, DisputeLink, eventsQuery, eventWords } from './events.tsx';
 import { PAGE_SIZE, parseAdminSearch } from './search.ts';
 import { By, SignedBy } from './signedBy.tsx';
 import { Which } from './which.tsx';
@@ -46,7 +46,7 @@ interface SectionProps extends Omit<ComponentProps<typeof PagedTable>, 'label' |
 
 /** Both tables have the same columns, but while details are open they need the width. */
 const COLUMNS =
-  'lg:not-has-[[open]]:[&_th:nth-child(1)]:w-[30%] lg:not-has-[[open]]:[&_th:nth-child(2)]:w-[36%] lg:not-has-[[open]]:[&_th:nth-child(3)]:w-[7%]';
+  'lg:not-has-[[open]]:[&_th:nth-child(1)]:w-[25%] lg:not-has-[[open]]:[&_th:nth-child(2)]:w-[31%] lg:not-has-[[open]]:[&_th:nth-child(3)]:w-[17%]';
 
 function Section({ title, about, empty, which, ...table }: SectionProps) {
   return (
@@ -58,7 +58,15 @@ function Section({ title, about, empty, which, ...table }: SectionProps) {
         </div>
         {which}
       </div>
-      <PagedTable {...table} label={title} hasCards className="h-48" empty={<Empty title={empty} />} size={PAGE_SIZE} />
+      <PagedTable
+        {...table}
+        label={title}
+        hasCards
+        isDense
+        className="h-48"
+        empty={<Empty title={empty} />}
+        size={PAGE_SIZE}
+      />
     </section>
   );
 }
@@ -122,7 +130,7 @@ function ActionRow({ action }: { action: AdminAction }) {
         )}
       </td>
       <td className="whitespace-nowrap">
-        <By>{action.wallet === config?.admin ? 'Admin' : <Id value={action.wallet} kind="address" />}</By>
+        <By who={action.wallet === config?.admin ? 'Admin' : undefined} wallet={action.wallet} />
       </td>
       <td className="max-sm:before:content-[':_']">{aboutWords(action)}</td>
     </tr>
@@ -148,6 +156,7 @@ function Events() {
   const { events: page = 1 } = useSearch({ from: '/admin' });
   const navigate = useNavigate({ from: '/admin' });
   const query = useQuery(eventsQuery(page));
+  const { data: config } = useQuery(configQuery);
   return (
     <Section
       title="Decisions and changes"
@@ -164,23 +173,31 @@ function Events() {
           key={`${event.signature} ${event.event_index}`}
           event={event}
           what={eventWords(event, events.slice(index + 1))}
+          admin={adminAt(events, index, page === 1 ? config?.admin : undefined)}
         />
       ))}
     </Section>
   );
 }
 
-function EventRow({ event, what }: { event: AdminEvent; what: ReactNode }) {
+interface EventRowProps {
+  event: AdminEvent;
+  what: ReactNode;
+  /** The admin of that time, if it is known. */
+  admin: string | undefined;
+}
+
+function EventRow({ event, what, admin }: EventRowProps) {
   return (
     <tr className={ROW}>
       <td className="sm:whitespace-nowrap">{event.at ? <Time at={event.at} hasSeconds /> : `slot ${event.slot}`}</td>
       <td>{what}</td>
       <td className="whitespace-nowrap">
-        <SignedBy event={event} />
+        <SignedBy event={event} admin={admin} />
       </td>
       <td className="max-w-96 max-sm:block!">
         <details className="min-w-0">
-          <summary className="cursor-pointer text-faint">
+          <summary className="cursor-pointer whitespace-nowrap text-faint">
             <span className="sm:hidden">Transaction and details</span>
             <span className="max-sm:hidden">Show</span>
           </summary>
@@ -192,7 +209,7 @@ function EventRow({ event, what }: { event: AdminEvent; what: ReactNode }) {
           </pre>
         </details>
       </td>
-      <td className="max-sm:hidden!">
+      <td className="whitespace-nowrap max-sm:hidden!">
         <Id value={event.signature} kind="tx" />
       </td>
     </tr>

@@ -2,10 +2,12 @@
 
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { OnThisPage } from '../../parts/onThisPage.tsx';
 import { Unread } from '../../parts/trouble.tsx';
 import { Card, Facts } from '../../parts/ui.tsx';
 import { formatSpan, Id } from '../../parts/values.tsx';
 import { stateQuery } from '../../parts/waiting.tsx';
+import { changesQuery } from '../../service.ts';
 import { Changes } from '../terms/changes.tsx';
 import { RelayAuthorities } from '../terms/guardian.tsx';
 import { Pause } from '../terms/pause.tsx';
@@ -27,9 +29,25 @@ function Protection({ lost, button, children }: { lost: string; button: ReactNod
   );
 }
 
+const CHANGES = { changes: 'Pending changes' };
+
+/** In their order: changes that wait for somebody come first. */
+const sectionsOf = (isPending: boolean) => ({
+  pause: 'New calls',
+  ...(isPending && CHANGES),
+  protection: 'Guardian and delay',
+  fees: 'Fees and rules',
+  ...CHANGES,
+  treasury: 'Treasury',
+  admin: 'Admin',
+  relays: 'Relays and addresses',
+});
+
 export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; onDraft(draft: Draft | null): void }) {
   const query = useQuery(chainConfigQuery);
   const { data: state } = useQuery(stateQuery);
+  const { data: pending } = useQuery(changesQuery);
+  const isPending = Boolean(pending?.changes.length);
   const unread = <Unread query={query} what="The settings" className="h-96" />;
   if (!query.data) return unread;
   const { config, limits, mustWait } = query.data;
@@ -37,10 +55,12 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
   return (
     <div className="grid gap-6">
       {unread}
-      <Card>
+      <OnThisPage sections={sectionsOf(isPending)} isRead className="-mb-1" />
+      <Card id="pause">
         <Pause of="admin" config={config} />
       </Card>
-      <Card className="grid gap-4">
+      {isPending && <Changes />}
+      <Card id="protection" className="grid gap-4">
         <div>
           <h2 className="font-semibold">Guardian and delay</h2>
           <p className="mt-1 text-sm text-faint">They protect everything below from a thief of your key.</p>
@@ -82,12 +102,12 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
         />
       </Card>
       <SettingsForm config={config} limits={limits} mustWait={mustWait} draft={draft} onDraft={onDraft} />
-      <Changes />
+      {!isPending && <Changes />}
       <div className="grid gap-6 lg:grid-cols-2">
         <Treasury config={config} />
         <NextAdmin config={config} />
       </div>
-      <Card className="grid gap-4">
+      <Card id="relays" className="grid gap-4">
         <h2 className="font-semibold">Relays and addresses</h2>
         <RelayAuthorities config={config} ours={state?.authorities.find(({ is_ours }) => is_ours)?.address}>
           Removing one takes effect at once and cancels every proposed change of settings.

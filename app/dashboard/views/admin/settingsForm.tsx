@@ -1,10 +1,12 @@
 /** The settings to change, each within its bounds, and a review of old and new values before signing. */
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useId, useState } from 'react';
+import type { SettingsChange } from '../../../sdk/wallet/settings.ts';
 import { SignDialog } from '../../parts/sign.tsx';
 import { Button, Card, CONTROL, cx, Field, type FieldProps, Input } from '../../parts/ui.tsx';
 import { formatSpan } from '../../parts/values.tsx';
 import { delayWords } from '../terms/changes.tsx';
+import { LONGER } from '../terms/effects.ts';
 import type { ChainConfig, Limits, Settings } from './chainConfig.ts';
 import { changesOf, type Draft, draftOf, faultOf, fieldsOf, type SettingField, tierFault, UNITS } from './draft.ts';
 import { Tiers } from './tiers.tsx';
@@ -40,7 +42,7 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
   const edit = (change: Partial<Draft>) => onDraft({ ...shown, ...change });
 
   return (
-    <Card>
+    <Card id="fees">
       <form
         className="grid gap-6"
         noValidate
@@ -74,6 +76,7 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
             );
           })}
         </div>
+        <p className="text-sm text-faint">{LONGER}</p>
         <Tiers
           tiers={shown.tiers}
           most={limits.maxCollateralTiers}
@@ -101,11 +104,12 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
       {isReviewed && (
         <SignDialog
           title={waits ? 'Announce these changes?' : 'Change these settings?'}
-          about={
+          about={[
             waits
               ? `${delayWords(config.admin_delay_seconds)} All changes in this review are announced together. You pay a refundable deposit, which returns when they are applied or cancelled.`
-              : 'They apply as soon as the transaction is confirmed.'
-          }
+              : 'They apply as soon as the transaction is confirmed.',
+            ...(changesTimes(settings) ? [LONGER] : []),
+          ].join(' ')}
           rows={changes.map(({ label, before, after, effect }) => [
             label,
             <span key={label}>
@@ -127,6 +131,9 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
     </Card>
   );
 }
+
+const changesTimes = ({ disputeWindowSeconds, refundGraceSeconds, maxTimeoutSeconds }: SettingsChange): boolean =>
+  (disputeWindowSeconds ?? refundGraceSeconds ?? maxTimeoutSeconds) !== undefined;
 
 const whenWords = (delay: number): string =>
   delay === 0

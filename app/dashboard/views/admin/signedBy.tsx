@@ -1,8 +1,8 @@
 /** Who signed a transaction of the log: the admin, the guardian, or another wallet. */
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
 import { ANY_VERSION } from '../../../sdk/program/foreign.ts';
 import type { AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
+import { cx } from '../../parts/ui.tsx';
 import { Id } from '../../parts/values.tsx';
 import { changesQuery, configQuery } from '../../service.ts';
 import { askNode } from '../../wallet/node.ts';
@@ -25,18 +25,17 @@ async function readSigners(signature: string): Promise<string[] | null> {
   return accountKeys.slice(0, header.numRequiredSignatures);
 }
 
-/** On a phone only whoever is not the admin. */
-export const By = ({ children }: { children: ReactNode }) =>
-  children === 'Admin' ? (
-    <span className="max-sm:hidden">Admin</span>
-  ) : (
-    <span>
-      <span className="sm:hidden"> by </span>
-      {children}
-    </span>
-  );
+/** A role, if the wallet has one, and the wallet, if it is known. On a phone only whoever is not the admin. */
+export const By = ({ who, wallet }: { who?: string | undefined; wallet?: string | undefined }) => (
+  <span className={cx('inline-flex items-center gap-x-1.5', who === 'Admin' && 'max-sm:hidden')}>
+    {who !== 'Admin' && <span className="sm:hidden"> by </span>}
+    {who}
+    {wallet && <Id value={wallet} {...(!who && { kind: 'address' })} />}
+  </span>
+);
 
-export function SignedBy({ event }: { event: AdminEvent }) {
+/** `admin`: the one of that time, if it is known. */
+export function SignedBy({ event, admin }: { event: AdminEvent; admin: string | undefined }) {
   const { data: config } = useQuery(configQuery);
   const { data: pending } = useQuery(changesQuery);
   const named = namedIn(event);
@@ -47,10 +46,11 @@ export function SignedBy({ event }: { event: AdminEvent }) {
     enabled: !isOfAdmin && named === undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  if (isOfAdmin) return <By>Admin</By>;
+  if (isOfAdmin) return <By who="Admin" wallet={admin} />;
   const signers = named === undefined ? read : [named];
-  if (!signers) return <By>{isPending ? '…' : 'Not known'}</By>;
-  const isSigner = (wallet: string | null | undefined) => wallet != null && signers.includes(wallet);
-  if (isSigner(pending?.guardian)) return <By>Guardian</By>;
-  return <By>{isSigner(config?.admin) ? 'Admin' : <Id value={signers[0] ?? ''} kind="address" />}</By>;
+  if (!signers) return <By who={isPending ? '…' : 'Not known'} />;
+  const { guardian } = pending ?? {};
+  if (guardian && signers.includes(guardian)) return <By who="Guardian" wallet={guardian} />;
+  if (config && signers.includes(config.admin)) return <By who="Admin" wallet={config.admin} />;
+  return <By wallet={signers[0]} />;
 }

@@ -8,13 +8,13 @@ import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
 import { formatShortSol } from '../../parts/amount.ts';
 import { Unread } from '../../parts/trouble.tsx';
 import { Badge, Card, Facts, Note } from '../../parts/ui.tsx';
-import { Ago, formatCount, formatDuration, formatLamports, formatSpan, Id } from '../../parts/values.tsx';
+import { Ago, formatCount, formatDuration, formatLamports, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { stateQuery } from '../../parts/waiting.tsx';
-import { changesQuery, configQuery } from '../../service.ts';
-import { FailedLately, Figures } from './figures.tsx';
+import { FailedLately, Figures, LatestCalls } from './figures.tsx';
 import { HeldUsdc } from './heldUsdc.tsx';
 import { NeedsYou } from './needsYou.tsx';
 import { isUsed, PROBLEM_WORDS, warningsOf } from './problems.ts';
+import { Unprotected } from './unprotected.tsx';
 
 type State = ProcedureOutput<'operation.state'>;
 
@@ -45,9 +45,11 @@ export function StateTab() {
       {unread}
       <div className="grid gap-3">
         {state.open_disputes > 0 && <NeedsYou count={state.open_disputes} />}
-        <Problems problems={state.problems} warnings={warningsOf(state)} />
+        <Unprotected />
+        <Problems problems={state.problems} warnings={warningsOf(state)}>
+          Updated <Ago at={new Date(query.dataUpdatedAt).toISOString()} />
+        </Problems>
         <FailedLately latest={state.latest} />
-        <NoGuardian />
       </div>
       <Figures state={state} />
       <div className="grid items-start gap-6 lg:grid-cols-2 sm:[&_dl]:grid-cols-[11rem_1fr]">
@@ -56,6 +58,7 @@ export function StateTab() {
           <Figured title="Service" rows={workRows(state)} />
         </div>
         <div className="grid gap-6">
+          <LatestCalls latest={state.latest} />
           <Figured title="SOL" rows={lamportRows(state)} />
           {state.x402 && <Figured title="Calls paid by x402, without an account" rows={x402Rows(state.x402)} />}
         </div>
@@ -64,46 +67,42 @@ export function StateTab() {
   );
 }
 
-function Problems({ problems, warnings }: Pick<State, 'problems'> & { warnings: ReturnType<typeof warningsOf> }) {
+interface ProblemsProps extends Pick<State, 'problems'> {
+  warnings: ReturnType<typeof warningsOf>;
+  /** When they were read. */
+  children: ReactNode;
+}
+
+function Problems({ problems, warnings, children }: ProblemsProps) {
   if (problems.length === 0 && warnings.length === 0)
     return (
-      <p className="flex items-center gap-2 text-sm">
+      <p className="flex items-baseline gap-2 text-sm">
         <span aria-hidden="true" className="size-2 shrink-0 rounded-full bg-good" />
-        The service works: it accepts, shows and settles calls.
+        <span>
+          The service works: it accepts, shows and settles calls. <span className="text-faint">{children}</span>
+        </span>
       </p>
     );
   return (
-    <ul className="grid gap-3">
-      {problems.map((problem) => (
-        <li key={problem}>
-          <Note tone={problem === 'opens_paused' ? 'warn' : 'bad'} title={PROBLEM_WORDS[problem].title}>
-            {PROBLEM_WORDS[problem].todo}
-          </Note>
-        </li>
-      ))}
-      {warnings.map(({ title, todo }) => (
-        <li key={title}>
-          <Note tone="warn" title={title}>
-            {todo}
-          </Note>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-/** Only for real money: a test network needs none. */
-function NoGuardian() {
-  const { data: config } = useQuery(configQuery);
-  const { data: pending } = useQuery(changesQuery);
-  if (config?.environment !== 'live' || pending?.guardian !== null) return null;
-  return (
-    <Note>
-      No guardian is set: if the admin’s key is stolen, nobody else can pause calls or cancel changes.{' '}
-      <Link to="/admin" search={{ tab: 'settings' }} className="text-accent underline">
-        Propose one in Settings
-      </Link>
-    </Note>
+    <>
+      <ul className="grid gap-3">
+        {problems.map((problem) => (
+          <li key={problem}>
+            <Note tone={problem === 'opens_paused' ? 'warn' : 'bad'} title={PROBLEM_WORDS[problem].title}>
+              {PROBLEM_WORDS[problem].todo}
+            </Note>
+          </li>
+        ))}
+        {warnings.map(({ title, todo }) => (
+          <li key={title}>
+            <Note tone="warn" title={title}>
+              {todo}
+            </Note>
+          </li>
+        ))}
+      </ul>
+      <p className="text-sm text-faint">{children}</p>
+    </>
   );
 }
 
@@ -230,7 +229,10 @@ function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive,
           <Badge tone="warn">In progress</Badge>
         ) : (
           <>
-            All matched at the last start of the relay, <Ago at={state.reconciled_at} />
+            All matched when the relay started, <Time at={state.reconciled_at} hasSeconds />
+            <span className="block text-faint">
+              The relay’s command <code>reconcile</code> checks again, at any time.
+            </span>
           </>
         ),
     },
@@ -271,6 +273,7 @@ function x402Rows({ fee_payer, lamports, min_lamports, open_deposits }: NonNulla
 
 function nodesText(nodes: State['nodes']): string {
   const used = nodes.filter(isUsed).length;
+  if (used === 1 && nodes.length === 1) return '1 in use, and no other if it fails';
   return `${used === nodes.length ? `${used},` : `${used} of ${nodes.length}`} in use`;
 }
 

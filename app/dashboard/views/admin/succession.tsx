@@ -15,7 +15,7 @@ import { ProposeKey } from './propose.tsx';
 export function NextAdmin({ config }: { config: Settings }) {
   const delay = config.admin_delay_seconds;
   return (
-    <Card className="grid content-start gap-4">
+    <Card id="admin" className="grid content-start gap-4">
       <div>
         <h2 className="font-semibold">Admin</h2>
         <p className="mt-1 text-sm text-faint">

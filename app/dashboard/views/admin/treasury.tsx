@@ -25,7 +25,7 @@ export function Treasury({ config }: { config: Settings }) {
   const destination = account.trim();
   const isAddress = destination === '' || ADDRESS.test(destination);
   return (
-    <Card className="grid content-start gap-4">
+    <Card id="treasury" className="grid content-start gap-4">
       <h2 className="font-semibold">Treasury</h2>
       <div>
         <p className="text-2xl font-semibold tabular-nums">{withUnit(formatAmount(Number(held)))}</p>

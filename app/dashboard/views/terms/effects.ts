@@ -1,6 +1,9 @@
 /** What a change of a setting does to calls in progress, to disputes and to listed agents. */
-const NEW_CALLS =
-  'Applies to new calls only. A longer one can also lengthen how long collateral is held after a later delisting.';
+const NEW_CALLS = 'Applies to new calls only.';
+
+/** Of the settings that are a time of a call. */
+export const LONGER =
+  'A longer dispute window, refund time or timeout can also lengthen how long collateral is held after a later delisting.';
 
 /** By setting, in the order in which they are shown. */
 export const EFFECTS = {

@@ -1,0 +1,31 @@
+/** Links to the sections of a long view. */
+import { Link, useLocation } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { cx } from './ui.tsx';
+
+interface OnThisPageProps {
+  /** By the id of the section. */
+  sections: Record<string, string>;
+  /** False while sections are missing. */
+  isRead: boolean;
+  className?: string;
+}
+
+export function OnThisPage({ sections, isRead, className }: OnThisPageProps) {
+  const location = useLocation();
+  // The section of the URL may have been missing until now, or is folded.
+  useEffect(() => {
+    const section = isRead ? document.getElementById(location.hash) : null;
+    if (section instanceof HTMLDetailsElement) section.open = true;
+    section?.scrollIntoView();
+  }, [isRead, location]);
+  return (
+    <nav aria-label="On this page" className={cx('flex flex-wrap gap-x-5 gap-y-2 text-sm', className)}>
+      {Object.entries(sections).map(([id, title]) => (
+        <Link key={id} to="." search hash={id} className="text-accent underline underline-offset-2">
+          {title}
+        </Link>
+      ))}
+    </nav>
+  );
+}
