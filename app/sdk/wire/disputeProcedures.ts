@@ -78,6 +78,14 @@ export const OtherDisputes = z.strictObject({
 });
 export type OtherDisputes = z.infer<typeof OtherDisputes>;
 
+/** Whether a webhook of the creator received `dispute.opened`; of several deliveries, the one that came furthest. */
+export const CreatorDelivery = z.strictObject({
+  /** `none` if no delivery is known. The deliveries of a deleted webhook are not. */
+  status: z.enum(['none', 'pending', 'delivered', 'failed']),
+  delivered_at: Time.nullable(),
+});
+export type CreatorDelivery = z.infer<typeof CreatorDelivery>;
+
 const DisputePage = z.strictObject({ disputes: z.array(DisputeSummary), total: Count });
 
 export const disputeProcedures = {
@@ -142,6 +150,8 @@ export const disputeProcedures = {
       receipt: Receipt.nullable(),
       /** For the admin alone. */
       others: OtherDisputes.nullable(),
+      /** For the admin alone. Null if it is not known: the event has not been sent yet, or is older than 30 days. */
+      creator_delivery: CreatorDelivery.nullable(),
     }),
   },
   /** Stores the creator's reply to an open dispute, in place of an earlier one. Both parties and the admin can read it. */
