@@ -99,11 +99,16 @@ export const disputeProcedures = {
     input: z.strictObject({ agent_id: Address.optional(), ...page }).prefault({}),
     output: DisputePage,
   },
-  /** All disputes: open ones by due time, then the others, newest first. */
+  /**
+   * All disputes: open ones by due time, then the others, newest first. With `creator`, those of its listings: open ones,
+   * then the others, each newest first.
+   */
   'disputes.queue': {
     kind: 'query',
     access: 'admin',
-    input: z.strictObject({ outcome: z.enum(DISPUTE_OUTCOMES).optional(), ...page }).prefault({}),
+    input: z
+      .strictObject({ outcome: z.enum(DISPUTE_OUTCOMES).optional(), creator: Address.optional(), ...page })
+      .prefault({}),
     output: DisputePage,
   },
   /**

@@ -107,6 +107,26 @@ describe('disputes at /trpc', () => {
       expect(lapses).to.deep.equal({ disputes: [all.disputes[2]], total: 1 });
     });
 
+    it("show the admin one creator's disputes alone, the open ones first, each newest first", async () => {
+      const { wallet, creator, listing, execution_id: later } = await addDisputed(openedAt(5));
+      await addDisputed(openedAt(1));
+      const own = creator.publicKey.toBase58();
+      const other = await world.addListing({ creator: own }, { name: 'other-agent' });
+      const { execution_id: sooner } = await add(own, other, openedAt(3));
+      const { execution_id: upheld } = await add(wallet, other, { ...openedAt(4), outcome: 'upheld' });
+      const { execution_id: rejected } = await add(wallet, listing, { ...openedAt(6), outcome: 'rejected' });
+      const admin = await signIn(ADMIN);
+      const listed = async (input: object) => {
+        const { disputes, total } = await admin.call('disputes.queue', { creator: own, ...input });
+        return [idsOf(disputes), total];
+      };
+      expect(await listed({})).to.deep.equal([[later, sooner, rejected, upheld], 4]);
+      expect(await listed({ limit: 2, offset: 1 })).to.deep.equal([[sooner, rejected], 4]);
+      expect(await listed({ outcome: 'open' })).to.deep.equal([[later, sooner], 2]);
+      expect(await listed({ outcome: 'upheld' })).to.deep.equal([[upheld], 1]);
+      expect(await listed({ creator: newAddress() })).to.deep.equal([[], 0]);
+    });
+
     it('show each party its open disputes first, then the ended ones, newest first, over all pages', async () => {
       const { caller, wallet, creator, listing, execution_id: first } = await addDisputed(openedAt(2));
       const ended = { outcome: 'rejected', ...openedAt(5) } as const;
