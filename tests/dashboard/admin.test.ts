@@ -301,17 +301,21 @@ describe('the admin', function () {
         // While a side may still write, nothing asks for a decision.
         await page.getByText(/in 2 days .* The creator has not replied yet\./).waitFor();
         await page.getByText(/in 2 days .* Neither side has written anything yet\./).waitFor();
-        expect(await page.getByRole('link', { name: 'Read', exact: true }).count()).to.equal(2);
+        expect(await page.locator('main a.bg-raised', { hasText: 'Decide' }).count()).to.equal(2);
         await page.getByRole('tab', { name: 'Disputes 2 open' }).waitFor();
         await page.goBack();
-        const link = page.locator(`a[href*="${cases.rejected}"]`);
+        const link = page.locator(`a[href="/admin/disputes/${cases.rejected}"]`);
         const row = page.getByRole('row').filter({ has: link });
         expect(await row.textContent()).to.match(
-          /against[\s\S]*No reply[\s\S]*Evidence uploaded[\s\S]*0\.02 USDC[\s\S]*due in[\s\S]*Read/,
+          /against[\s\S]*Call [\s\S]*No reply[\s\S]*Evidence uploaded[\s\S]*0\.02 USDC[\s\S]*due in[\s\S]*Decide/,
         );
+        await row.getByText('up to 0.40 USDC').waitFor();
+        await row.locator(`a[href="/agents/${site.visitor.agent(DISPUTED).agent_id}"]`).waitFor();
         await link.click();
         await page.getByRole('region', { name: 'Evidence' }).getByText(EVIDENCE.trim()).waitFor();
         await page.getByRole('region', { name: 'Task' }).getByText('an echo, to be rejected').first().waitFor();
+        const unheard = 'The creator has not replied. No webhook of the creator is known to have received this dispute';
+        await page.getByText(unheard).waitFor();
         await page.getByText('Genuine: the creator signed exactly this result').first().waitFor();
         expect(await page.locator('main img').count()).to.equal(0);
         await page.goto(`/admin/disputes/${cases.upheld}`);
@@ -323,6 +327,26 @@ describe('the admin', function () {
           .locator('+ dd')
           .getByText('1 other dispute (open)')
           .waitFor();
+      }));
+
+    it("is in the list of its creator's disputes, and counted on the menu of a phone", () =>
+      site.visit(ADMIN, async (page) => {
+        const { creator } = site.visitor.agent(DISPUTED);
+        const cells = page.locator('main').locator('tbody tr');
+        await page.goto('/admin?tab=creators');
+        await page
+          .getByRole('row', { name: creator.slice(0, 5) })
+          .getByRole('link', { name: '2 open disputes' })
+          .click();
+        await page.getByRole('tab', { name: 'Disputes', selected: true }).waitFor();
+        await page.locator('main p').getByTitle(creator).waitFor();
+        await until('both are listed', async () => (await cells.count()) === 2);
+        await page.goto(`/admin?tab=disputes&outcome=open&creator=${site.visitor.demo.callers[0]!.wallet}`);
+        await page.getByText('No dispute matches').waitFor();
+        await page.setViewportSize(PHONE);
+        await page.getByRole('button', { name: /^Menu\s*2\s*open disputes$/ }).waitFor();
+        await page.getByRole('link', { name: 'Show all creators' }).click();
+        await until('both are listed', async () => (await cells.count()) === 2);
       }));
 
     it('asks the caller for evidence that is missing, and takes only the text or file with its hash', () =>
@@ -390,9 +414,14 @@ describe('the admin', function () {
         await page.goto(`/admin/disputes/${cases.upheld}`);
         await page
           .getByText(
-            'You set what the creator loses: at most 0.40 USDC of the collateral, and any award pauses the agent.',
+            'You set what the creator loses: at most 0.40 USDC of the collateral, and any award pauses the agent. What exceeds the price is kept for later callers whose disputes the collateral cannot pay, then for the treasury.',
           )
           .waitFor();
+        // On a laptop the whole panel is in the window, and nothing in it scrolls.
+        await page.setViewportSize({ width: 1280, height: 800 });
+        const cut = `[...document.querySelectorAll('[aria-label="Your decision"], [aria-label="Your decision"] form > div')]
+          .map((one) => one.getBoundingClientRect().bottom > 800 || one.scrollHeight > one.clientHeight + 1)`;
+        expect(await page.evaluate(cut)).to.deep.equal([false, false, false]);
         await page.getByRole('radio', { name: 'Uphold' }).click();
         const field = page.getByLabel('Taken from the collateral, USDC');
         await page.getByText('At most 0.40 USDC. The price is 0.02 USDC.').waitFor();
@@ -400,10 +429,6 @@ describe('the admin', function () {
         await panel.getByText('gets 0.02 USDC, and the bond of 0.01 SOL back').waitFor();
         await panel.getByText('1.00 USDC → 0.98 USDC').waitFor();
         await panel.getByText('is paused: the collateral falls below its minimum of 1.00 USDC').waitFor();
-        // On a laptop the whole panel is in the window, and nothing in it scrolls.
-        await page.setViewportSize({ width: 1280, height: 800 });
-        const cut = `[...document.querySelectorAll('[aria-label="Your decision"], [aria-label="Your decision"] form > div')]
-          .map((one) => one.getBoundingClientRect().bottom > 800 || one.scrollHeight > one.clientHeight + 1)`;
         expect(await page.evaluate(cut)).to.deep.equal([false, false, false]);
         const lines = `[...document.querySelectorAll('[role=radiogroup] input')]
           .map((one) => document.getElementById(one.getAttribute('aria-describedby')))
@@ -430,7 +455,7 @@ describe('the admin', function () {
         await others.locator(`a[href="/admin/disputes/${cases.rejected}"]`).waitFor();
         await others.getByText(`The admin’s reason: ${REASON}`).waitFor();
         await page.goto('/admin?tab=disputes&outcome=upheld');
-        await page.locator(`a[href*="${cases.upheld}"]`).waitFor();
+        await page.locator(`a[href="/admin/disputes/${cases.upheld}"]`).waitFor();
       }));
 
     it("leaves in the log the admin's reads and decisions, with their transactions", () =>

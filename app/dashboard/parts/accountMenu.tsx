@@ -63,11 +63,12 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
                 {formatCents(balance)}
               </span>
             )}
-            {own + queue > 0 && (
+            {/* A narrow window has it on the button of its menu. A wide one has the admin's number, and what waits for a
+                reply, beside its links. */}
+            {own > unanswered && (
               <Badge
                 tone={tone}
-                // A wide window's header has the admin's number, and what waits for a reply, beside its links.
-                className={cx('max-xl:px-1.5', own === unanswered && 'lg:hidden', isShared && 'max-sm:hidden')}
+                className="max-xl:px-1.5 max-lg:hidden"
                 title={own + queue === 1 ? 'Open dispute' : 'Open disputes'}
               >
                 {own + queue} <span className="max-xl:sr-only">{own + queue === 1 ? 'dispute' : 'disputes'}</span>

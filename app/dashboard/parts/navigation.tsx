@@ -7,8 +7,8 @@ import { useSession } from '../wallet/session.ts';
 import { CrossIcon } from './icons.tsx';
 import { ADMIN, isReloaded, OWN_PLACES, type Place, placesOf, TERMS } from './places.ts';
 import { ThemeButton } from './theme.tsx';
-import { buttonStyle, cx } from './ui.tsx';
-import { WaitingAt } from './waiting.tsx';
+import { Badge, buttonStyle, cx } from './ui.tsx';
+import { useOpenDisputes, WaitingAt } from './waiting.tsx';
 
 export function Navigation() {
   const { isAdmin, isCreator } = useSession();
@@ -40,12 +40,13 @@ export function NarrowMenu() {
       <button
         type="button"
         popoverTarget={MENU}
-        aria-label="Menu"
-        className="inline-grid size-10 shrink-0 place-items-center rounded-lg hover:bg-sunken lg:hidden"
+        className="relative inline-grid size-10 shrink-0 place-items-center rounded-lg hover:bg-sunken lg:hidden"
       >
         <svg viewBox="0 0 16 16" className="size-5" stroke="currentColor" strokeWidth="1.5" aria-hidden="true">
           <path d="M2 4h12M2 8h12M2 12h12" strokeLinecap="round" />
         </svg>
+        <span className="sr-only">Menu</span>
+        <OpenDisputes />
       </button>
       <div
         ref={menu}
@@ -89,6 +90,19 @@ export function NarrowMenu() {
         </div>
       </div>
     </>
+  );
+}
+
+/** On the button of the menu, whose links say which they are. */
+function OpenDisputes() {
+  const { own, queue, tone } = useOpenDisputes();
+  const count = own + queue;
+  if (count === 0) return null;
+  const words = count === 1 ? 'open dispute' : 'open disputes';
+  return (
+    <Badge tone={tone} className="absolute -top-1 -right-1 px-1.5 ring-2 ring-paper" title={`${count} ${words}`}>
+      {count} <span className="sr-only">{words}</span>
+    </Badge>
   );
 }
 

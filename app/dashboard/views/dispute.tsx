@@ -131,12 +131,12 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
   const isSilent = dispute.reply === null && !mayReply;
   const replies = isSilent ? (
     <Card>
-      <Reply dispute={dispute} reader={reader} />
+      <Reply dispute={dispute} reader={reader} delivery={found.creator_delivery} />
     </Card>
   ) : (
     <Card ref={reply} tabIndex={-1}>
       <h2 className="mb-4 font-semibold">{reader === 'creator' ? 'Your reply' : 'The creator’s reply'}</h2>
-      <Reply dispute={dispute} reader={reader} />
+      <Reply dispute={dispute} reader={reader} delivery={found.creator_delivery} />
     </Card>
   );
   return (

@@ -50,6 +50,8 @@ interface DisputeView {
  */
 const COUNTED = 10_000;
 
+const OPEN_FIRST = sql`ORDER BY outcome <> 'open', opened_at DESC, execution_id`;
+
 /**
  * The wallet's disputes, as caller or creator: open ones, then the others, each newest first. The total counts up to
  * `counted` beyond the offset. With `agent_id`, those of this listing, if it is the wallet's.
@@ -60,7 +62,7 @@ export function listOwnDisputes(
   { agent_id: agentId, ...page }: Page & { agent_id?: string | undefined },
   counted = COUNTED,
 ) {
-  const order = sql`ORDER BY outcome <> 'open', opened_at DESC, execution_id`;
+  const order = OPEN_FIRST;
   const columns = sql`execution_id, outcome, opened_at`;
   if (agentId !== undefined) {
     return readPage(deps, page, counted, {
@@ -70,31 +72,38 @@ export function listOwnDisputes(
         ${order} LIMIT ${most}) AS against`,
     });
   }
-  // Each listing's own first disputes: no later one can be on the page.
-  const first = (most: number) => sql`chain.disputes
-    WHERE listing = l.listing AND caller <> ${wallet} ${order} LIMIT ${most}`;
-  // SQLite has no LATERAL. With SQLite's statement, PostgreSQL would read all disputes once per listing.
-  const against = (most: number) =>
-    isPostgres(deps.views)
-      ? sql`chain.listings AS l CROSS JOIN LATERAL (SELECT ${columns} FROM ${first(most)}) AS d`
-      : sql`chain.listings AS l CROSS JOIN chain.disputes AS d ON d.execution_id IN (SELECT execution_id FROM ${first(most)})`;
+  const isOther = sql`caller <> ${wallet}`;
   return readPage(deps, page, counted, {
     order,
     places: (most) => sql`
       SELECT * FROM (SELECT ${columns} FROM chain.disputes WHERE caller = ${wallet}
         ${order} LIMIT ${most}) AS called
-      UNION ALL SELECT * FROM (SELECT d.execution_id, d.outcome, d.opened_at FROM ${against(most)}
-        WHERE l.creator = ${wallet}) AS against`,
+      UNION ALL SELECT * FROM (${against(deps.views, wallet, isOther, sql`${order} LIMIT ${most}`)}) AS against`,
   });
 }
 
+/** Each listing's own first disputes: no later one can be on the page. */
+function against(
+  views: DisputesDeps['views'],
+  creator: string,
+  condition: RawBuilder<unknown>,
+  first: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const found = sql`chain.disputes WHERE listing = l.listing AND ${condition} ${first}`;
+  // SQLite has no LATERAL. With SQLite's statement, PostgreSQL would read all disputes once per listing.
+  const joined = isPostgres(views)
+    ? sql`CROSS JOIN LATERAL (SELECT execution_id, outcome, opened_at FROM ${found}) AS d`
+    : sql`CROSS JOIN chain.disputes AS d ON d.execution_id IN (SELECT execution_id FROM ${found})`;
+  return sql`SELECT d.execution_id, d.outcome, d.opened_at FROM chain.listings AS l ${joined} WHERE l.creator = ${creator}`;
+}
+
 /**
- * All disputes: open ones by due date, then the others, newest first. The total is as in `listOwnDisputes`. Without
- * tasks: each reading of one by the admin is in the log.
+ * All disputes: open ones by due date, then the others, newest first. Those of one creator's listings are in the order of
+ * `listOwnDisputes`, and the total is as there. Without tasks: each reading of one by the admin is in the log.
  */
 export async function listAllDisputes(
   deps: DisputesDeps,
-  { outcome, ...page }: Page & { outcome?: DisputeOutcome | undefined },
+  { outcome, creator, ...page }: Page & { outcome?: DisputeOutcome | undefined; creator?: string | undefined },
   counted = COUNTED,
 ) {
   const waiting = (most: number) => sql`
@@ -104,13 +113,25 @@ export async function listAllDisputes(
     SELECT * FROM (SELECT execution_id, 1 AS turn, -opened_at AS place FROM chain.disputes
       WHERE ${outcome === undefined ? sql.raw("outcome <> 'open'") : sql`outcome = ${outcome}`}
       ORDER BY opened_at DESC, execution_id LIMIT ${most}) AS ended`;
-  const { disputes, total } = await readPage(deps, page, counted, {
+  const isOutcome = outcome === undefined ? sql`TRUE` : sql`outcome = ${outcome}`;
+  const all: Listing = {
     order: sql`ORDER BY turn, place, execution_id`,
     places(most) {
       if (outcome === 'open') return waiting(most);
       return outcome === undefined ? sql`${waiting(most)} UNION ALL ${ended(most)}` : ended(most);
     },
-  });
+  };
+  const { disputes, total } = await readPage(
+    deps,
+    page,
+    counted,
+    creator === undefined
+      ? all
+      : {
+          order: OPEN_FIRST,
+          places: (most) => against(deps.views, creator, isOutcome, sql`${OPEN_FIRST} LIMIT ${most}`),
+        },
+  );
   return { disputes: disputes.map((dispute) => ({ ...dispute, task: null })), total };
 }
 

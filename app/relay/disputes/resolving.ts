@@ -2,8 +2,10 @@
  * The facts of a dispute for its parties and the admin, the creator's reply, and the reason of the admin's decision. The
  * outcome carries the reason's hash on the chain.
  */
+import type { CreatorDelivery } from '../../sdk/wire/disputeProcedures.ts';
 import type { DisputeSummary, OtherDisputes } from '../../sdk/wire/procedures.ts';
 import type { Receipt } from '../../sdk/wire/receipt.ts';
+import { toTimeOfMs } from '../../sdk/wire/time.ts';
 import type { ExecutionFull } from '../../sdk/wire/wire.ts';
 import { type AuditDeps, auditedReading } from '../access/audit.ts';
 import { getReceipt } from '../calls/receipts.ts';
@@ -11,6 +13,7 @@ import { getExecution, type RecordsDeps } from '../calls/records.ts';
 import { digestOf } from '../digest.ts';
 import { ApiError } from '../errors.ts';
 import type { InParts } from '../json.ts';
+import { readFurthestDelivery } from '../ledger/events.ts';
 import { putReason, putReply } from '../ledger/evidence.ts';
 import { invalid } from '../parse.ts';
 import { type EvidenceDeps, readEvidence } from './evidence.ts';
@@ -29,6 +32,7 @@ interface DisputeCase {
   dispute: DisputeSummary;
   receipt: Receipt | null;
   others: OtherDisputes | null;
+  creator_delivery: CreatorDelivery | null;
 }
 
 /** The wallet that reads. */
@@ -62,7 +66,20 @@ async function findCase(deps: ResolvingDeps, dispute: DisputeSummary, isParty: b
     dispute,
     receipt: await findReceipt(deps, dispute),
     others: isParty ? null : await readOthers(deps, dispute),
+    creator_delivery: isParty ? null : await findDelivery(deps, dispute),
   };
+}
+
+async function findDelivery(
+  deps: ResolvingDeps,
+  { creator, execution_id }: DisputeSummary,
+): Promise<CreatorDelivery | null> {
+  const event = { wallet: creator, type: 'dispute.opened', executionId: execution_id };
+  const found = await readFurthestDelivery(deps.views, event);
+  if (!found) return null;
+  const { state, attempted_ms } = found;
+  const isDelivered = state === 'delivered' && attempted_ms !== null;
+  return { status: state ?? 'none', delivered_at: isDelivered ? toTimeOfMs(attempted_ms) : null };
 }
 
 /** The file that the dispute names. Throws ApiError 404 for other wallets. */

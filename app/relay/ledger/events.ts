@@ -6,7 +6,7 @@
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import type { GroupCommit } from '../../database/groupCommit.ts';
 import { textsOf } from '../../database/portable.ts';
-import type { LedgerTables } from './tables.ts';
+import type { LedgerDatabase, LedgerTables } from './tables.ts';
 
 type Ledger = Kysely<LedgerTables>;
 export type EventRow = Omit<LedgerTables['events'], 'id' | 'position' | 'endpoint_id'> & { position: bigint };
@@ -157,6 +157,26 @@ export function readEventsOf(
 /** The event at this position, unless it is no longer kept. */
 export const readEventAt = (ledger: Ledger, position: bigint): Promise<EventRow | undefined> =>
   events(ledger).where('position', '=', position).executeTakeFirst() as Promise<EventRow | undefined>;
+
+/** `state` and `attempted_ms`: null without a delivery. */
+interface Furthest {
+  state: LedgerDatabase['webhook_deliveries']['state'] | null;
+  attempted_ms: bigint | null;
+}
+
+/** Of an event's deliveries, the one that came furthest. Undefined if the event has no position or is no longer kept. */
+export async function readFurthestDelivery(
+  views: Kysely<LedgerDatabase>,
+  { wallet, type, executionId }: { wallet: string; type: string; executionId: string },
+): Promise<Furthest | undefined> {
+  const { rows } = await sql<Furthest>`SELECT d.state, d.attempted_ms FROM events AS e
+    LEFT JOIN webhook_endpoints AS w ON w.wallet = e.wallet
+    LEFT JOIN webhook_deliveries AS d ON d.endpoint_id = w.endpoint_id AND d.position = e.position
+    WHERE e.execution_id = ${executionId} AND e.wallet = ${wallet} AND e.type = ${type} AND e.position IS NOT NULL
+    ORDER BY CASE d.state WHEN 'delivered' THEN 0 WHEN 'pending' THEN 1 WHEN 'failed' THEN 2 ELSE 3 END, d.attempted_ms
+    LIMIT ${sql.lit(1)}`.execute(views);
+  return rows[0];
+}
 
 const events = (ledger: Ledger) => ledger.selectFrom('events').select(COLUMNS);
 

@@ -78,6 +78,14 @@ export const OtherDisputes = z.strictObject({
 });
 export type OtherDisputes = z.infer<typeof OtherDisputes>;
 
+/** Whether a webhook of the creator received `dispute.opened`; of several deliveries, the one that came furthest. */
+export const CreatorDelivery = z.strictObject({
+  /** `none` if no delivery is known. The deliveries of a deleted webhook are not. */
+  status: z.enum(['none', 'pending', 'delivered', 'failed']),
+  delivered_at: Time.nullable(),
+});
+export type CreatorDelivery = z.infer<typeof CreatorDelivery>;
+
 const DisputePage = z.strictObject({ disputes: z.array(DisputeSummary), total: Count });
 
 export const disputeProcedures = {
@@ -91,11 +99,16 @@ export const disputeProcedures = {
     input: z.strictObject({ agent_id: Address.optional(), ...page }).prefault({}),
     output: DisputePage,
   },
-  /** All disputes: open ones by due time, then the others, newest first. */
+  /**
+   * All disputes: open ones by due time, then the others, newest first. With `creator`, those of its listings: open ones,
+   * then the others, each newest first.
+   */
   'disputes.queue': {
     kind: 'query',
     access: 'admin',
-    input: z.strictObject({ outcome: z.enum(DISPUTE_OUTCOMES).optional(), ...page }).prefault({}),
+    input: z
+      .strictObject({ outcome: z.enum(DISPUTE_OUTCOMES).optional(), creator: Address.optional(), ...page })
+      .prefault({}),
     output: DisputePage,
   },
   /**
@@ -142,6 +155,8 @@ export const disputeProcedures = {
       receipt: Receipt.nullable(),
       /** For the admin alone. */
       others: OtherDisputes.nullable(),
+      /** For the admin alone. Null if it is not known: the event has not been sent yet, or is older than 30 days. */
+      creator_delivery: CreatorDelivery.nullable(),
     }),
   },
   /** Stores the creator's reply to an open dispute, in place of an earlier one. Both parties and the admin can read it. */

@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { listAllDisputes, listOwnDisputes } from '../../../app/relay/disputes/lists.ts';
+import { dropOldEvents, eventOf } from '../../../app/relay/ledger/events.ts';
+import { newEndpointId } from '../../../app/relay/ledger/webhooks.ts';
 import { ADMIN } from '../../harness/edge/accounts.ts';
 import { useWorld, type World } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, newExecutionId } from '../../harness/edge/rows.ts';
@@ -103,6 +105,26 @@ describe('disputes at /trpc', () => {
       expect([page.total, page.disputes[0]?.execution_id]).to.deep.equal([4, later.execution_id]);
       const lapses = await admin.call('disputes.queue', { outcome: 'lapsed' });
       expect(lapses).to.deep.equal({ disputes: [all.disputes[2]], total: 1 });
+    });
+
+    it("show the admin one creator's disputes alone, the open ones first, each newest first", async () => {
+      const { wallet, creator, listing, execution_id: later } = await addDisputed(openedAt(5));
+      await addDisputed(openedAt(1));
+      const own = creator.publicKey.toBase58();
+      const other = await world.addListing({ creator: own }, { name: 'other-agent' });
+      const { execution_id: sooner } = await add(own, other, openedAt(3));
+      const { execution_id: upheld } = await add(wallet, other, { ...openedAt(4), outcome: 'upheld' });
+      const { execution_id: rejected } = await add(wallet, listing, { ...openedAt(6), outcome: 'rejected' });
+      const admin = await signIn(ADMIN);
+      const listed = async (input: object) => {
+        const { disputes, total } = await admin.call('disputes.queue', { creator: own, ...input });
+        return [idsOf(disputes), total];
+      };
+      expect(await listed({})).to.deep.equal([[later, sooner, rejected, upheld], 4]);
+      expect(await listed({ limit: 2, offset: 1 })).to.deep.equal([[sooner, rejected], 4]);
+      expect(await listed({ outcome: 'open' })).to.deep.equal([[later, sooner], 2]);
+      expect(await listed({ outcome: 'upheld' })).to.deep.equal([[upheld], 1]);
+      expect(await listed({ creator: newAddress() })).to.deep.equal([[], 0]);
     });
 
     it('show each party its open disputes first, then the ended ones, newest first, over all pages', async () => {
@@ -303,6 +325,58 @@ describe('disputes at /trpc', () => {
       const stranger = await signIn(Keypair.generate());
       const strangers = stranger.call('disputes.case', { execution_id });
       expect(await refusedAs(strangers)).to.equal('404 execution_not_found');
+    });
+
+    it('show the admin alone how far the webhooks of the creator got the dispute, as long as that is known', async () => {
+      const { wallet, creator, listing, execution_id: first } = await addDisputed();
+      const own = creator.publicKey.toBase58();
+      const [admin, party] = [await signIn(ADMIN), await signIn(creator)];
+      const read = async (id: string, reader = admin) =>
+        (await reader.call('disputes.case', { execution_id: id })).creator_delivery;
+      const report = async (to: string, id: string) => {
+        const event = { wallet: to, type: 'dispute.opened', data: '{}', execution_id: id };
+        await world.ledger.executeQuery(eventOf(world.ledger, event, world.state.nowMs));
+      };
+      const listen = (event_types: string) => {
+        const rest = { network: '', is_known: 1n, url: 'https://a.example', event_types, secret: '', created_ms: 1n };
+        const row = { endpoint_id: newEndpointId(), wallet: own, ...rest };
+        return world.ledger
+          .insertInto('webhook_endpoints')
+          .values(row as never)
+          .execute();
+      };
+
+      expect(await read(first)).to.equal(null);
+      for (const to of [wallet, own]) await report(to, first);
+      expect(await read(first)).to.equal(null);
+      await listen('agent.paused');
+      await world.feed.turn();
+      const none = { status: 'none', delivered_at: null };
+      expect(await read(first)).to.deep.equal(none);
+
+      for (const types of ['', 'agent.paused dispute.opened', 'dispute.opened']) await listen(types);
+      const { execution_id: second } = await add(wallet, listing);
+      for (const to of [wallet, own]) await report(to, second);
+      await world.feed.turn();
+      const all = world.ledger.selectFrom('webhook_deliveries').select('id').where('execution_id', '=', second);
+      const ids = (await all.orderBy('id').execute()).map(({ id }) => id);
+      const ends = async (number: number, changes: { state: 'delivered' | 'failed'; attempted_ms: bigint }) => {
+        await world.ledger.updateTable('webhook_deliveries').set(changes).where('id', '=', ids[number]!).execute();
+        return read(second);
+      };
+      const at = (seconds: number) => BigInt((EPOCH + seconds) * 1_000);
+      const pending = { status: 'pending', delivered_at: null };
+      expect([ids.length, await read(second)]).to.deep.equal([3, pending]);
+      expect(await ends(0, { state: 'failed', attempted_ms: at(1) })).to.deep.equal(pending);
+      const delivered = { status: 'delivered', delivered_at: timeOf(EPOCH + 7) };
+      expect(await ends(1, { state: 'delivered', attempted_ms: at(7) })).to.deep.equal(delivered);
+      expect(await ends(2, { state: 'delivered', attempted_ms: at(8) })).to.deep.equal(delivered);
+      expect(await read(first)).to.deep.equal(none);
+      expect(await read(second, party)).to.equal(null);
+      for (const number of [1, 2]) await ends(number, { state: 'failed', attempted_ms: at(9) });
+      expect(await read(second)).to.deep.equal({ status: 'failed', delivered_at: null });
+      await dropOldEvents(world.ledger, world.state.nowMs + 1);
+      expect(await read(second)).to.equal(null);
     });
 
     it('show how the other disputes of the caller and the agent ended', async () => {

@@ -255,6 +255,7 @@ describe('rows that the API touches', () => {
       for (const wallet of [WALLET, addressOf('creator', 1)]) await listOwnDisputes(deps, wallet, PAGE, FEW);
       for (const outcome of [undefined, 'open', 'upheld'] as const)
         await listAllDisputes(deps, { ...PAGE, outcome }, FEW);
+      await listAllDisputes(deps, { ...PAGE, creator: addressOf('creator', 1) }, FEW);
       for (const [column, value] of [
         ['caller', WALLET],
         ['listing', addressOf('listing', 1)],

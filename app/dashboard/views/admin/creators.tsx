@@ -143,7 +143,7 @@ export function CreatorsTab() {
               {formatCount(creator.failed_executions)}
             </Cell>
             <Cell of="Disputes" className="tabular-nums">
-              <Disputes counts={creator.disputes} />
+              <Disputes creator={creator} />
             </Cell>
             <Cell of="Earned" className="whitespace-nowrap tabular-nums sm:text-right">
               <span>
@@ -171,7 +171,7 @@ export function CreatorsTab() {
 }
 
 /** Open ones wait for the admin; the others are only counted. */
-function Disputes({ counts }: { counts: CreatorSummary['disputes'] }) {
+function Disputes({ creator: { wallet, disputes: counts } }: { creator: CreatorSummary }) {
   const { open, rejected, upheld, lapsed } = counts;
   const ended = rejected + upheld + lapsed;
   return (
@@ -179,13 +179,13 @@ function Disputes({ counts }: { counts: CreatorSummary['disputes'] }) {
       {open > 0 && (
         <Link
           to="/admin"
-          search={{ tab: 'disputes', outcome: 'open' }}
+          search={{ tab: 'disputes', outcome: 'open', creator: wallet }}
           className="inline-flex min-h-6 items-center underline-offset-2 hover:underline"
         >
           <Badge tone="warn" className="whitespace-nowrap">
             {formatCount(open)} open
           </Badge>
-          <span className="sr-only">: all open disputes</span>
+          <span className="sr-only"> disputes</span>
         </Link>
       )}
       {(open === 0 || ended > 0) && <span className="text-faint">{countWords({ ...counts, open: 0 })}</span>}

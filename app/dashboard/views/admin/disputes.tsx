@@ -4,17 +4,21 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { DISPUTE_OUTCOMES, type DisputeOutcome } from '../../../sdk/wire/choices.ts';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
-import { formatterOf } from '../../parts/amount.ts';
+import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
+import { formatNumber, formatterOf } from '../../parts/amount.ts';
 import { FindCall } from '../../parts/findCall.tsx';
 import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
 import { AtRight, Cell } from '../../parts/table.tsx';
-import { Badge, buttonStyle, Empty, Select } from '../../parts/ui.tsx';
-import { Id, shorten, Time } from '../../parts/values.tsx';
+import { Badge, buttonStyle, cx, Empty, Select } from '../../parts/ui.tsx';
+import { shorten, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { useCreatorName } from '../disputes/creatorName.ts';
-import { Due, useMayWait } from './due.tsx';
-import { PAGE_SIZE } from './search.ts';
+import { mostSlashed, stakesQuery } from '../disputes/stakes.ts';
+import { CallOf } from '../executions/dispute.tsx';
+import { Due } from './due.tsx';
+import { AgentLink, CaseLink, CreatorLink } from './parties.tsx';
+import { PAGE_SIZE, parseAdminSearch } from './search.ts';
 
 /** Poll interval, ms. The list reads the index, which follows the chain. */
 const REFRESH_MS = 5_000;
@@ -27,15 +31,17 @@ const OUTCOME_WORDS: Record<DisputeOutcome, string> = {
 };
 
 export function DisputesTab() {
-  const { outcome, page = 1 } = useSearch({ from: '/admin' });
+  const { outcome, creator, page = 1 } = useSearch({ from: '/admin' });
   const navigate = useNavigate({ from: '/admin' });
   const query = useQuery({
-    queryKey: ['disputes.queue', outcome, page],
-    queryFn: () => call('disputes.queue', { ...(outcome && { outcome }), ...pageOf(page, PAGE_SIZE) }),
+    queryKey: ['disputes.queue', outcome, creator, page],
+    queryFn: () => call('disputes.queue', { outcome, creator, ...pageOf(page, PAGE_SIZE) }),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
   const price = formatterOf(query.data?.disputes.map(({ price_usdc }) => price_usdc) ?? []);
+  // Each dispute has its creator's name.
+  const of = query.data?.disputes.find((dispute) => dispute.creator === creator);
   return (
     <div className="grid gap-5">
       <div className="grid items-end gap-3 sm:grid-cols-[14rem_20rem]">
@@ -43,9 +49,7 @@ export function DisputesTab() {
           label="Show"
           value={outcome ?? ''}
           onChange={({ target }) =>
-            void navigate({
-              search: { tab: 'disputes', ...(target.value && { outcome: target.value as DisputeOutcome }) },
-            })
+            void navigate({ search: parseAdminSearch({ tab: 'disputes', outcome: target.value, creator }) })
           }
         >
           <option value="">All, open first</option>
@@ -59,15 +63,30 @@ export function DisputesTab() {
           onFind={(executionId) => void navigate({ to: '/admin/disputes/$executionId', params: { executionId } })}
         />
       </div>
+      {creator !== undefined && (
+        <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
+          <span>Of {of ? <CreatorOf dispute={of} /> : <CreatorLink wallet={creator} name={shorten(creator)} />}</span>
+          <Link to="/admin" search={{ tab: 'disputes', outcome }} className={buttonStyle('plain', true)}>
+            Show all creators
+          </Link>
+        </p>
+      )}
       <PagedTable
         label="Disputes"
         hasCards
-        head={['Dispute', 'Reply and evidence', <AtRight key="price">Price, USDC</AtRight>, 'Decide by / ended', '']}
+        head={[
+          'Dispute',
+          'Reply and evidence',
+          <AtRight key="price">Price, USDC</AtRight>,
+          <AtRight key="stake">At stake, up to, USDC</AtRight>,
+          'Decide by / ended',
+          '',
+        ]}
         query={query}
         what="The disputes"
         className="h-64"
         empty={
-          <Empty title={outcome ? 'No dispute has this outcome' : 'There are no disputes'}>
+          <Empty title={outcome || creator ? 'No dispute matches' : 'There are no disputes'}>
             A caller can dispute a result while its dispute window is open. The dispute then waits here for your
             decision.
           </Empty>
@@ -85,15 +104,20 @@ export function DisputesTab() {
   );
 }
 
+const CreatorOf = ({ dispute }: { dispute: DisputeSummary }) => (
+  <CreatorLink wallet={dispute.creator} name={useCreatorName(dispute)} />
+);
+
 function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
-  const { execution_id, outcome, answer_due_at, resolved_at } = dispute;
+  const { outcome, answer_due_at, resolved_at } = dispute;
   const creator = useCreatorName(dispute);
   const isOpen = outcome === 'open';
-  const isToDecide = !useMayWait(dispute) && isOpen;
   return (
     <tr>
       <td className="min-w-56">
-        <span className="block font-medium">{dispute.agent_name ?? shorten(dispute.agent_id)}</span>
+        <span className="block font-medium">
+          <AgentLink dispute={dispute} />
+        </span>
         <span className="block text-faint">
           <code className="font-mono text-[0.8125rem] whitespace-nowrap">{shorten(dispute.caller)}</code> against{' '}
           {creator}
@@ -102,7 +126,7 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
           <span>
             Opened <Time at={dispute.opened_at} hasSeconds />
           </span>
-          <Id value={execution_id} />
+          <CallOf dispute={dispute} reader="admin" />
         </span>
       </td>
       <Cell of="Reply and evidence">
@@ -119,6 +143,9 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
           <span className="sm:hidden"> USDC</span>
         </span>
       </Cell>
+      <Cell of="At stake" className={cx('whitespace-nowrap tabular-nums sm:text-right', !isOpen && 'max-sm:hidden')}>
+        {isOpen && <AtStake dispute={dispute} />}
+      </Cell>
       <Cell of={isOpen ? 'Decide by' : 'Ended'}>
         {isOpen ? (
           <span className="grid justify-items-start gap-1">
@@ -133,15 +160,21 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
         )}
       </Cell>
       <td className="sm:text-right">
-        <Link
-          to="/admin/disputes/$executionId"
-          params={{ executionId: execution_id }}
-          className={buttonStyle(isToDecide ? 'primary' : 'plain', true)}
-        >
-          {isToDecide ? 'Decide' : 'Read'}
-          <span className="sr-only">: dispute {shorten(execution_id)}</span>
-        </Link>
+        <CaseLink dispute={dispute} small />
       </td>
     </tr>
+  );
+}
+
+/** The most of the agent's collateral that a decision can take. */
+function AtStake({ dispute: { agent_id, execution_id, price_usdc } }: { dispute: DisputeSummary }) {
+  const { data: stakes, isError } = useQuery(stakesQuery(agent_id, execution_id));
+  if (!stakes) return <span className="text-faint">{isError ? 'unknown' : '…'}</span>;
+  return (
+    <span>
+      <span className="sm:hidden">up to </span>
+      {formatNumber(toUsdc(mostSlashed(stakes, parseUsdc(price_usdc))))}
+      <span className="sm:hidden"> USDC</span>
+    </span>
   );
 }

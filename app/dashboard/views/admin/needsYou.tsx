@@ -2,13 +2,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { Unread } from '../../parts/trouble.tsx';
-import { buttonStyle } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, shorten, Time } from '../../parts/values.tsx';
 import { OPEN_SHOWN, openQueueQuery } from '../../parts/waiting.tsx';
 import { DisputesNote } from '../disputes/disputesNote.tsx';
-import { DueWords, unheardWords, useMayWait } from './due.tsx';
+import { DueWords, unheardWords } from './due.tsx';
+import { CaseLink } from './parties.tsx';
 
 export function NeedsYou({ count }: { count: number }) {
   const query = useQuery(openQueueQuery);
@@ -29,7 +28,7 @@ export function NeedsYou({ count }: { count: number }) {
           <DueWords dispute={dispute} />. {unheardWords(dispute) ?? 'Both sides have written'}.
         </>
       )}
-      buttonOf={(dispute) => <ReadLink dispute={dispute} />}
+      buttonOf={(dispute) => <CaseLink dispute={dispute} />}
     >
       <Unread query={query} what="The disputes" className="h-8" />
       {count > OPEN_SHOWN && (
@@ -38,18 +37,5 @@ export function NeedsYou({ count }: { count: number }) {
         </Link>
       )}
     </DisputesNote>
-  );
-}
-
-function ReadLink({ dispute }: { dispute: DisputeSummary }) {
-  const mayWait = useMayWait(dispute);
-  return (
-    <Link
-      to="/admin/disputes/$executionId"
-      params={{ executionId: dispute.execution_id }}
-      className={buttonStyle(mayWait ? 'plain' : 'primary')}
-    >
-      {mayWait ? 'Read' : 'Read and decide'}
-    </Link>
   );
 }

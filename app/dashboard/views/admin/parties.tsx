@@ -1,7 +1,7 @@
-/** What the head of a dispute shows the admin alone: its parties, who has not written yet, and on a phone the decision. */
+/** For the admin alone: the parties of a dispute, the link to its case, and in its head who has not written yet. */
 import { Link } from '@tanstack/react-router';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
-import { Button } from '../../parts/ui.tsx';
+import { Button, buttonStyle } from '../../parts/ui.tsx';
 import { Id, shorten } from '../../parts/values.tsx';
 import { useCreatorName } from '../disputes/creatorName.ts';
 import { unheardWords, useMayWait } from './due.tsx';
@@ -34,6 +34,23 @@ export const CreatorLink = ({ wallet, name }: { wallet: string; name: string }) 
     {name}
   </Link>
 );
+
+/** To the case, which the admin can decide while it is open. While a side may still write, nothing asks for that. */
+export function CaseLink({ dispute, small = false }: { dispute: DisputeSummary; small?: boolean }) {
+  const { execution_id: executionId, outcome } = dispute;
+  const isOpen = outcome === 'open';
+  const isUrgent = !useMayWait(dispute) && isOpen;
+  return (
+    <Link
+      to="/admin/disputes/$executionId"
+      params={{ executionId }}
+      className={buttonStyle(isUrgent ? 'primary' : 'plain', small)}
+    >
+      {isOpen ? 'Decide' : 'View'}
+      <span className="sr-only">: dispute {shorten(executionId)}</span>
+    </Link>
+  );
+}
 
 /** On a phone the decision comes after the case. */
 export function ToDecision({ dispute, onGo }: { dispute: DisputeSummary; onGo(): void }) {

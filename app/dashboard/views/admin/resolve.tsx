@@ -70,7 +70,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
             {`The caller gets the bond${side === null ? ` of ${bondOf(dispute)} back` : ''} and up to ${formatBaseUnits(stakes ? mostToCaller(stakes, price) : price)}.`}
             {side === null &&
               stakes &&
-              ` You set what the creator loses: at most ${formatBaseUnits(mostSlashed(stakes, price))} of the collateral${pauseGist(stakes, price)}.`}
+              ` You set what the creator loses: at most ${formatBaseUnits(mostSlashed(stakes, price))} of the collateral${pauseGist(stakes, price)}.${mostSlashed(stakes, price) > price ? ` What exceeds the price ${EXCESS_GOES}.` : ''}`}
           </Choice>
           <Choice
             name="side"

@@ -11,6 +11,8 @@ export interface AdminSearch {
   tab?: AdminTab;
   /** For disputes. */
   outcome?: DisputeOutcome;
+  /** For disputes: a wallet, whose agents they are about. */
+  creator?: string;
   /** For creators: words of a name, or a wallet. */
   q?: string;
   /** For creators: with the badge, or without it. */
@@ -26,6 +28,7 @@ export interface AdminSearch {
 export function parseAdminSearch({
   tab,
   outcome,
+  creator,
   q,
   verified,
   reads,
@@ -35,6 +38,7 @@ export function parseAdminSearch({
   return {
     ...(ADMIN_TABS.some((name) => name === tab) && tab !== 'state' && { tab: tab as AdminTab }),
     ...(DISPUTE_OUTCOMES.some((name) => name === outcome) && { outcome: outcome as DisputeOutcome }),
+    ...(typeof creator === 'string' && { creator }),
     ...(typeof q === 'string' && q.trim() !== '' && { q: q.slice(0, 100) }),
     ...(typeof verified === 'boolean' && { verified }),
     ...(typeof reads === 'boolean' && { reads }),

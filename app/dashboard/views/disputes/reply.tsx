@@ -1,15 +1,27 @@
 /** The creator's reply to a dispute, and the form for it. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { type DisputeSummary, MAX_REPLY_CHARACTERS } from '../../../sdk/wire/disputeProcedures.ts';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import {
+  type CreatorDelivery,
+  type DisputeSummary,
+  MAX_REPLY_CHARACTERS,
+} from '../../../sdk/wire/disputeProcedures.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { limited } from '../../parts/limited.ts';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Button, Note, TextArea } from '../../parts/ui.tsx';
+import { Time } from '../../parts/values.tsx';
 import { call, explain } from '../../service.ts';
 import type { Reader } from './outcomes.tsx';
 
-export function Reply({ dispute, reader }: { dispute: DisputeSummary; reader: Reader }) {
+interface ReplyProps {
+  dispute: DisputeSummary;
+  reader: Reader;
+  /** Null if it is not known, and for all but the admin. */
+  delivery: CreatorDelivery | null;
+}
+
+export function Reply({ dispute, reader, delivery }: ReplyProps) {
   const mayReply = dispute.outcome === 'open' && reader === 'creator';
   return (
     <div className="grid gap-4">
@@ -21,6 +33,7 @@ export function Reply({ dispute, reader }: { dispute: DisputeSummary; reader: Re
             {reader === 'creator'
               ? 'You did not reply.'
               : `The creator ${dispute.outcome === 'open' ? 'has not replied' : 'did not reply'}.`}
+            {delivery && <> {deliveryWords(delivery)}</>}
           </p>
         )
       )}
@@ -34,6 +47,21 @@ export function Reply({ dispute, reader }: { dispute: DisputeSummary; reader: Re
         </>
       )}
     </div>
+  );
+}
+
+/** Whether the creator can know of the dispute. The deliveries of a deleted webhook are not known. */
+function deliveryWords({ status, delivered_at }: CreatorDelivery): ReactNode {
+  if (status === 'pending')
+    return 'A webhook of the creator has not received this dispute yet; the marketplace keeps trying.';
+  if (status === 'failed')
+    return 'This dispute could not be delivered to a webhook of the creator, who may not know of it.';
+  if (delivered_at === null)
+    return 'No webhook of the creator is known to have received this dispute: the creator may not know of it.';
+  return (
+    <>
+      A webhook of the creator received this dispute on <Time at={delivered_at} />.
+    </>
   );
 }
 

@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react';
 import type { MarketplaceConfig, PendingChanges } from '../../../sdk/wire/procedures.ts';
 import { ContactOperator } from '../../parts/contact.tsx';
-import { Card, Facts } from '../../parts/ui.tsx';
+import { Card, Facts, Note } from '../../parts/ui.tsx';
 import { formatSpan, Id } from '../../parts/values.tsx';
 import { explorerUrl } from '../../service.ts';
 
@@ -11,27 +11,25 @@ export function Roles({ config, pending }: { config: MarketplaceConfig; pending:
   return (
     <Card id="roles" className="grid gap-4">
       <h2 className="font-semibold">Who can do what</h2>
+      <Note tone="warn" title="The program has not been audited">
+        The holder of the key for its updates (the upgrade authority) can replace the program, and so change every rule
+        here, take the escrows and the collateral that the program holds, and spend the allowances of API keys. The
+        delay and the guardian do not limit it.
+      </Note>
       <Facts
         rows={[
           [
             'Program upgrades',
-            <span key="upgrades" className="grid gap-0.5">
-              <span className="text-faint">
-                The program has not been audited. The holder of the key for its updates (the upgrade authority) can
-                replace it, and so change every rule here, take the escrows and the collateral that the program holds,
-                and spend the allowances of API keys. The delay and the guardian do not limit it.
-              </span>
-              <span>
-                Who holds it:{' '}
-                <a
-                  href={explorerUrl(config, 'address', config.program_id)}
-                  target="_blank"
-                  rel="noreferrer"
-                  className="text-accent underline underline-offset-2"
-                >
-                  see “Upgrade Authority” in the explorer
-                </a>
-              </span>
+            <span key="upgrades">
+              Who holds the key:{' '}
+              <a
+                href={explorerUrl(config, 'address', config.program_id)}
+                target="_blank"
+                rel="noreferrer"
+                className="text-accent underline underline-offset-2"
+              >
+                see “Upgrade Authority” in the explorer
+              </a>
             </span>,
           ],
           config.operator_contact !== null && [
