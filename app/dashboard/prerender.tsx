@@ -59,6 +59,7 @@ const DOCUMENTS: [name: string, view: string, path: string, asks: string[]][] = 
   ['dispute', 'dispute', '/disputes/any', []],
   ['creator', 'creator', '/creator', []],
   ['newListing', 'newListing', '/creator/new', []],
+  ['creatorCalls', 'creatorCalls', '/creator/calls', []],
   ['listing', 'listing', '/creator/any', []],
   ['docs', 'docs', '/docs', []],
   ['admin', 'admin', '/admin', []],

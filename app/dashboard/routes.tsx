@@ -89,6 +89,12 @@ const routes = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/creator/calls',
+    validateSearch: parseListingSearch,
+    component: view(() => import('./views/creatorCalls.tsx')),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/creator/$agentId',
     validateSearch: parseListingSearch,
     component: view(() => import('./views/listing.tsx')),

@@ -398,6 +398,39 @@ describe('the creator', function () {
       await assertInert(page, asked);
     }));
 
+  it('shows its creator the calls of all agents, and of which agent each is', () =>
+    site.visit(CREATOR, async (page) => {
+      await page.goto('/creator');
+      await page.getByRole('link', { name: 'Calls of all agents' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Calls of all agents' }).waitFor();
+      const calls = page.getByRole('region', { name: 'Calls', exact: true });
+      await calls.getByText('Completed', { exact: true }).first().waitFor();
+      const ofThis = calls.getByText(`${NAME} · ${executionId.slice(0, 4)}`);
+      await ofThis.waitFor();
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Download CSV' }).click(),
+      ]);
+      const file = join(site.dataDir, 'received.csv');
+      await download.saveAs(file);
+      const [head, ...lines] = readFileSync(file, 'utf8').trim().split('\r\n');
+      expect(head).to.match(/^execution_id,agent_id,agent,task,/);
+      expect(lines.find((line) => line.startsWith(executionId))).to.include(`,${agentId},${NAME},`);
+      await page.getByLabel('Only failed calls').click();
+      await ofThis.waitFor({ state: 'detached' });
+      await page.setViewportSize(PHONE);
+      await assertAccessible(page);
+      await page.getByLabel('Find by call ID').fill(executionId);
+      const agent = calls.locator('dt').filter({ hasText: 'Agent' }).locator('+ dd');
+      await agent.getByRole('link', { name: NAME }).waitFor();
+      await calls.getByRole('link', { name: 'Show all calls' }).click();
+      await page.waitForURL('**/creator/calls');
+      // It is named too where it was searched among the calls of another agent.
+      await page.goto(`/creator/${site.visitor.agent('text-report').agent_id}?tab=received`);
+      await page.getByLabel('Find by call ID').fill(executionId);
+      await calls.getByText(`A call of ${NAME}, another of your agents.`).waitFor();
+    }));
+
   it('shows a passed test as the example, and withdraws it', () =>
     site.visit(CREATOR, async (page) => {
       const exampleOf = async () => {

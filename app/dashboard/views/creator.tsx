@@ -36,6 +36,11 @@ export default function View() {
       <PageHead title="Your agents" about="Earnings, calls and disputes of each of your agents. Days are in UTC.">
         {data && data.listings.length > 0 && (
           <>
+            {data.listings.length > 1 && (
+              <Link to="/creator/calls" className={buttonStyle()}>
+                Calls of all agents
+              </Link>
+            )}
             <StatementButton as="creator" />
             <Link to="/creator/new" className={buttonStyle(unanswered > 0 ? 'plain' : 'primary')}>
               List an agent

@@ -40,6 +40,7 @@ const VIEWS: [address: RegExp, document: string][] = [
   [/^\/disputes\/[^/]+$/, 'dispute'],
   [/^\/creator$/, 'creator'],
   [/^\/creator\/new$/, 'newListing'],
+  [/^\/creator\/calls$/, 'creatorCalls'],
   [/^\/creator\/[^/]+$/, 'listing'],
   [/^\/docs$/, 'docs'],
   [/^\/admin$/, 'admin'],

@@ -35,8 +35,10 @@ const COLUMNS: Columns<ExecutionSummary> = {
   completed_at: ({ completed_at }) => completed_at,
 };
 
-const RECEIVED_COLUMNS: Columns<ReceivedCall> = {
+const RECEIVED_COLUMNS: Columns<ReceivedCall & { agent: string }> = {
   execution_id: ({ execution_id }) => execution_id,
+  agent_id: ({ agent_id }) => agent_id,
+  agent: ({ agent }) => agent,
   task: ({ task }) => task,
   status: ({ status }) => status,
   outcome: (call) => outcomeOfReceived(call).words,
@@ -74,15 +76,18 @@ export async function saveCsv(search: ExecutionsSearch): Promise<void> {
   await save(name, COLUMNS, [...calls.values()]);
 }
 
-/** Saves the ended calls that an agent received, newest first. Throws if there are more than MOST_CALLS. */
-export async function saveReceivedCsv(agentId: string, failed: boolean): Promise<void> {
+/** Saves the ended calls that agents received, newest first. Throws if there are more than MOST_CALLS. */
+export async function saveReceivedCsv(
+  filters: { agent_id?: string; failed: boolean },
+  nameOf: (agentId: string) => string,
+): Promise<void> {
   const all: ReceivedCall[] = [];
   for (let before: string | undefined; ; before = all.at(-1)?.execution_id) {
-    const asked = { agent_id: agentId, failed, limit: PAGE, ...(before && { before }) };
-    const { calls, has_more } = await call('listings.calls', asked);
+    const { calls, has_more } = await call('listings.calls', { ...filters, limit: PAGE, ...(before && { before }) });
     all.push(...calls);
     if (!has_more) break;
     if (all.length >= MOST_CALLS) throw tooMany();
   }
-  await save(failed ? 'failed-received-calls' : 'received-calls', RECEIVED_COLUMNS, all);
+  const rows = all.map((one) => ({ ...one, agent: nameOf(one.agent_id) }));
+  await save(filters.failed ? 'failed-received-calls' : 'received-calls', RECEIVED_COLUMNS, rows);
 }

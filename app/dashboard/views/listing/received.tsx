@@ -1,17 +1,18 @@
-/** The calls that an agent's server received: the request, the answer, and the reason of a refund. */
+/** The calls that an agent's server received, or those of all agents: request, answer, and the reason of a refund. */
 import { queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, type LinkProps } from '@tanstack/react-router';
 import { useState } from 'react';
 import { MarketplaceError } from '../../../sdk/client/error.ts';
 import type { ReceivedCall, ReceivedCallContent } from '../../../sdk/wire/procedures.ts';
 import { FindCall } from '../../parts/findCall.tsx';
 import { SaveButton } from '../../parts/saveButton.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Button, buttonStyle, Checkbox, cx, Empty, Facts, Skeleton } from '../../parts/ui.tsx';
+import { Button, buttonStyle, Checkbox, cx, Empty, Facts, Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatAmount, formatDuration, Id, shorten, Time, zoneAt } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { outcomeOfReceived } from '../executions/outcome.ts';
 import { Exact, OutcomeBadge, TaskLine } from '../executions/rows.tsx';
+import { ownListingsQuery } from './own.ts';
 
 const EVERY_MS = 10_000;
 
@@ -21,8 +22,15 @@ const contentQuery = (executionId: string) =>
     queryFn: () => call('listings.call', { execution_id: executionId }),
   });
 
+/** Names of the wallet's agents, by address. */
+function useNames(): (agentId: string) => string {
+  const { data } = useQuery(ownListingsQuery);
+  return (agentId) => data?.listings.find(({ agent_id }) => agent_id === agentId)?.name ?? shorten(agentId);
+}
+
 interface ReceivedProps {
-  agentId: string;
+  /** All of the wallet's agents if undefined. */
+  agentId: string | undefined;
   /** The id of the only call to show. */
   only: string | undefined;
   /** Only failed calls. */
@@ -37,35 +45,46 @@ export function Received({ only, ...props }: ReceivedProps) {
 }
 
 /** One call, opened, with the way to all others. */
-function OneCall({ agentId, executionId }: { agentId: string; executionId: string }) {
+function OneCall({ agentId, executionId }: { agentId: string | undefined; executionId: string }) {
   const { data, error, refetch } = useQuery(contentQuery(executionId));
+  const nameOf = useNames();
+  const all: LinkProps =
+    agentId === undefined
+      ? { to: '/creator/calls' }
+      : { to: '/creator/$agentId', params: { agentId }, search: { tab: 'received' } };
   const isUnknown = error instanceof MarketplaceError && error.code === 'execution_not_found';
   return (
     <section className="grid gap-4" aria-label="Calls">
       <h2 className="sr-only">Calls</h2>
       <div>
-        <Link to="/creator/$agentId" params={{ agentId }} search={{ tab: 'received' }} className={buttonStyle()}>
+        <Link {...all} className={buttonStyle()}>
           Show all calls
         </Link>
       </div>
       {isUnknown && <Empty title="None of your agents received an ended call with this ID" />}
       {error && !data && !isUnknown && <Trouble error={error} what="The call" onRetry={refetch} />}
       {!data && !error && <Skeleton className="h-64" />}
-      {data && <Table calls={[data.call]} isOpen />}
+      {data && agentId !== undefined && data.call.agent_id !== agentId && (
+        <Note>A call of {nameOf(data.call.agent_id)}, another of your agents.</Note>
+      )}
+      {data && <Table calls={[data.call]} isNamed={data.call.agent_id !== agentId} isOpen />}
     </section>
   );
 }
+
+const ofAgent = (agentId: string | undefined) => (agentId === undefined ? {} : { agent_id: agentId });
 
 function Calls({ agentId, failed, onFailed, onFind }: Omit<ReceivedProps, 'only'>) {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey: ['listings', 'calls', agentId, failed],
     queryFn: ({ pageParam }) =>
-      call('listings.calls', { agent_id: agentId, failed, ...(pageParam && { before: pageParam }) }),
+      call('listings.calls', { ...ofAgent(agentId), failed, ...(pageParam && { before: pageParam }) }),
     initialPageParam: '',
     getNextPageParam: ({ calls, has_more }) => (has_more ? calls.at(-1)?.execution_id : undefined),
     refetchInterval: EVERY_MS,
   });
   const calls = data?.pages.flatMap((page) => page.calls);
+  const nameOf = useNames();
   return (
     <section className="grid gap-4" aria-label="Calls">
       <h2 className="sr-only">Calls</h2>
@@ -81,7 +100,9 @@ function Calls({ agentId, failed, onFailed, onFind }: Omit<ReceivedProps, 'only'
           <Checkbox label="Only failed calls" checked={failed} onChange={({ target }) => onFailed(target.checked)} />
           <SaveButton
             disabled={!calls?.length}
-            work={async () => (await import('../executions/saveCsv.ts')).saveReceivedCsv(agentId, failed)}
+            work={async () =>
+              (await import('../executions/saveCsv.ts')).saveReceivedCsv({ ...ofAgent(agentId), failed }, nameOf)
+            }
             failed="The file could not be made"
           >
             Download CSV
@@ -95,7 +116,7 @@ function Calls({ agentId, failed, onFailed, onFind }: Omit<ReceivedProps, 'only'
           {failed ? null : 'Each call appears here once it is paid or refunded.'}
         </Empty>
       )}
-      {calls && calls.length > 0 && <Table calls={calls} />}
+      {calls && calls.length > 0 && <Table calls={calls} isNamed={agentId === undefined} />}
       {hasNextPage && (
         <div className="text-center">
           <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
@@ -110,7 +131,15 @@ function Calls({ agentId, failed, onFailed, onFind }: Omit<ReceivedProps, 'only'
 /** One row: task, outcome, earned, answer and time. */
 const COLUMNS = 'grid grid-cols-[minmax(0,1fr)] gap-x-6 gap-y-2 px-4 lg:grid-cols-[minmax(0,1fr)_11rem_7rem_9rem_8rem]';
 
-function Table({ calls, isOpen }: { calls: ReceivedCall[]; isOpen?: boolean }) {
+interface TableProps {
+  calls: ReceivedCall[];
+  /** With the agent of each call. */
+  isNamed: boolean;
+  isOpen?: boolean;
+}
+
+function Table({ calls, isNamed, isOpen }: TableProps) {
+  const nameOf = useNames();
   return (
     <div className="overflow-hidden rounded-xl border border-line bg-raised">
       <p aria-hidden="true" className={cx(COLUMNS, 'border-b border-line py-2.5 text-xs text-faint max-lg:hidden')}>
@@ -123,7 +152,7 @@ function Table({ calls, isOpen }: { calls: ReceivedCall[]; isOpen?: boolean }) {
       <ul>
         {calls.map((one) => (
           <li key={one.execution_id} className="border-b border-line last:border-b-0">
-            <Call received={one} isOpenFirst={isOpen} />
+            <Call received={one} agent={isNamed ? nameOf(one.agent_id) : undefined} isOpenFirst={isOpen} />
           </li>
         ))}
       </ul>
@@ -131,7 +160,14 @@ function Table({ calls, isOpen }: { calls: ReceivedCall[]; isOpen?: boolean }) {
   );
 }
 
-function Call({ received, isOpenFirst = false }: { received: ReceivedCall; isOpenFirst?: boolean | undefined }) {
+interface CallProps {
+  received: ReceivedCall;
+  /** Its name, where other calls may be of another agent. */
+  agent: string | undefined;
+  isOpenFirst?: boolean | undefined;
+}
+
+function Call({ received, agent, isOpenFirst = false }: CallProps) {
   const [isOpen, setOpen] = useState(isOpenFirst);
   const { task, received_at, duration_ms, earned_usdc, http_status, error } = received;
   const facts = [
@@ -163,7 +199,10 @@ function Call({ received, isOpenFirst = false }: { received: ReceivedCall; isOpe
           </svg>
           <span className="grid min-w-0 gap-0.5">
             <TaskLine task={task} />
-            <code className="font-mono text-[0.8125rem] text-faint">{shorten(received.execution_id)}</code>
+            <span className="truncate text-faint">
+              {agent && `${agent} · `}
+              <code className="font-mono text-[0.8125rem]">{shorten(received.execution_id)}</code>
+            </span>
             {error && <span className="line-clamp-2 text-sm text-faint">{error.message}</span>}
           </span>
         </button>
@@ -184,17 +223,28 @@ function Call({ received, isOpenFirst = false }: { received: ReceivedCall; isOpe
           </span>
         </span>
       </div>
-      {isOpen && <Content received={received} />}
+      {isOpen && <Content received={received} agent={agent} />}
     </>
   );
 }
 
-function Content({ received }: { received: ReceivedCall }) {
+function Content({ received, agent }: Omit<CallProps, 'isOpenFirst'>) {
   const { data, error, refetch } = useQuery(contentQuery(received.execution_id));
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4 px-4 pb-5">
       <Facts
         rows={[
+          agent !== undefined && [
+            'Agent',
+            <Link
+              key="agent"
+              to="/creator/$agentId"
+              params={{ agentId: received.agent_id }}
+              className="text-accent underline underline-offset-2"
+            >
+              {agent}
+            </Link>,
+          ],
           ['Call ID', <Id key="id" value={received.execution_id} full />],
           ['Received', <Time key="received" at={received.received_at} />],
           ['Price', formatAmount(received.price_usdc)],
