@@ -79,7 +79,7 @@ function readRows(views: OwnListingsDeps['views'], wallet: string, yesterday: bi
       sql<bigint>`(SELECT count(*) FROM chain.disputes AS d WHERE d.listing = listings.listing AND d.outcome = 'open')`.as(
         'open_disputes',
       ),
-      since('a.executions').as('latest_executions'),
+      since("CASE WHEN a.outcome = 'refunded' THEN 0 ELSE a.executions END").as('latest_executions'),
       since("CASE WHEN a.outcome IN ('failed', 'dispute_upheld') THEN a.executions ELSE 0 END").as('latest_failed'),
       since('a.earned').as('latest_earned'),
     ])

@@ -81,7 +81,7 @@ export const OwnListing = z.strictObject({
   success_rate: z.number().min(0).max(1),
   /** The creator's share of all settled executions. `collateral` shows the amounts that disputes took. */
   earned_usdc: Usdc,
-  /** Of executions that ended yesterday or today, in UTC. */
+  /** Of executions that ended yesterday or today, in UTC, counted like `total_executions`. */
   latest: z.strictObject({ executions: Count, failed: Count, earned_usdc: Usdc }),
   open_disputes: Count,
 });
