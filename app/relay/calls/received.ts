@@ -1,6 +1,6 @@
 /** The calls that a creator's servers received, for the creator. */
-import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { isPostgres } from '../../database/portable.ts';
+import { type Kysely, sql } from 'kysely';
+import { textsOf } from '../../database/portable.ts';
 import type { DisputeOutcome } from '../../sdk/wire/choices.ts';
 import type { ReceivedCall, ReceivedCallContent } from '../../sdk/wire/procedures.ts';
 import { toTimeOfMs } from '../../sdk/wire/time.ts';
@@ -45,7 +45,7 @@ const COLUMNS = sql.raw(`j.execution_id AS execution_id, j.listing AS listing,
   CASE WHEN f.execution_id IS NULL AND r.execution_id IS NOT NULL THEN 200 ELSE f.http_status END AS http_status,
   j.error_code AS error_code, j.error_message AS error_message`);
 
-const JOINED = sql.raw(`JOIN executions AS j ON j.execution_id = picked.id
+const JOINED = sql.raw(`executions AS j
   LEFT JOIN chain.executions AS c ON c.execution_id = j.execution_id
   LEFT JOIN chain.disputes AS d ON d.execution_id = j.execution_id
   LEFT JOIN failed_answers AS f ON f.execution_id = j.execution_id AND j.state <> 'settled'
@@ -68,42 +68,51 @@ export async function listReceived(
 ): Promise<{ calls: ReceivedCall[]; has_more: boolean }> {
   const { agent_id: listing, failed, before, limit } = input;
   if (listing !== undefined) await requireOwn(views, wallet, listing);
-  const own = sql`l.creator = ${wallet} ${listing === undefined ? sql.raw('') : sql`AND l.listing = ${listing}`}`;
-  const last = before === undefined ? undefined : await createdMs(views, own, before);
+  const listings = listing === undefined ? await listingsOf(views, wallet) : [listing];
+  const last = before === undefined ? undefined : await createdMs(views, listings, before);
   const older = last
     ? sql`AND created_ms <= ${last} AND (created_ms < ${last} OR execution_id < ${before})`
     : sql.raw('');
-  // Each listing's own newest: no older one can be on the page.
-  const newest = sql`executions WHERE listing = l.listing AND ${RECEIVED[failed ? 'refunded' : 'all']} ${older}
-    ORDER BY created_ms DESC, execution_id DESC LIMIT ${limit + 1}`;
-  // As for disputes: SQLite has no LATERAL, and PostgreSQL needs it.
-  const found = isPostgres(views)
-    ? sql`chain.listings AS l CROSS JOIN LATERAL (SELECT execution_id, created_ms FROM ${newest}) AS e`
-    : sql`chain.listings AS l CROSS JOIN executions AS e ON e.execution_id IN (SELECT execution_id FROM ${newest})`;
-  const upheld = sql`SELECT execution_id AS id, created_ms FROM executions
-    WHERE execution_id IN (SELECT d.execution_id FROM chain.listings AS l CROSS JOIN chain.disputes AS d
-        WHERE ${own} AND d.listing = l.listing AND d.outcome = 'upheld')
-      AND state = 'settled' AND dispatched_ms IS NOT NULL ${older}`;
+  const newest = sql`${older} ORDER BY created_ms DESC, execution_id DESC LIMIT ${limit + 1}`;
+  // One by one: PostgreSQL would plan a search of all for a listing of average size, and sort the calls of a large one.
+  const found = listings.map((one) =>
+    sql<{ execution_id: string; created_ms: bigint }>`SELECT execution_id, created_ms FROM executions
+      WHERE listing = ${one} AND ${RECEIVED[failed ? 'refunded' : 'all']} ${newest}`.execute(views),
+  );
+  if (failed)
+    found.push(
+      sql<{ execution_id: string; created_ms: bigint }>`SELECT execution_id, created_ms FROM executions
+        WHERE execution_id IN (SELECT execution_id FROM chain.disputes
+            WHERE listing IN ${textsOf(views, listings)} AND outcome = 'upheld')
+          AND state = 'settled' AND dispatched_ms IS NOT NULL ${newest}`.execute(views),
+    );
+  const picked = (await Promise.all(found))
+    .flatMap(({ rows }) => rows)
+    .sort((one, other) => Number(other.created_ms - one.created_ms) || (one.execution_id < other.execution_id ? 1 : -1))
+    .slice(0, limit + 1)
+    .map(({ execution_id }) => execution_id);
   const { rows } = await sql<CallRow>`
-    SELECT ${COLUMNS} FROM (
-      SELECT id FROM (SELECT e.execution_id AS id, e.created_ms FROM ${found} WHERE ${own}
-        ${failed ? sql`UNION ALL ${upheld}` : sql``}) AS found
-      ORDER BY created_ms DESC, id DESC LIMIT ${limit + 1}) AS picked
-    ${JOINED}
+    SELECT ${COLUMNS} FROM ${JOINED}
+    WHERE j.execution_id IN ${textsOf(views, picked)}
     ORDER BY j.created_ms DESC, j.execution_id DESC`.execute(views);
   return { calls: rows.slice(0, limit).map(toCall), has_more: rows.length > limit };
 }
 
+async function listingsOf(views: Kysely<LedgerDatabase>, creator: string): Promise<string[]> {
+  const rows = await views.selectFrom('chain.listings').select('listing').where('creator', '=', creator).execute();
+  return rows.map(({ listing }) => listing);
+}
+
 /** Creation time of the call before the page. Throws ApiError 404 if none of these listings received it. */
-async function createdMs(
-  views: Kysely<LedgerDatabase>,
-  own: RawBuilder<unknown>,
-  executionId: string,
-): Promise<bigint> {
-  const { rows } = await sql<{ created_ms: bigint }>`SELECT e.created_ms FROM executions AS e
-    JOIN chain.listings AS l ON l.listing = e.listing WHERE e.execution_id = ${executionId} AND ${own}`.execute(views);
-  if (!rows[0]) throw notReceived();
-  return rows[0].created_ms;
+async function createdMs(views: Kysely<LedgerDatabase>, listings: string[], executionId: string): Promise<bigint> {
+  const row = await views
+    .selectFrom('executions')
+    .select('created_ms')
+    .where('execution_id', '=', executionId)
+    .where('listing', 'in', textsOf(views, listings))
+    .executeTakeFirst();
+  if (!row) throw notReceived();
+  return row.created_ms;
 }
 
 /**
@@ -128,10 +137,10 @@ export async function readReceived(
   >`
     SELECT ${COLUMNS}, j.task AS whole_task, j.parameters AS parameters, j.wallet AS wallet,
       j.timeout_seconds AS timeout_seconds, j.content_deleted_ms AS content_deleted_ms, f.body AS body, f.is_cut AS is_cut
-    FROM (SELECT execution_id AS id, listing FROM executions
-      WHERE execution_id = ${executionId} AND ${RECEIVED.all}) AS picked
-    JOIN chain.listings AS l ON l.listing = picked.listing AND l.creator = ${wallet}
-    ${JOINED}`.execute(deps.views);
+    FROM ${JOINED}
+    JOIN chain.listings AS l ON l.listing = j.listing AND l.creator = ${wallet}
+    WHERE j.execution_id IN (SELECT execution_id FROM executions
+      WHERE execution_id = ${executionId} AND ${RECEIVED.all})`.execute(deps.views);
   const [row] = rows;
   if (!row) throw notReceived();
   const call = toCall(row);
