@@ -86,7 +86,7 @@ describe('the admin', function () {
         ...['Paid101,200', 'Refunded10'],
         ...['Prices paid, USDC2.00030.500', 'Fees of these, USDC0.0200.305'],
       ]);
-      await page.getByText('The SOL of the relay lasts 3 hours', { exact: true }).waitFor();
+      await page.getByText('The relay’s SOL lasts 3 hours', { exact: true }).waitFor();
       await page.getByText('The Solana node 2:other does not answer', { exact: true }).waitFor();
       await fact('Solana nodes').getByText('1 of 2 in use', { exact: true }).waitFor();
       expect(await page.getByText('is left for deposits').count()).to.equal(0);

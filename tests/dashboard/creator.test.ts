@@ -516,7 +516,8 @@ describe('the creator', function () {
       const most = Math.min(1, Number(held) / 1e6).toFixed(2);
       const atStake =
         `At most ${most} USDC of the collateral can be taken (20 × the price); the caller gets at most 0.05 USDC. ` +
-        'If less than 1.00 USDC is left, the agent is paused: Top up (this dispute cannot take what you add).';
+        'With less than 1.00 USDC left, the agent is paused. Add 1.00 USDC so that no decision pauses it: Top up. ' +
+        'This dispute cannot take it; it comes back when you delist.';
       await page.getByText(`${atStake} Reply now.`).waitFor();
       const own = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Your agents' });
       await own.filter({ hasText: /^Your agents\d+ disputes? without your reply$/ }).waitFor();

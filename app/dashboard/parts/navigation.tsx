@@ -7,7 +7,7 @@ import { useSession } from '../wallet/session.ts';
 import { CrossIcon } from './icons.tsx';
 import { ADMIN, isReloaded, OWN_PLACES, type Place, placesOf, TERMS } from './places.ts';
 import { ThemeButton } from './theme.tsx';
-import { Badge, buttonStyle, cx } from './ui.tsx';
+import { buttonStyle, cx } from './ui.tsx';
 import { useOpenDisputes, WaitingAt } from './waiting.tsx';
 
 export function Navigation() {
@@ -100,9 +100,14 @@ function OpenDisputes() {
   if (count === 0) return null;
   const words = count === 1 ? 'open dispute' : 'open disputes';
   return (
-    <Badge tone={tone} className="absolute -top-1 -right-1 px-1.5 ring-2 ring-paper" title={`${count} ${words}`}>
-      {count} <span className="sr-only">{words}</span>
-    </Badge>
+    <span
+      className={cx('absolute top-1 right-1 size-2.5 rounded-full', tone === 'warn' ? 'bg-warn' : 'bg-strong')}
+      title={`${count} ${words}`}
+    >
+      <span className="sr-only">
+        {count} {words}
+      </span>
+    </span>
   );
 }
 

@@ -194,7 +194,11 @@ function Row({ listing, agent, isLow }: RowProps) {
     count === 0 ? (
       '0'
     ) : (
-      <Link {...to} search={search} className="relative z-1 text-accent underline-offset-4 hover:underline">
+      <Link
+        {...to}
+        search={search}
+        className="relative z-1 underline decoration-strong/60 underline-offset-4 hover:decoration-current"
+      >
         {formatCount(count)}
       </Link>
     );
@@ -205,8 +209,8 @@ function Row({ listing, agent, isLow }: RowProps) {
     [
       'Collateral',
       <>
-        {isLow && <span className="text-faint">minimum </span>}
         {formatAmount(heldCollateral(listing))}
+        {isLow && <span className="block text-xs text-faint">at the minimum</span>}
       </>,
     ],
     ['Open disputes', warned({ tab: 'disputes' }, open_disputes)],

@@ -128,12 +128,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
       <Evidence dispute={dispute} reader={reader} />
     </Fold>
   );
-  const isSilent = dispute.reply === null && !mayReply;
-  const replies = isSilent ? (
-    <Card>
-      <Reply dispute={dispute} reader={reader} delivery={found.creator_delivery} />
-    </Card>
-  ) : (
+  const replies = (
     <Card ref={reply} tabIndex={-1}>
       <h2 className="mb-4 font-semibold">{reader === 'creator' ? 'Your reply' : 'The creator’s reply'}</h2>
       <Reply dispute={dispute} reader={reader} delivery={found.creator_delivery} />

@@ -115,7 +115,11 @@ function Presets({ range, onChange }: { range: DayRange; onChange(range: DayRang
 /** A number of calls, with a link to them. */
 function Calls({ search, children }: { search: ExecutionsSearch; children: ReactNode }) {
   return (
-    <Link to="/executions" search={search} className="text-accent underline-offset-4 hover:underline">
+    <Link
+      to="/executions"
+      search={search}
+      className="underline decoration-strong/60 underline-offset-4 hover:decoration-current"
+    >
       {children}
     </Link>
   );

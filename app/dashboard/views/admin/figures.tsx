@@ -21,7 +21,7 @@ export function Figures({ state }: { state: OperationState }) {
   return (
     <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
       <Figure
-        label="SOL of the relay lasts"
+        label="The relay’s SOL lasts"
         value={runwayOf(state)}
         about={state.runway_hours === null ? 'Nothing is being spent' : 'At the present rate'}
       />

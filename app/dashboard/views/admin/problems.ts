@@ -89,7 +89,7 @@ export function warningsOf({
   const warnings: Words[] = [];
   if (hasSol && runway_hours !== null && runway_hours < SHORT_HOURS)
     warnings.push({
-      title: `The SOL of the relay lasts ${formatSpan(runway_hours * 3_600)}`,
+      title: `The relay’s SOL lasts ${formatSpan(runway_hours * 3_600)}`,
       todo: 'Send SOL to the address of this relay below. New calls are refused before it is used up.',
     });
   if (hasSol && free < LOW_PART * (free + lent))

@@ -63,7 +63,10 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
       <Card id="protection" className="grid gap-4">
         <div>
           <h2 className="font-semibold">Guardian and delay</h2>
-          <p className="mt-1 text-sm text-faint">They protect everything below from a thief of your key.</p>
+          <p className="mt-1 text-sm text-faint">
+            They limit what somebody who steals your key can do below. They do not limit who holds the key for the
+            program’s updates.
+          </p>
         </div>
         <Facts
           rows={[

@@ -27,8 +27,10 @@ export function MostAtStake({ dispute }: { dispute: DisputeSummary }) {
         ) : (
           <>
             {' '}
-            If less than {usdc(stakes.required)} is left, the agent is paused: <TopUp agentId={dispute.agent_id} />{' '}
-            (this dispute {rest === 0n ? 'cannot take' : `can take up to ${usdc(rest)} of`} what you add).
+            With less than {usdc(stakes.required)} left, the agent is paused. Add{' '}
+            {usdc(stakes.required + price * stakes.multiple - stakes.left)} so that no decision pauses it:{' '}
+            <TopUp agentId={dispute.agent_id} />. This dispute{' '}
+            {rest === 0n ? 'cannot take it' : `can take up to ${usdc(rest)} of it`}; it comes back when you delist.
           </>
         ))}
     </>

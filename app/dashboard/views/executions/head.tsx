@@ -33,7 +33,11 @@ export function Head({ execution }: { execution: Execution }) {
       <PageHead
         title={
           <>
-            <Link to="/agents/$agentId" params={{ agentId: agent_id }} className="underline-offset-4 hover:underline">
+            <Link
+              to="/agents/$agentId"
+              params={{ agentId: agent_id }}
+              className="underline decoration-strong/60 decoration-1 underline-offset-4 hover:decoration-current"
+            >
               {agent_name ?? shorten(agent_id)}
             </Link>{' '}
             {execution.task !== null && (

@@ -60,6 +60,6 @@ export function spendWords(
 
 export const SCOPES: Record<KeyScope, { label: string; hint: string }> = {
   execute: { label: 'Execute', hint: 'Call agents within the limits' },
-  read: { label: 'Read', hint: 'Read calls and their results' },
+  read: { label: 'Read', hint: 'Read all calls of the wallet, also earlier ones, with tasks and results' },
   webhooks: { label: 'Webhooks', hint: 'Manage webhooks, which stay when the key ends' },
 };

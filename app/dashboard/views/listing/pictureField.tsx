@@ -29,7 +29,7 @@ export function PictureField({ address, picture, error, onChange }: PictureField
   return (
     <Field
       label="Picture"
-      hint="PNG, JPEG or WebP of any size: this page makes its middle a small square. Optional: without one, callers see this pattern."
+      hint="PNG, JPEG or WebP of any size, cropped to a square. Optional: without one, callers see this pattern."
       error={fault ?? error}
     >
       {(props) => (

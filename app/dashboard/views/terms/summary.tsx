@@ -4,6 +4,7 @@ import type { MarketplaceConfig, PendingChanges } from '../../../sdk/wire/proced
 import { PROGRAM_WORDS } from '../../parts/explained.tsx';
 import { Card, Facts } from '../../parts/ui.tsx';
 import { formatLamports, formatSpan } from '../../parts/values.tsx';
+import { MAX_FEE_BPS } from '../../wallet/programTerms.ts';
 
 interface SummaryProps {
   config: MarketplaceConfig;
@@ -33,7 +34,7 @@ export function Summary({ config, pending }: SummaryProps) {
 }
 
 function changeWords(pending: PendingChanges | undefined): string {
-  const settings = 'Fees, limits and the bond, by the admin';
+  const settings = `The fee (by the program at most ${MAX_FEE_BPS / 100} %), limits and the bond, by the admin`;
   if (!pending) return `${settings}.`;
   return pending.admin_delay_seconds === 0
     ? `${settings}, at once and without notice.`

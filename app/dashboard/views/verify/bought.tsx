@@ -54,21 +54,11 @@ export function Bought({ verification: { subject, facts, rpcUrl, checks } }: { v
           idRow('Call', receipt?.execution_id ?? (subject.kind === 'execution' ? subject.executionId : null)),
           agentId === null ? null : ['Agent', <Agent key="agent" agentId={agentId} isNamed={rpcUrl !== null} />],
           task === undefined ? null : textRow('Task', <TextBox label="Task" text={task} />, otherRequest),
-          parameters
-            ? textRow(
-                'Parameters',
-                <Parameters parameters={parameters} isExact={otherRequest !== null} />,
-                otherRequest,
-              )
-            : null,
+          parameters ? textRow('Parameters', <Parameters parameters={parameters} isExact />, otherRequest) : null,
           task === undefined ? idRow('Request hash', receipt?.request_hash ?? facts?.requestHash) : null,
           result === undefined
             ? null
-            : textRow(
-                'Result',
-                <Result text={result} name={`result-${receipt?.execution_id}`} isExact={otherResult !== null} />,
-                otherResult,
-              ),
+            : textRow('Result', <Result text={result} name={`result-${receipt?.execution_id}`} isExact />, otherResult),
           idRow(otherResult === null ? 'Result hash' : HASH_NAMES[otherResult], receipt?.result_hash),
           price === null ? null : ['Price', formatAmount(price)],
           refund && ['Refunded', formatAmount(toUsdc(refund.amount))],
