@@ -32,7 +32,7 @@ const SHORTEST_SECONDS = 1;
 const REFUSAL_MS = 10_000;
 
 /** How long the first request is retried after 502, 503 or 504. A paid call is retried until its deadline. */
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 
 /** One check: the request, the answer and the expectation. */
 export interface Finding {
