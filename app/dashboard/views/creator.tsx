@@ -12,7 +12,7 @@ import { lastDays } from '../parts/range.tsx';
 import { StatementButton } from '../parts/statement.tsx';
 import { AtRight, Cell, Table } from '../parts/table.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { Badge, buttonStyle, Card, cx, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Badge, buttonStyle, Card, cx, Empty, Figure, PageHead, QUIET_LINK, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatNumber, Status, Time } from '../parts/values.tsx';
 import { useUnanswered } from '../parts/waiting.tsx';
 import { agentsQuery, configQuery, request } from '../service.ts';
@@ -194,11 +194,7 @@ function Row({ listing, agent, isLow }: RowProps) {
     count === 0 ? (
       '0'
     ) : (
-      <Link
-        {...to}
-        search={search}
-        className="relative z-1 underline decoration-strong/60 underline-offset-4 hover:decoration-current"
-      >
+      <Link {...to} search={search} className={cx('relative z-1', QUIET_LINK)}>
         {formatCount(count)}
       </Link>
     );

@@ -222,9 +222,9 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
               <Result text={result} name={execution.execution_id} />
             )}
           </Fold>
-          {reader === 'creator' && isOpen && <Promised dispute={dispute} />}
+          {mayReply && <Promised dispute={dispute} />}
           {mayReply && replies}
-          {reader === 'admin' && isOpen && <Promised dispute={dispute} isOpen />}
+          {mayDecide && <Promised dispute={dispute} isOpen />}
           <Verified found={found} isCreator={reader === 'creator'} />
           {found.others && <Others others={found.others} caller={dispute.caller} />}
         </div>

@@ -12,7 +12,7 @@ import { Segments } from '../parts/segments.tsx';
 import { StatementButton } from '../parts/statement.tsx';
 import { AtRight, Cell, Table } from '../parts/table.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { cx, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
+import { cx, Empty, Figure, PageHead, QUIET_LINK, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount } from '../parts/values.tsx';
 import { firstDisputesQuery } from '../parts/waiting.tsx';
 import { configQuery } from '../service.ts';
@@ -115,11 +115,7 @@ function Presets({ range, onChange }: { range: DayRange; onChange(range: DayRang
 /** A number of calls, with a link to them. */
 function Calls({ search, children }: { search: ExecutionsSearch; children: ReactNode }) {
   return (
-    <Link
-      to="/executions"
-      search={search}
-      className="underline decoration-strong/60 underline-offset-4 hover:decoration-current"
-    >
+    <Link to="/executions" search={search} className={QUIET_LINK}>
       {children}
     </Link>
   );

@@ -1,5 +1,5 @@
 /** The calls that a creator's servers received, for the creator. */
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { textsOf } from '../../database/portable.ts';
 import type { DisputeOutcome } from '../../sdk/wire/choices.ts';
 import type { ReceivedCall, ReceivedCallContent } from '../../sdk/wire/procedures.ts';
@@ -73,18 +73,16 @@ export async function listReceived(
   const older = last
     ? sql`AND created_ms <= ${last} AND (created_ms < ${last} OR execution_id < ${before})`
     : sql.raw('');
-  const newest = sql`${older} ORDER BY created_ms DESC, execution_id DESC LIMIT ${limit + 1}`;
-  // One by one: PostgreSQL would plan a search of all for a listing of average size, and sort the calls of a large one.
-  const found = listings.map((one) =>
+  const search = (condition: RawBuilder<unknown>) =>
     sql<{ execution_id: string; created_ms: bigint }>`SELECT execution_id, created_ms FROM executions
-      WHERE listing = ${one} AND ${RECEIVED[failed ? 'refunded' : 'all']} ${newest}`.execute(views),
-  );
+      WHERE ${condition} ${older} ORDER BY created_ms DESC, execution_id DESC LIMIT ${limit + 1}`.execute(views);
+  // One by one: PostgreSQL would plan a search of all for a listing of average size, and sort the calls of a large one.
+  const found = listings.map((one) => search(sql`listing = ${one} AND ${RECEIVED[failed ? 'refunded' : 'all']}`));
   if (failed)
     found.push(
-      sql<{ execution_id: string; created_ms: bigint }>`SELECT execution_id, created_ms FROM executions
-        WHERE execution_id IN (SELECT execution_id FROM chain.disputes
-            WHERE listing IN ${textsOf(views, listings)} AND outcome = 'upheld')
-          AND state = 'settled' AND dispatched_ms IS NOT NULL ${newest}`.execute(views),
+      search(sql`execution_id IN (SELECT execution_id FROM chain.disputes
+          WHERE listing IN ${textsOf(views, listings)} AND outcome = 'upheld')
+        AND state = 'settled' AND dispatched_ms IS NOT NULL`),
     );
   const picked = (await Promise.all(found))
     .flatMap(({ rows }) => rows)

@@ -32,6 +32,13 @@ type Side = 'caller' | 'creator';
 /** A rejection takes nothing. */
 const NONE: Reading<bigint> = { value: 0n, error: null };
 
+/** What the creator can lose, and where it goes. */
+function lossWords(stakes: Stakes, price: bigint): string {
+  const most = mostSlashed(stakes, price);
+  const excess = most > price ? ` What exceeds the price ${EXCESS_GOES}.` : '';
+  return ` You set what the creator loses: at most ${formatBaseUnits(most)} of the collateral${pauseGist(stakes, price)}.${excess}`;
+}
+
 export function Resolve({ dispute }: { dispute: DisputeSummary }) {
   const { data: stakes } = useQuery(stakesQuery(dispute.agent_id, dispute.execution_id));
   const [side, setSide] = useState<Side | null>(null);
@@ -68,9 +75,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
             onChoose={() => setSide('caller')}
           >
             {`The caller gets the bond${side === null ? ` of ${bondOf(dispute)} back` : ''} and up to ${formatBaseUnits(stakes ? mostToCaller(stakes, price) : price)}.`}
-            {side === null &&
-              stakes &&
-              ` You set what the creator loses: at most ${formatBaseUnits(mostSlashed(stakes, price))} of the collateral${pauseGist(stakes, price)}.${mostSlashed(stakes, price) > price ? ` What exceeds the price ${EXCESS_GOES}.` : ''}`}
+            {side === null && stakes && lossWords(stakes, price)}
           </Choice>
           <Choice
             name="side"

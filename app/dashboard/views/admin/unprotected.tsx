@@ -1,4 +1,4 @@
-/** What the admin should set up against a thief of its key. */
+/** What the admin should set up in case somebody steals its key. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Note } from '../../parts/ui.tsx';
@@ -14,7 +14,8 @@ export function Unprotected() {
   if (!words) return null;
   return (
     <Note tone="warn" title={`Needs you: no ${words}`}>
-      A thief of your key could change fees and authorities, or empty the treasury, and nobody could stop it in time.{' '}
+      Somebody who steals your key could change fees and authorities, or empty the treasury, and nobody could stop that
+      in time.{' '}
       <Link to="/admin" search={{ tab: 'settings' }} hash="protection" className="underline">
         Set them in Settings
       </Link>

@@ -4,7 +4,7 @@ import { toError } from '../../../sdk/client/http.ts';
 import { Back, HeadFacts } from '../../parts/heads.tsx';
 import { SaveButton } from '../../parts/saveButton.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
-import { buttonStyle, PageHead } from '../../parts/ui.tsx';
+import { buttonStyle, cx, PageHead, QUIET_LINK } from '../../parts/ui.tsx';
 import { Id, saveFile, shorten, Time } from '../../parts/values.tsx';
 import { RunAgain } from './asked.tsx';
 import type { Execution } from './facts.tsx';
@@ -33,11 +33,7 @@ export function Head({ execution }: { execution: Execution }) {
       <PageHead
         title={
           <>
-            <Link
-              to="/agents/$agentId"
-              params={{ agentId: agent_id }}
-              className="underline decoration-strong/60 decoration-1 underline-offset-4 hover:decoration-current"
-            >
+            <Link to="/agents/$agentId" params={{ agentId: agent_id }} className={cx('decoration-1', QUIET_LINK)}>
               {agent_name ?? shorten(agent_id)}
             </Link>{' '}
             {execution.task !== null && (
