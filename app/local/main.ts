@@ -29,6 +29,9 @@ import { requireFreePort, startService } from './service.ts';
 import { setUpChain } from './setup.ts';
 import { createShutdown, type Shutdown, stopWithParent } from './shutdown.ts';
 
+/** Long, because a busy computer is no error. */
+const PUBLISH_MS = 10 * 60_000;
+
 const HELP = `
 Settings come from the environment:
 
@@ -159,7 +162,7 @@ async function publish(
   { identities, servers, demoDir }: Start,
   { baseUrl, rpcUrl, agents, ports }: { baseUrl: string; rpcUrl: string; agents: LocalAgent[]; ports: Ports },
 ): Promise<DemoCaller[]> {
-  const marketplace = await openMarketplace({ baseUrl, rpcUrl });
+  const marketplace = await openMarketplace({ baseUrl, rpcUrl, patienceMs: PUBLISH_MS });
   const [callers] = await Promise.all([
     Promise.all(identities.callers.map((caller) => provideKey(marketplace, caller))),
     provideGas(marketplace, identities.callers),

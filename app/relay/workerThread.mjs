@@ -1,4 +1,4 @@
-/** Runs in each thread of workers.ts: loads TypeScript like the process, and calls the named function. */
+/** Runs in each thread of workers.ts: loads TypeScript like the process, and calls the named function, if any. */
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { importSource } from '../process/source.mjs';
 
@@ -10,6 +10,7 @@ const modules = new Map();
 export default async ({ moduleUrl, name, input, bytes }) => {
   if (!modules.has(moduleUrl)) modules.set(moduleUrl, importSource(moduleUrl));
   const functions = await modules.get(moduleUrl);
+  if (name === undefined) return undefined;
   return handOver(bytes ? functions[name](bytes, input) : functions[name](input));
 };
 

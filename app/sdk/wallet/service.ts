@@ -23,9 +23,10 @@ export interface Service {
   onProgress?: Progress;
   /** The wallet, base58, whose session cookie `fetch` already sends. It need not sign in again. */
   signedInAs?: string;
+  /** How long a busy service is retried, ms. Default: a minute, about as long as a person waits. */
+  patienceMs?: number;
 }
 
-/** A busy service is retried for a minute, about as long as a person waits. */
 const PATIENCE_MS = 60_000;
 /** Errors of a connection that was established. If none could be established, retrying does not help. */
 const BROKEN_CONNECTION = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'];
@@ -33,11 +34,11 @@ const BROKEN_CONNECTION = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_HEA
 const NO_ANSWER = /^(fetch failed|Failed to fetch|Load failed|NetworkError when attempting)/;
 
 /** For a call that the client itself retries. */
-export function patienceOf({ onProgress = () => {} }: Service): Partial<Patience> {
+export function patienceOf({ onProgress = () => {}, patienceMs = PATIENCE_MS }: Service): Partial<Patience> {
   return {
     repeats: Number.POSITIVE_INFINITY,
-    pauseMs: PATIENCE_MS,
-    totalMs: PATIENCE_MS,
+    pauseMs: patienceMs,
+    totalMs: patienceMs,
     onRepeat(error, pauseMs) {
       const isAnswer = error instanceof MarketplaceError && !(error instanceof APIConnectionError);
       const reason = isAnswer ? error.message.replace(/\.$/, '') : 'the connection was lost';

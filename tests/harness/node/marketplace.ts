@@ -221,9 +221,13 @@ export async function startMarketplace(
       /** Waits until this task stands still. Throws at once if its call is answered before. */
       async untilStanding(task: string, answering: Promise<Answer>): Promise<void> {
         let early: Answer | undefined;
-        void answering.then((answer) => {
-          early = answer;
-        });
+        answering.then(
+          (answer) => {
+            early = answer;
+          },
+          // The caller sees a broken connection.
+          () => undefined,
+        );
         await until(`${task} stands still`, () => early !== undefined || standing.has(task));
         if (early) throw new Error(`${task} was answered before: ${early.status} ${early.text}`);
       },

@@ -152,12 +152,16 @@ describe('Idempotency-Key', () => {
       ' ',
     );
     const doomed = await market.startRelayProcess({ WITHOUT_INDEXER: 'true', STANDSTILL: 'true' });
+    // A refusal before the open leaves the key free.
     const calls = points.map((point) =>
-      execute(`kill-${point}`, { task: stopAt(point) }, { url: doomed.url }).catch(() => null),
+      repeatUntil(
+        ({ status }) => status !== 503,
+        () => execute(`kill-${point}`, { task: stopAt(point) }, { url: doomed.url }),
+      ),
     );
-    await until('all stand', () => points.every((point) => doomed.standing.has(stopAt(point))));
+    await Promise.all(points.map((point, index) => doomed.untilStanding(stopAt(point), calls[index]!)));
     await doomed.kill();
-    await Promise.all(calls);
+    await Promise.allSettled(calls);
     for (const point of points) {
       const task = stopAt(point);
       const again = () => execute(`kill-${point}`, { task });

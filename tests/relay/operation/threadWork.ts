@@ -36,3 +36,7 @@ export function busy(ms: number): number {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
   return ms;
 }
+
+export function burn(ms: number): void {
+  for (const end = performance.now() + ms; performance.now() < end; );
+}

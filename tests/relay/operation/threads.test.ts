@@ -91,14 +91,15 @@ describe('work in threads', () => {
     expect(await inThread(MODULE, work.double)(payer, 8)).to.equal(16);
   });
 
-  it('rejects: an address that used 3 s of thread time in 30 s, or a wallet that used 15 s', async () => {
-    const busy = inThread(MODULE, work.busy);
-    async function useUp(lane: Asker['lane'], pieces: number[]): Promise<void> {
-      const [one, other] = ['one', 'other'].map((limited) => askFor({ lane, limited }));
-      for (const ms of pieces) expect(await outcome(busy(one!, ms))).to.equal('done');
-      expect(await outcome(busy(one!, 1))).to.equal('rate_limited');
-      expect(await outcome(busy(other!, 1))).to.equal('done');
-    }
-    await Promise.all([useUp('strangers', Array(2).fill(1_501)), useUp('paid', Array(4).fill(3_751))]);
+  it('rejects: an address that used 3 s of processor time in 30 s', async () => {
+    const [one, other] = ['one', 'other'].map((limited) => askFor({ limited }));
+    const burn = (asker: typeof stranger) => outcome(inThread(MODULE, work.burn)(asker, 500));
+    let last = await burn(one!);
+    let done = 0;
+    // On a busy machine each piece gets less of the processor.
+    for (; last === 'done'; done += 1) last = await burn(one!);
+    expect(last).to.equal('rate_limited');
+    expect(done).to.be.at.least(6);
+    expect(await burn(other!)).to.equal('done');
   });
 });
