@@ -27,8 +27,8 @@ const NOT_FOUND = 127;
 
 /** Peak memory of a suite's processes. */
 const SUITE_BYTES = 1.25 * 1024 ** 3;
-/** Four more than processors, because suites often wait for slots and timeouts; at most six. */
-const LANES = Math.max(1, Math.min(6, availableParallelism() + 4, Math.floor(totalmem() / SUITE_BYTES)));
+/** Two more than processors, because suites often wait for slots and timeouts; at most six. With more, all are slow. */
+const LANES = Math.max(1, Math.min(6, availableParallelism() + 2, Math.floor(totalmem() / SUITE_BYTES)));
 
 const mocha = join(createRequire(import.meta.url).resolve('mocha/package.json'), '..', 'bin', 'mocha.js');
 
