@@ -145,6 +145,23 @@ describe('the guide of the page', function () {
       await until('the first call is copied', async () => (await copied()).startsWith('export MARKETPLACE_URL='));
     }));
 
+  it('colours code in each language, and no other text', () =>
+    site.visit({}, async (page) => {
+      await page.goto('/docs');
+      const COLOURED = `[...CSS.highlights].flatMap(([kind, ranges]) => [...ranges].map(
+        (range) => (range.startContainer.parentElement.closest('pre') ? '' : 'outside code: ') + kind + ' ' + range))`;
+      const coloured = () => page.evaluate<string[]>(COLOURED);
+      await until('code is coloured', async () => (await coloured()).includes('code-comment # see Keys, below'));
+      const words = await coloured();
+      expect(words).to.include.members([
+        'code-keyword export',
+        'code-keyword await',
+        'code-keyword def',
+        'code-name "execution_id"',
+      ]);
+      expect(words.filter((word) => word.startsWith('outside'))).to.deep.equal([]);
+    }));
+
   it('finds words, and marks the section in view', () =>
     site.visit({ phone: true }, async (page) => {
       await page.goto('/docs');

@@ -1,9 +1,10 @@
 /** Shows values the same way everywhere: money, times, addresses, statuses, and texts to copy. */
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { own } from '../../sdk/wire/own.ts';
 import { configQuery, explorerUrl } from '../service.ts';
 import { group } from './amount.ts';
+import { colour } from './colour.ts';
 import { Badge, Button, cx, type Tone } from './ui.tsx';
 
 export { formatAmount, formatCents, formatLamports, formatNumber } from './amount.ts';
@@ -216,6 +217,8 @@ const BESIDE_LENGTH = 24;
 /** Monospaced text to read and to copy. */
 export function Code({ text, label, file, isWhole = false, children }: CodeProps) {
   const isBeside = !children && text.length <= BESIDE_LENGTH && !text.includes('\n');
+  const code = useRef<HTMLPreElement>(null);
+  useEffect(() => colour(code.current, text), [text]);
   return (
     <div className="relative min-w-0 rounded-xl border border-line bg-sunken">
       {file ? (
@@ -246,7 +249,9 @@ export function Code({ text, label, file, isWhole = false, children }: CodeProps
           file ? 'pr-4' : cx('min-h-11', isBeside ? 'pr-24' : children ? 'pr-4 sm:pr-40' : 'pr-4 sm:pr-24'),
         )}
       >
-        <pre className={cx('font-mono text-[0.8125rem]', !isWhole && 'wrap-anywhere whitespace-pre-wrap')}>{text}</pre>
+        <pre ref={code} className={cx('font-mono text-[0.8125rem]', !isWhole && 'wrap-anywhere whitespace-pre-wrap')}>
+          {text}
+        </pre>
       </section>
     </div>
   );

@@ -6,6 +6,7 @@
 import { useRouterState } from '@tanstack/react-router';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
+import { colour } from '../parts/colour.ts';
 import { chooseLanguage, closeContents, copyCode, followSections, guide } from './docs/guide.ts';
 import { GuideSearch } from './docs/search.tsx';
 
@@ -21,6 +22,12 @@ export default function View() {
     if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
   }, [focused]);
   useEffect(followSections, []);
+  useEffect(() => {
+    const ends = [...(guide?.querySelectorAll('pre > code') ?? [])].map((code) => colour(code));
+    return () => {
+      for (const end of ends) end();
+    };
+  }, []);
   useEffect(() => {
     const target = hash === '' ? null : document.getElementById(hash);
     if (!(target instanceof HTMLDetailsElement)) return;
