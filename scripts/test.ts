@@ -131,15 +131,12 @@ async function runSuite(suite: Suite, isLive: boolean): Promise<Finished> {
 /** Runs `lanes` suites in parallel, started in the order of the list. */
 async function runAll(suites: Suite[], lanes: number): Promise<Finished[]> {
   const finished: Finished[] = [];
+  const waiting = [...suites];
   const isLive = lanes === 1 || suites.length === 1;
-  const runEach = async (waiting: Suite[]) => {
-    const lane = async () => {
-      for (let next = waiting.shift(); next; next = waiting.shift()) finished.push(await runSuite(next, isLive));
-    };
-    await Promise.all(Array.from({ length: lanes }, lane));
+  const lane = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) finished.push(await runSuite(next, isLive));
   };
-  await runEach(suites.filter(({ isBusy }) => isBusy));
-  await runEach(suites.filter(({ isBusy }) => !isBusy));
+  await Promise.all(Array.from({ length: lanes }, lane));
   return finished.sort((one, other) => suites.indexOf(one.suite) - suites.indexOf(other.suite));
 }
 

@@ -42,21 +42,19 @@ export const VIEWS = ['accessible', 'docs', 'weekly'];
 /** Files of validator that wait for hundreds of slots. The list splits the folder into two suites of similar duration. */
 const DEPLOYED = ['deploy', 'pruned'];
 
-/** Each validator keeps a processor busy. */
+/** They spend most of their time waiting for slots, so they start first. */
 export const ON_AGAVE: Suite[] = [
   {
     name: 'validator-deploy',
     about: "deploying to Agave's own validator, its recorded answers, and its pruned history",
     folder: 'validator',
     files: DEPLOYED,
-    isBusy: true,
   },
   {
     name: 'validator',
     about: "the marketplace on Agave's own validator: a newcomer, your own node, a slow cluster",
     folder: 'validator',
     without: DEPLOYED,
-    isBusy: true,
   },
 ];
 

@@ -13,8 +13,6 @@ export interface Suite {
   env?: Record<string, string>;
   /** A file with hooks of the whole suite. Path from the root. */
   hooks?: string;
-  /** Keeps a processor busy while it waits. Such suites run before all others, which they would slow down. */
-  isBusy?: true;
   /** Runs by default only in `npm run test:all`: it takes minutes, and everyday suites cover each feature once. */
   long?: true;
 }
