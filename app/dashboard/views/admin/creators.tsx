@@ -14,7 +14,6 @@ import { AtRight, Cell } from '../../parts/table.tsx';
 import { Badge, Button, Empty, Input } from '../../parts/ui.tsx';
 import { Day, formatCount, formatList, Id, shorten } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
-import { countWords } from '../disputes/others.tsx';
 import { PAGE_SIZE, parseAdminSearch } from './search.ts';
 import { Which } from './which.tsx';
 
@@ -64,8 +63,9 @@ export function CreatorsTab() {
     <div className="grid gap-5">
       <p className="max-w-2xl text-sm text-faint">
         The badge “Verified wallet” tells callers that you have checked who owns the wallet. It vouches neither for the
-        name shown nor for the answers. The figures count all calls since the first listing, also those of agents for
-        tests.
+        name shown nor for the answers. Before you give it, check outside this page who owns the wallet, such as by a
+        sentence of yours that the owner signs with it. The figures count from the first listing on, also calls of
+        agents for tests. “Calls” includes the failed ones.
       </p>
       <p className="-mt-3 max-w-2xl text-sm text-faint">
         You cannot stop a single agent. An upheld dispute pauses it if its collateral falls below the minimum. “Pause
@@ -170,10 +170,13 @@ export function CreatorsTab() {
   );
 }
 
-/** Open ones wait for the admin; the others are only counted. */
+const ENDED = { rejected: 'rejected', upheld: 'upheld', lapsed: 'ended undecided' } as const;
+
+/** Each outcome with its number, which leads to these disputes; open ones wait for the admin. */
 function Disputes({ creator: { wallet, disputes: counts } }: { creator: CreatorSummary }) {
-  const { open, rejected, upheld, lapsed } = counts;
-  const ended = rejected + upheld + lapsed;
+  const { open } = counts;
+  const ended = (['rejected', 'upheld', 'lapsed'] as const).filter((outcome) => counts[outcome] > 0);
+  if (open === 0 && ended.length === 0) return <span className="text-faint">None</span>;
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2 gap-y-1">
       {open > 0 && (
@@ -188,7 +191,17 @@ function Disputes({ creator: { wallet, disputes: counts } }: { creator: CreatorS
           <span className="sr-only"> disputes</span>
         </Link>
       )}
-      {(open === 0 || ended > 0) && <span className="text-faint">{countWords({ ...counts, open: 0 })}</span>}
+      {ended.map((outcome) => (
+        <Link
+          key={outcome}
+          to="/admin"
+          search={{ tab: 'disputes', outcome, creator: wallet }}
+          className="inline-flex min-h-6 items-center text-accent underline"
+        >
+          {formatCount(counts[outcome])} {ENDED[outcome]}
+          <span className="sr-only"> disputes</span>
+        </Link>
+      ))}
     </span>
   );
 }

@@ -11,7 +11,7 @@ import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
 import { AtRight, Cell } from '../../parts/table.tsx';
 import { Badge, buttonStyle, cx, Empty, Select } from '../../parts/ui.tsx';
-import { shorten, Time } from '../../parts/values.tsx';
+import { Id, shorten, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { useCreatorName } from '../disputes/creatorName.ts';
 import { mostSlashed, stakesQuery } from '../disputes/stakes.ts';
@@ -119,8 +119,7 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
           <AgentLink dispute={dispute} />
         </span>
         <span className="block text-faint">
-          <code className="font-mono text-[0.8125rem] whitespace-nowrap">{shorten(dispute.caller)}</code> against{' '}
-          {creator}
+          <Id value={dispute.caller} /> against {creator}
         </span>
         <span className="flex flex-wrap items-center gap-x-3 text-faint">
           <span>
@@ -144,7 +143,7 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
         </span>
       </Cell>
       <Cell of="At stake" className={cx('whitespace-nowrap tabular-nums sm:text-right', !isOpen && 'max-sm:hidden')}>
-        {isOpen && <AtStake dispute={dispute} />}
+        {isOpen ? <AtStake dispute={dispute} /> : <span className="text-faint">–</span>}
       </Cell>
       <Cell of={isOpen ? 'Decide by' : 'Ended'}>
         {isOpen ? (

@@ -155,9 +155,9 @@ export function fieldsOf(limits: Limits): SettingField[] {
     },
     {
       name: 'exposureMultiple',
-      label: 'Cap on calls in a dispute window, ×\u00a0collateral',
+      label: 'Cap on calls, ×\u00a0collateral',
       about:
-        '10 lets an agent with 5.00 USDC of collateral take 50.00 USDC of calls per dispute window, without refunded ones. 0: no cap.',
+        'The prices of the calls that an agent takes in one dispute window, without refunded ones, are at most this many times its collateral. At 10, 5.00 USDC of collateral allow 50.00 USDC of calls. 0: no cap.',
       effect: EFFECTS.exposure_multiple,
       min: 0n,
       max: BigInt(limits.exposureMultipleMax),

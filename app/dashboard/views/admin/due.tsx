@@ -29,27 +29,32 @@ export function unheardWords({ has_evidence, reply }: DisputeSummary): string | 
   return reply === null ? 'The creator has not replied yet' : null;
 }
 
+const lastDay = ({ answer_due_at }: DisputeSummary): string =>
+  new Date(Date.parse(answer_due_at) - SOON_SECONDS * 1_000).toISOString();
+
 /** True while a side has not been heard and there is time to wait for it. */
 export function useMayWait(dispute: DisputeSummary): boolean {
   const left = useSecondsLeft(dispute);
   return dispute.outcome === 'open' && unheardWords(dispute) !== null && left > SOON_SECONDS;
 }
 
-/** The same, and until when there is time to wait. */
-export function Unheard({ dispute }: { dispute: DisputeSummary }) {
-  const left = useSecondsLeft(dispute);
+/** Until when, which leaves a day to decide; nothing once there is no such time. */
+export function TimeToWait({ dispute }: { dispute: DisputeSummary }) {
+  if (!useMayWait(dispute)) return null;
   return (
     <>
-      {unheardWords(dispute)}, and a decision is final.
-      {left > 0 && (
-        <>
-          {' '}
-          There is time to wait until <Time at={dispute.answer_due_at} />.
-        </>
-      )}
+      {' '}
+      There is time to wait until <Time at={lastDay(dispute)} />.
     </>
   );
 }
+
+export const Unheard = ({ dispute }: { dispute: DisputeSummary }) => (
+  <>
+    {unheardWords(dispute)}, and a decision is final.
+    <TimeToWait dispute={dispute} />
+  </>
+);
 
 /** The remaining time as text beside the due time, for an open dispute on a coloured surface. */
 export function DueWords({ dispute }: { dispute: DisputeSummary }) {

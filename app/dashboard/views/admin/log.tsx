@@ -2,7 +2,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ComponentProps, ReactNode } from 'react';
-import { ADMIN_READS } from '../../../sdk/wire/choices.ts';
 import type { AdminAction, AdminActionName, AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
 import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
@@ -20,7 +19,7 @@ const LONG_MS = 1_000;
 
 const ACTION_WORDS: Record<AdminActionName, string> = {
   'auth.signIn': 'Signed in on the page',
-  'auth.verify': 'Signed in with a token',
+  'auth.verify': 'Signed in by a command or program',
   'disputes.queue': 'Read the list of disputes',
   'disputes.case': 'Read a dispute',
   'disputes.evidence': 'Read evidence',
@@ -110,7 +109,7 @@ function Actions() {
   );
 }
 
-/** On a phone two lines: when, and what was done. */
+/** On a phone two texts below each other: when, and what was done by whom. */
 const ROW = 'max-sm:block! max-sm:[&>td]:inline max-sm:[&>td:first-child]:block max-sm:[&>td:first-child]:text-faint';
 
 function ActionRow({ action }: { action: AdminAction }) {
@@ -118,8 +117,7 @@ function ActionRow({ action }: { action: AdminAction }) {
   const { data: config } = useQuery(configQuery);
   const isLong = ended_at !== null && Date.parse(ended_at) - Date.parse(begun_at) >= LONG_MS;
   return (
-    // A read changes nothing.
-    <tr className={cx(ROW, ADMIN_READS.includes(action.action) && 'text-faint')}>
+    <tr className={ROW}>
       <td>{isLong ? <Between from={begun_at} to={ended_at} /> : <Time at={ended_at ?? begun_at} hasSeconds />}</td>
       <td>
         {ACTION_WORDS[action.action]}
@@ -129,7 +127,7 @@ function ActionRow({ action }: { action: AdminAction }) {
           </Badge>
         )}
       </td>
-      <td className="whitespace-nowrap">
+      <td className="sm:whitespace-nowrap">
         <By who={action.wallet === config?.admin ? 'Admin' : undefined} wallet={action.wallet} />
       </td>
       <td className="max-sm:before:content-[':_']">{aboutWords(action)}</td>
@@ -192,7 +190,7 @@ function EventRow({ event, what, admin }: EventRowProps) {
     <tr className={ROW}>
       <td className="sm:whitespace-nowrap">{event.at ? <Time at={event.at} hasSeconds /> : `slot ${event.slot}`}</td>
       <td>{what}</td>
-      <td className="whitespace-nowrap">
+      <td className="sm:whitespace-nowrap">
         <SignedBy event={event} admin={admin} />
       </td>
       <td className="max-w-96 max-sm:block!">

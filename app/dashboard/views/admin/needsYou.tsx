@@ -6,7 +6,7 @@ import { Unread } from '../../parts/trouble.tsx';
 import { formatAmount, formatCount, shorten, Time } from '../../parts/values.tsx';
 import { OPEN_SHOWN, openQueueQuery } from '../../parts/waiting.tsx';
 import { DisputesNote } from '../disputes/disputesNote.tsx';
-import { DueWords, unheardWords } from './due.tsx';
+import { DueWords, TimeToWait, unheardWords } from './due.tsx';
 import { CaseLink } from './parties.tsx';
 
 export function NeedsYou({ count }: { count: number }) {
@@ -26,6 +26,7 @@ export function NeedsYou({ count }: { count: number }) {
           <span className="font-medium">{dispute.agent_name ?? shorten(dispute.agent_id)}</span>, a call for{' '}
           {formatAmount(dispute.price_usdc)}: decide by <Time at={dispute.answer_due_at} />,{' '}
           <DueWords dispute={dispute} />. {unheardWords(dispute) ?? 'Both sides have written'}.
+          <TimeToWait dispute={dispute} />
         </>
       )}
       buttonOf={(dispute) => <CaseLink dispute={dispute} />}

@@ -11,7 +11,8 @@ import { type Reading, read } from '../../parts/reading.ts';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Button, Facts, Input, Note, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports } from '../../parts/values.tsx';
-import { pauseGist } from '../disputes/outcomes.tsx';
+import { configQuery } from '../../service.ts';
+import { excessEnd } from '../disputes/excess.ts';
 import { awardPayment, depositReturn } from '../disputes/payouts.ts';
 import {
   isPausedBy,
@@ -35,12 +36,26 @@ const NONE: Reading<bigint> = { value: 0n, error: null };
 /** What the creator can lose, and where it goes. */
 function lossWords(stakes: Stakes, price: bigint): string {
   const most = mostSlashed(stakes, price);
-  const excess = most > price ? ` What exceeds the price ${EXCESS_GOES}.` : '';
-  return ` You set what the creator loses: at most ${formatBaseUnits(most)} of the collateral${pauseGist(stakes, price)}.${excess}`;
+  const excess = most > price ? ' What exceeds the price goes to this agent’s reserve, later to the treasury.' : '';
+  return ` You set what the creator loses: at most ${formatBaseUnits(most)} of the collateral${pauseWords(stakes, price)}.${excess}`;
 }
+
+function pauseWords(stakes: Stakes, price: bigint): string {
+  const { left, required } = stakes;
+  if (!isPausedBy(stakes, 1n))
+    return isPausedBy(stakes, mostTaken(stakes, price)) ? ', and the agent may be paused' : '';
+  const why =
+    required === null
+      ? NO_TIER
+      : `it holds ${left === required ? 'exactly' : 'less than'} the minimum of ${formatBaseUnits(required)}`;
+  return `; any award pauses the agent: ${why}`;
+}
+
+const NO_TIER = 'no tier of collateral has its price any more';
 
 export function Resolve({ dispute }: { dispute: DisputeSummary }) {
   const { data: stakes } = useQuery(stakesQuery(dispute.agent_id, dispute.execution_id));
+  const { data: config } = useQuery(configQuery);
   const [side, setSide] = useState<Side | null>(null);
   const [text, setText] = useState(String(dispute.price_usdc));
   const [reason, setReason] = useState('');
@@ -110,7 +125,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
           </div>
         )}
         <TextArea
-          label="Reason, which both sides read"
+          label="Reason: final, and only both sides read it"
           value={reason}
           error={faultOfLength(reason, MAX_REASON)}
           className="min-h-16!"
@@ -136,6 +151,9 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
             ...(isComplete && stakes
               ? [
                   ...consequences(dispute, side, { amount, stakes }),
+                  ...(amount > mostToCaller(stakes, price) && config
+                    ? ([['Treasury', excessEnd(config.longest_span_seconds)]] as const)
+                    : []),
                   ['Call', side === 'caller' ? 'counts as failed' : 'stays completed'] as const,
                   depositRow(stakes),
                 ]
@@ -213,18 +231,19 @@ function consequences(
     ['Collateral', `${formatBaseUnits(left)} → ${formatBaseUnits(left - slashed)}${rest}`],
     ['Agent', agentWords(stakes, parseUsdc(dispute.price_usdc), amount)],
   ];
-  if (amount > toCaller) rows.push(['Above price', `${formatBaseUnits(amount - toCaller)} ${EXCESS_GOES}`]);
+  if (amount > toCaller) rows.push(['Above price', `${formatBaseUnits(amount - toCaller)} ${RESERVED}`]);
   return rows;
 }
 
-const EXCESS_GOES = 'is kept for later callers whose disputes the collateral cannot pay, then for the treasury';
+const RESERVED =
+  'goes to this agent’s reserve. It pays callers whose later disputes the collateral cannot pay; what is left goes to the treasury.';
 
 /** Whether the award pauses the agent, and why, or from which amount on. */
 function agentWords(stakes: Stakes, price: bigint, amount: bigint): string {
   const { left, required, status } = stakes;
   if (isPausedBy(stakes, amount))
     return required === null
-      ? 'is paused: no tier of collateral has its price any more'
+      ? `is paused: ${NO_TIER}`
       : `is paused: the collateral falls below its minimum of ${formatBaseUnits(required)}`;
   if (!isPausedBy(stakes, mostTaken(stakes, price))) return `stays ${status}`;
   const free = required === null ? 0n : left - required;

@@ -7,7 +7,7 @@ import { Unread } from '../../parts/trouble.tsx';
 import { Card, Facts } from '../../parts/ui.tsx';
 import { formatSpan, Id } from '../../parts/values.tsx';
 import { stateQuery } from '../../parts/waiting.tsx';
-import { changesQuery } from '../../service.ts';
+import { changesQuery, configQuery } from '../../service.ts';
 import { Changes } from '../terms/changes.tsx';
 import { RelayAuthorities } from '../terms/guardian.tsx';
 import { Pause } from '../terms/pause.tsx';
@@ -47,6 +47,7 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
   const query = useQuery(chainConfigQuery);
   const { data: state } = useQuery(stateQuery);
   const { data: pending } = useQuery(changesQuery);
+  const { data: service } = useQuery(configQuery);
   const isPending = Boolean(pending?.changes.length);
   const unread = <Unread query={query} what="The settings" className="h-96" />;
   if (!query.data) return unread;
@@ -132,6 +133,15 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
           <h3 className="text-sm font-medium">Addresses</h3>
           <Facts
             rows={[
+              service !== undefined && [
+                'Program',
+                <span key="program" className="grid justify-items-start">
+                  <Id value={service.program_id} kind="address" />
+                  <span className="text-faint">
+                    The explorer shows who holds the key for its updates, as “Upgrade Authority”.
+                  </span>
+                </span>,
+              ],
               ['Config', <Id key="config" value={config.config} kind="address" />],
               ['USDC mint', <Id key="mint" value={config.usdc_mint} kind="address" />],
             ]}

@@ -2,6 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useId, useState } from 'react';
 import type { SettingsChange } from '../../../sdk/wallet/settings.ts';
+import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
 import { SignDialog } from '../../parts/sign.tsx';
 import { Button, Card, CONTROL, cx, Field, type FieldProps, Input } from '../../parts/ui.tsx';
 import { formatSpan } from '../../parts/values.tsx';
@@ -77,6 +78,11 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
           })}
         </div>
         <p className="text-sm text-faint">{LONGER}</p>
+        <p className="text-sm text-faint">
+          Two times are no settings. You should decide a dispute within {formatSpan(DECISION_SECONDS)}: the marketplace
+          promises it, and the program does not enforce it. From {formatSpan(limits.disputeLapseSeconds)} after its
+          opening, anybody can end it undecided: that is fixed by the program.
+        </p>
         <Tiers
           tiers={shown.tiers}
           most={limits.maxCollateralTiers}

@@ -2,7 +2,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { ANY_VERSION } from '../../../sdk/program/foreign.ts';
 import type { AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
-import { cx } from '../../parts/ui.tsx';
 import { Id } from '../../parts/values.tsx';
 import { changesQuery, configQuery } from '../../service.ts';
 import { askNode } from '../../wallet/node.ts';
@@ -25,11 +24,12 @@ async function readSigners(signature: string): Promise<string[] | null> {
   return accountKeys.slice(0, header.numRequiredSignatures);
 }
 
-/** A role, if the wallet has one, and the wallet, if it is known. On a phone only whoever is not the admin. */
+/** A role, if the wallet has one, and the wallet, if it is known. On a phone it continues the words before it. */
 export const By = ({ who, wallet }: { who?: string | undefined; wallet?: string | undefined }) => (
-  <span className={cx('inline-flex items-center gap-x-1.5', who === 'Admin' && 'max-sm:hidden')}>
-    {who !== 'Admin' && <span className="sm:hidden"> by </span>}
+  <span className="items-center gap-x-1.5 sm:inline-flex">
+    <span className="sm:hidden"> by </span>
     {who}
+    {who && wallet && <span className="sm:hidden"> </span>}
     {wallet && <Id value={wallet} {...(!who && { kind: 'address' })} />}
   </span>
 );

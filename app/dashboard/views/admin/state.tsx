@@ -8,8 +8,9 @@ import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
 import { formatShortSol } from '../../parts/amount.ts';
 import { Unread } from '../../parts/trouble.tsx';
 import { Badge, Card, Facts, Note } from '../../parts/ui.tsx';
-import { Ago, formatCount, formatDuration, formatLamports, formatSpan, Id, Time } from '../../parts/values.tsx';
+import { Ago, formatCount, formatDuration, formatLamports, formatSpan, Id } from '../../parts/values.tsx';
 import { stateQuery } from '../../parts/waiting.tsx';
+import { useLamports, useSession } from '../../wallet/session.ts';
 import { FailedLately, Figures, LatestCalls } from './figures.tsx';
 import { HeldUsdc } from './heldUsdc.tsx';
 import { NeedsYou } from './needsYou.tsx';
@@ -37,6 +38,7 @@ function Sol({ lamports, up = false }: { lamports: number | null; up?: boolean }
 
 export function StateTab() {
   const query = useQuery({ ...stateQuery, refetchInterval: REFRESH_MS });
+  const { wallet } = useSession();
   const state = query.data;
   const unread = <Unread query={query} what="The state" className="h-128" />;
   if (!state) return unread;
@@ -59,7 +61,7 @@ export function StateTab() {
         </div>
         <div className="grid gap-6">
           <LatestCalls latest={state.latest} />
-          <Figured title="SOL" rows={lamportRows(state)} />
+          <Figured title="SOL" rows={lamportRows(state, wallet)} />
           {state.x402 && <Figured title="Calls paid by x402, without an account" rows={x402Rows(state.x402)} />}
         </div>
       </div>
@@ -138,7 +140,20 @@ const amount = (label: string, lamports: number | null): Row => ({
   isQuiet: !lamports,
 });
 
-function lamportRows({ lamports, lamports_per_call, authorities }: State): (Row | false)[] {
+/** Straight from the node: the service does not watch it. */
+function WalletBalance({ wallet }: { wallet: string }) {
+  return (
+    <span className="flex flex-wrap items-center gap-x-3">
+      <Sol lamports={useLamports(wallet) ?? null} />
+      <Id value={wallet} kind="address" />
+    </span>
+  );
+}
+
+function lamportRows(
+  { lamports, lamports_per_call, authorities }: State,
+  wallet: string | null | undefined,
+): (Row | false)[] {
   const { lent, free, due, due_seconds, locked } = lamports;
   const isAllFree = ({ is_ours, lamports: balance }: Authority) =>
     is_ours && balance !== null && formatShortSol(balance) === formatShortSol(free);
@@ -146,6 +161,7 @@ function lamportRows({ lamports, lamports_per_call, authorities }: State): (Row 
   const first = due_seconds === null ? '' : `, the first in ${roughly(due_seconds)}`;
   return [
     ...authorities.map((one) => balanceRow(one, isAllFree(one))),
+    Boolean(wallet) && { label: 'Your wallet, which signs decisions', value: <WalletBalance wallet={wallet!} /> },
     {
       label: 'In deposits of calls',
       value: (
@@ -229,9 +245,11 @@ function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive,
           <Badge tone="warn">In progress</Badge>
         ) : (
           <>
-            All matched when the relay started, <Time at={state.reconciled_at} hasSeconds />
+            Only at its start, <Ago at={state.reconciled_at} />, the relay made sure that it knows its open calls on the
+            chain
             <span className="block text-faint">
-              The relay’s command <code>reconcile</code> checks again, at any time.
+              The relay’s command <code>reconcile</code> compares every escrow, all records and the index with the
+              chain, at any time.
             </span>
           </>
         ),
@@ -271,9 +289,9 @@ function x402Rows({ fee_payer, lamports, min_lamports, open_deposits }: NonNulla
   ];
 }
 
-function nodesText(nodes: State['nodes']): string {
+function nodesText(nodes: State['nodes']): ReactNode {
   const used = nodes.filter(isUsed).length;
-  if (used === 1 && nodes.length === 1) return '1 in use, and no other if it fails';
+  if (used === 1 && nodes.length === 1) return <span className="text-warn">1 in use, and no other if it fails</span>;
   return `${used === nodes.length ? `${used},` : `${used} of ${nodes.length}`} in use`;
 }
 

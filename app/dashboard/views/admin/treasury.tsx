@@ -16,6 +16,13 @@ function parseAmount(text: string, held: string): bigint {
   return amount;
 }
 
+const stopWords = ({ guardian, guardian_paused: isPaused }: Settings): string =>
+  isPaused
+    ? 'The guardian’s pause stops withdrawals now.'
+    : guardian
+      ? 'Only a pause of the guardian before it can stop it.'
+      : 'Nobody can stop it, because there is no guardian.';
+
 export function Treasury({ config }: { config: Settings }) {
   const [typed, setTyped] = useState<string | null>(null);
   const [account, setAccount] = useState('');
@@ -31,6 +38,9 @@ export function Treasury({ config }: { config: Settings }) {
         <p className="text-2xl font-semibold tabular-nums">{withUnit(formatAmount(Number(held)))}</p>
         <p className="mt-1 flex flex-wrap items-center gap-x-2 text-sm text-faint">
           in the treasury <Id value={config.treasury} kind="address" />
+        </p>
+        <p className="mt-1 text-sm text-faint">
+          A withdrawal takes effect as soon as you sign it: the delay of changes does not apply. {stopWords(config)}
         </p>
       </div>
       <div>
