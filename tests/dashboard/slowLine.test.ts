@@ -220,7 +220,7 @@ describe('on a slow line, with the keyboard alone', function () {
       await untilFocused(page, 'Reject: the creator is right');
       await page.keyboard.press('Space');
       await page.getByRole('radio', { name: 'Reject', checked: true }).waitFor();
-      await typeInto(page, 'Reason, which both sides read', REASON);
+      await typeInto(page, 'Reason: final, and only both sides read it', REASON);
       await pressOn(page, 'Review the decision');
       await dialog(page).getByText('gets the bond of 0.01 SOL').waitFor();
       await sign(page, 'Sign and reject');

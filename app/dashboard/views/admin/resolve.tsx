@@ -151,7 +151,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
             ...(isComplete && stakes
               ? [
                   ...consequences(dispute, side, { amount, stakes }),
-                  ...(amount > mostToCaller(stakes, price) && config
+                  ...(amount > price && config
                     ? ([['Treasury', excessEnd(config.longest_span_seconds)]] as const)
                     : []),
                   ['Call', side === 'caller' ? 'counts as failed' : 'stays completed'] as const,
