@@ -245,8 +245,8 @@ function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive,
           <Badge tone="warn">In progress</Badge>
         ) : (
           <>
-            At its start, <Ago at={state.reconciled_at} />, the relay checked that it knows its open calls on the chain. It
-            does not repeat that.
+            At its start, <Ago at={state.reconciled_at} />, the relay checked that it knows its open calls on the chain.
+            It does not repeat that.
             <span className="block text-faint">
               The relay’s command <code>reconcile</code> compares every escrow, all records and the index with the
               chain, at any time.
