@@ -145,7 +145,7 @@ describe('agents', function () {
       await card.getByText('Failing', { exact: true }).waitFor();
       expect(await card.textContent())
         .to.include('Delivered0 %')
-        .and.include('2 in dispute')
+        .and.include('2 calls in dispute')
         .and.not.match(/(?<!\d)0 ms|degraded/i);
       await card.click();
       await page.getByRole('list', { name: 'Tags' }).getByText('Failing', { exact: true }).waitFor();
@@ -291,7 +291,7 @@ describe('agents', function () {
       await page.goto(`${pathOf('sandbox-echo')}?tab=run`);
       // What it costs is shown before it is paid; folded once the shared test wallet is connected.
       await page.getByRole('heading', { name: 'You pay nothing' }).waitFor();
-      await page.getByText('and about 0.0037 SOL, nearly all of which comes back').click();
+      await page.getByText('The shared test wallet pays 0.01 USDC and about 0.0037 SOL').click();
       await page.getByText('about 0.000015 SOL', { exact: true }).waitFor();
       await page.getByText('0.00148844 SOL comes back when the call ends, the rest about 1 hour later.').waitFor();
       await page.getByLabel('Task').fill('Echo <b>this</b>');

@@ -11,10 +11,17 @@ export const NewToThis = () => (
   </Link>
 );
 
-/** `isOpen`: at first. */
-export function Explained({ term, isOpen, children }: { term: string; isOpen?: boolean; children: ReactNode }) {
+interface ExplainedProps {
+  term: string;
+  /** At first. */
+  isOpen?: boolean;
+  className?: string;
+  children: ReactNode;
+}
+
+export function Explained({ term, isOpen, className, children }: ExplainedProps) {
   return (
-    <details open={isOpen}>
+    <details open={isOpen} className={className}>
       <summary className="py-1 font-medium text-accent">{term}</summary>
       <p className="pb-2 text-faint">{children}</p>
     </details>

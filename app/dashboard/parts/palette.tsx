@@ -212,10 +212,10 @@ function CallItem({ call, onOpen }: { call: ExecutionSummary; onOpen(executionId
       about={
         <>
           <span className="block">{outcomeOf(call).words}</span>
-          <code className="font-mono">{shorten(id)}</code>
+          <code className="font-mono max-sm:hidden">{shorten(id)}</code>
         </>
       }
-      line={`${secondOf(call)}, ${call.agent_name ?? shorten(call.agent_id)}`}
+      line={`${call.agent_name ?? shorten(call.agent_id)}, ${secondOf(call)}`}
     >
       {call.task ?? 'Task no longer kept'}
     </Item>

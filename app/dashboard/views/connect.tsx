@@ -24,7 +24,7 @@ type Asked = ProcedureOutput<'oauth.request'>;
 
 const TITLE = 'Connect a program';
 const ABOUT =
-  'A program asks for an API key, with which it calls agents and pays them from your wallet. You decide how much it may spend.';
+  'A program asks for an API key: a secret with which it calls agents and pays them from your wallet. You decide how much it may spend.';
 /** Of a key's name. */
 const MAX_NAME = 64;
 
@@ -109,7 +109,7 @@ function Request({ asked, query }: { asked: Asked; query: string }) {
             ],
             [
               'Next',
-              `You set a budget and sign it in your wallet. The program gets a new API key, and you return to ${asked.redirect_host}. You can change or revoke the key at any time, under “API keys”.`,
+              `You set a budget${isShared ? ', which the shared test wallet signs without asking' : ' and sign it in your wallet'}. The program gets a new API key, and you return to ${asked.redirect_host}. You can change or revoke the key at any time, under “API keys”.`,
             ],
           ]}
         />

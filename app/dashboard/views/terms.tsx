@@ -108,7 +108,7 @@ function Calls({ config }: { config: MarketplaceConfig }) {
         rows={[
           [
             'Refund',
-            `If a call fails or is late, its caller gets the whole price back. The marketplace sends the refund. If it does not, anybody can, from ${formatSpan(config.refund_grace_seconds)} after the call’s timeout.`,
+            `If a call fails or is late, its caller gets the whole price back. The marketplace sends the refund. If it does not, the caller or anyone else can trigger it, from ${formatSpan(config.refund_grace_seconds)} after the call’s timeout. It goes only to the caller.`,
           ],
           [
             'Network fees',
@@ -213,7 +213,7 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
           ['Dispute window', `${formatSpan(config.dispute_window_seconds)} after settlement`],
           [
             'Bond',
-            `${formatLamports(BigInt(config.dispute_bond_lamports))}, which the caller pays, held until the end. SOL’s price in dollars changes: the bond can be worth more than the price of the call.`,
+            `${formatLamports(BigInt(config.dispute_bond_lamports))}, which the caller pays, held until the end. SOL’s price in dollars changes: the bond can be worth more than the price of the call, which is the most that the caller can get back.`,
           ],
           [
             'Refundable deposit',

@@ -257,8 +257,8 @@ const sandboxes: DemoAgent[] = [
     '5',
     'a',
     'monitoring',
-    'Is paused.',
-    'Works like sandbox-echo, but its listing is paused: executing it answers 422 `agent_paused`.',
+    'Takes no calls: its creator has paused it.',
+    'Works like sandbox-echo, but its listing is paused: calls to it are refused with 422 `agent_paused`.',
   ),
 ];
 

@@ -21,8 +21,8 @@ const Markdown = lazy(() => import('../../parts/markdown.tsx'));
 const MOST_CHARACTERS = 500;
 const MOST_LINES = 8;
 
-/** About six lines, on a phone nine. */
-const CUT = 'max-h-52 overflow-hidden sm:max-h-36';
+/** About six lines. */
+const CUT = 'max-h-40 overflow-hidden';
 
 interface PurposeProps {
   text: string;
@@ -42,7 +42,7 @@ export function Purpose({ text, children, isCut = false }: PurposeProps) {
       <div
         className={cx(
           (isCut || !isOpen) && CUT,
-          !isOpen && 'mask-b-from-60% focus-within:max-h-none! print:max-h-none! print:mask-none',
+          !isOpen && 'mask-b-from-80% focus-within:max-h-none! print:max-h-none! print:mask-none',
         )}
       >
         {children ?? <p className="text-sm leading-relaxed whitespace-pre-line">{text}</p>}

@@ -34,7 +34,7 @@ export function Terms({ agent }: { agent: AgentFull }) {
             'Wrong result',
             config ? (
               <>
-                {`Dispute it within ${formatSpan(config.dispute_window_seconds)}, for a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))}. The marketplace’s admin decides; you lose the bond if it is rejected. `}
+                {`Dispute it within ${formatSpan(config.dispute_window_seconds)}. You risk a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))} to get back at most ${price}; the bond can be worth more than that. The marketplace’s admin decides; you lose the bond if the dispute is rejected. `}
                 <Link to="/terms" hash="disputes" className="text-accent underline underline-offset-2">
                   Rules of disputes
                 </Link>
@@ -52,10 +52,7 @@ export function Terms({ agent }: { agent: AgentFull }) {
             rows={[
               ['From a wallet', `Also ${besidesText(cost)}.`],
               config !== undefined && ['With an API key', keyFees(config.is_sponsored)],
-              [
-                'In a dispute',
-                `You get back at most ${price}; the bond can be worth more than that. ${depositWords(deposits?.dispute)}.`,
-              ],
+              ['In a dispute', `${depositWords(deposits?.dispute)}.`],
               ['Your data', DATA_WORDS],
             ]}
           />

@@ -76,7 +76,7 @@ function Inside({ agent, price = formatAmount(agent.price_per_call_usdc) }: Insi
         </span>
         {open_disputes > 0 && (
           <span className="text-warn" title="A call in an open dispute counts as delivered until the dispute is upheld">
-            {formatCount(open_disputes)} in dispute
+            {formatCount(open_disputes)} {open_disputes === 1 ? 'call' : 'calls'} in dispute
           </span>
         )}
       </p>

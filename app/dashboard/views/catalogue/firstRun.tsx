@@ -79,8 +79,7 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
         <span className="font-medium">Try {agent.name}</span>
         {/* A phone has room for the first agent only if this has three lines. */}
         <span className="text-faint">
-          <span className="max-sm:hidden">: “{agent.tagline.replace(/\.$/, '')}”, on the creator’s example</span>.{' '}
-          {payer}
+          <span className="max-sm:hidden">: “{agent.tagline.replace(/\.$/, '')}”</span>. {payer}
           <span className={cx(!wallet && 'max-sm:hidden')}>
             {!wallet && ', which'} pays {formatNumber(agent.price_per_call_usdc)} test USDC
           </span>
@@ -88,7 +87,7 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
         </span>
       </p>
       <SpendButton busy={run.isPending} disabled={!isKnown || !testWallet} onClick={() => run.mutate()}>
-        {isFree ? 'Try it free' : 'Run it'}
+        {isFree ? 'Run its example now' : 'Run its example'}
       </SpendButton>
       {run.error && (
         <div className="w-full">

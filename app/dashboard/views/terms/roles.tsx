@@ -42,7 +42,7 @@ export function Roles({ config, pending }: { config: MarketplaceConfig; pending:
             'Admin',
             <Role
               key="admin"
-              about="Changes the settings, decides disputes, verifies creators, stops and resumes new calls, and withdraws what is in the treasury: fees, and collateral taken above the price that no later dispute needed. Cannot take a price in escrow: the program pays it out only with the agent’s signature over a result, and otherwise returns it to its caller."
+              about="Changes the settings, decides disputes, verifies creators, stops and resumes new calls, and withdraws what is in the treasury: fees, and the part of collateral that disputes took above the price, once it is no longer kept for callers. Cannot take a price in escrow: the program pays it out only with the agent’s signature over a result, and otherwise returns it to its caller."
             >
               <Id value={admin} kind="address" />
             </Role>,

@@ -1,10 +1,12 @@
 /** The rules in four lines: the cost of a call, who takes what, what can change, and what is not audited. */
+import { useQuery } from '@tanstack/react-query';
 import { WALLET_CALL_FEES } from '../../../sdk/wallet/usualAmounts.ts';
 import type { MarketplaceConfig, PendingChanges } from '../../../sdk/wire/procedures.ts';
 import { PROGRAM_WORDS } from '../../parts/explained.tsx';
 import { Card, Facts } from '../../parts/ui.tsx';
 import { formatLamports, formatSpan } from '../../parts/values.tsx';
-import { MAX_FEE_BPS } from '../../wallet/programTerms.ts';
+import { depositsQuery } from '../../wallet/deposits.ts';
+import { MAX_FEE_BPS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
 
 interface SummaryProps {
   config: MarketplaceConfig;
@@ -12,6 +14,7 @@ interface SummaryProps {
 }
 
 export function Summary({ config, pending }: SummaryProps) {
+  const { data: deposits } = useQuery(depositsQuery);
   const bond = formatLamports(BigInt(config.dispute_bond_lamports));
   return (
     <Card aria-label="In short">
@@ -19,11 +22,11 @@ export function Summary({ config, pending }: SummaryProps) {
         rows={[
           [
             'A call costs',
-            `Its price, and by wallet about ${formatLamports(WALLET_CALL_FEES)} of network fees. Without a signed result the price comes back.`,
+            `Its price. By wallet also about ${formatLamports(WALLET_CALL_FEES)} of network fees, and a deposit${deposits ? ` of ${formatLamports(deposits.token + deposits.record)}` : ' in SOL'}, which comes back. Without a signed result the price comes back.`,
           ],
           [
             'Who takes what',
-            `The marketplace takes ${config.fee_bps / 100} % of a paid price from the creator. A rejected dispute costs its caller ${bond}; an upheld one takes from the agent’s collateral.`,
+            `The marketplace takes ${config.fee_bps / 100} % of a paid price from the creator. A rejected dispute costs its caller a bond of ${bond}, which can be worth more than the call. An upheld one takes up to ${SLASH_MULTIPLE} times the price from the creator’s collateral.`,
           ],
           ['What can change', changeWords(pending)],
           ['Not audited', `The program that holds the money ${PROGRAM_WORDS}`],
@@ -34,7 +37,7 @@ export function Summary({ config, pending }: SummaryProps) {
 }
 
 function changeWords(pending: PendingChanges | undefined): string {
-  const settings = `The fee (by the program at most ${MAX_FEE_BPS / 100} %), limits and the bond, by the admin`;
+  const settings = `The fee (by the program at most ${MAX_FEE_BPS / 100} %), limits, the bond and the collateral, by the admin`;
   if (!pending) return `${settings}.`;
   return pending.admin_delay_seconds === 0
     ? `${settings}, at once and without notice.`

@@ -94,7 +94,8 @@ export function ReceiptFile({ onReceipt, onWrong }: ReceiptFileProps) {
           Choose a receipt
         </label>
         <p className="text-sm text-faint">
-          <span className="pointer-coarse:hidden">or drop it here, </span>to check result and signature as well
+          <span className="max-sm:hidden pointer-coarse:hidden">or drop it here, </span>to check result and signature as
+          well
         </p>
       </div>
       {error && <Note tone="bad">{error}</Note>}

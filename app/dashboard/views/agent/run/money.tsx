@@ -49,14 +49,20 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
   return (
     <Card>
       <h2 className="mb-2 font-semibold">{isFree ? 'You pay nothing: all of it is test money.' : 'This call costs'}</h2>
-      <dl className="mb-2 text-sm">
-        <Row name={isFree ? 'The shared test wallet pays' : isByWallet ? 'You pay now' : 'Price'}>
-          <strong className="font-semibold">{formatAmount(agent.price_per_call_usdc)}</strong>
-        </Row>
-      </dl>
+      {!isFree && (
+        <dl className="mb-2 text-sm">
+          <Row name={isByWallet ? 'You pay now' : 'Price'}>
+            <strong className="font-semibold">{formatAmount(agent.price_per_call_usdc)}</strong>
+          </Row>
+        </dl>
+      )}
       {isByWallet ? (
         <details open={!isFree} className="text-sm">
-          <summary className="mb-2 min-h-10 text-faint">{solText(wallet.data, isUnread)}</summary>
+          <summary className="mb-2 min-h-10 text-faint">
+            {isFree && `The shared test wallet pays ${formatAmount(agent.price_per_call_usdc)} `}
+            {solText(wallet.data, isUnread)}
+            {!isFree && wallet.data && ', nearly all of which comes back'}
+          </summary>
           {sol}
         </details>
       ) : (
@@ -88,8 +94,7 @@ function Row({ name, about, className, children }: RowProps) {
 /** What a wallet pays besides the price, rounded: the rows below are exact. */
 function solText(cost: WalletCost | undefined, isUnread: boolean): string {
   if (!cost) return isUnread ? 'and SOL: the amount could not be read' : 'and SOL: reading the amount …';
-  const spent = `and about ${formatShortSol(spendOf(cost), { up: true })}`;
-  return `${spent}, nearly all of which comes back`;
+  return `and about ${formatShortSol(spendOf(cost), { up: true })}`;
 }
 
 /** The button for a shared test wallet, whose visitor pays nothing. */
@@ -163,7 +168,7 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
         <li>
           Without one within {formatSpan(seconds)}, the marketplace sends the whole price back to you.
           {config &&
-            ` If it does not, anybody can send that refund to your wallet, from ${formatSpan(config.refund_grace_seconds)} after the timeout.`}
+            ` If it does not, you or anyone else can trigger it, from ${formatSpan(config.refund_grace_seconds)} after the timeout. It goes only to your wallet.`}
         </li>
       </ol>
       <p className="mt-4 border-t border-line pt-3">{DATA_WORDS}</p>

@@ -36,8 +36,8 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
           ? 'You paste a key. It pays within its limits, without asking again.'
           : config &&
             (config.is_sponsored
-              ? 'For programs: a call needs no approval and no SOL. You create the key once, with a little SOL, and limit what it may spend.'
-              : 'For programs: a call needs no approval. You create the key once, limit what it may spend, and set SOL aside for its network fees.')}
+              ? 'For programs: calls need no approval and no SOL. Only creating the key takes your signature and a little SOL. You limit what it may spend.'
+              : 'For programs: calls need no approval. You sign once, to create the key: you limit what it may spend, and set SOL aside for its network fees.')}
       </Choice>
       {payer === 'key' && (
         <div className="mt-2 grid gap-2">
