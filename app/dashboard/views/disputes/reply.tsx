@@ -57,7 +57,7 @@ function deliveryWords({ status, delivered_at }: CreatorDelivery): ReactNode {
   if (status === 'failed')
     return 'This dispute could not be delivered to a webhook of the creator, who may not know of it.';
   if (delivered_at === null)
-    return 'No webhook of the creator is known to have received this dispute: the creator may not know of it.';
+    return 'No webhook of the creator is known to have received this dispute: the creator may not know of it. The marketplace sends nothing else, and a listing has no contact of its creator.';
   return (
     <>
       A webhook of the creator received this dispute on <Time at={delivered_at} />.

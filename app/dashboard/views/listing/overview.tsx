@@ -138,7 +138,7 @@ function HealthWords({ agent }: { agent: AgentFull }) {
   const { open_disputes: open, total_executions: all } = agent;
   if (!mark) {
     const judged = all < MIN_CALLS ? `Not judged yet: that takes ${MIN_CALLS} calls.` : 'Good.';
-    return `${judged} Callers see ${open > 0 ? `“${formatCount(open)} in dispute” on its card` : 'no warning'}.`;
+    return `${judged} Callers see ${open > 0 ? `“${formatCount(open)} ${open === 1 ? 'call' : 'calls'} in dispute” on its card` : 'no warning'}.`;
   }
   return (
     <>

@@ -8,12 +8,12 @@ export const LONGER =
 /** By setting, in the order in which they are shown. */
 export const EFFECTS = {
   fee: 'Applies to new calls only, also of agents already listed.',
-  min_price: 'Counts for a listed agent when its creator changes it, not when the creator resumes it.',
+  min_price: 'Listed agents with a lower price stay as they are, and can be paused and resumed. To edit one, its creator must also raise its price.',
   collateral_tiers:
     'Counts for a listed agent when its creator changes its price or resumes it, and when a dispute takes from its collateral. An agent whose price is above the highest price cannot be edited or resumed until its price is lowered.',
   dispute_window: NEW_CALLS,
   refund_grace: NEW_CALLS,
-  max_timeout: `${NEW_CALLS} An agent whose timeout is above it can be edited only together with a shorter timeout.`,
+  max_timeout: `${NEW_CALLS} To edit a listed agent with a longer timeout, its creator must also shorten it.`,
   dispute_bond: 'Applies to every later dispute.',
   exposure_multiple: 'Counts at once for every agent, with the calls that it has taken in its present window.',
   record_time: 'Counts at once for every call whose account is not closed yet.',
