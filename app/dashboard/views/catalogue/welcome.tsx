@@ -29,7 +29,7 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
         </Step>
         <Step number={3} title="Get a signed result, or a refund">
           The signature proves that the creator sent it, not that it is right. You can dispute a wrong result{days}, for{' '}
-          <Link to="/terms" hash="disputes" className="underline underline-offset-2 hover:text-ink">
+          <Link to="/terms" hash="disputes" className="text-accent underline underline-offset-2">
             a bond
           </Link>
           .
