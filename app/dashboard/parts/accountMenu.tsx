@@ -36,7 +36,7 @@ interface AccountMenuProps {
 export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
   const { isAdmin, isCreator } = useSession();
   const balance = useBalance();
-  const { own, queue, tone } = useOpenDisputes();
+  const { own, queue } = useOpenDisputes();
   const unanswered = useUnanswered();
   const isShared = useShared();
   const [opened, setOpened] = useState<'usdc' | 'statement' | null>(null);
@@ -67,7 +67,7 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
                 reply, beside its links. */}
             {own > unanswered && (
               <Badge
-                tone={tone}
+                tone="warn"
                 className="max-xl:px-1.5 max-lg:hidden"
                 title={own + queue === 1 ? 'Open dispute' : 'Open disputes'}
               >
@@ -78,7 +78,7 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
           </>
         }
         head={
-          <span className="grid max-w-60 gap-1">
+          <span className="grid gap-1 sm:max-w-60">
             <span>{signerWords(connected, isShared)}</span>
             {balance !== undefined && (
               <span className="text-base font-semibold text-ink tabular-nums">{formatAmount(balance)}</span>

@@ -45,7 +45,7 @@ export function Chart(props: ChartProps) {
         </div>
         <button
           type="button"
-          className="shrink-0 rounded text-sm font-medium text-accent hover:underline"
+          className="shrink-0 rounded text-sm font-medium text-accent underline underline-offset-2"
           aria-pressed={asTable}
           onClick={() => setAsTable(!asTable)}
         >

@@ -132,7 +132,7 @@ export function SignedIn({ title, about, why, admin, children }: SignedInProps) 
             <p>
               <span className="font-medium text-ink">No wallet yet?</span> <GetWallet /> <NewToThis />
             </p>
-            <Link to="/" className="py-1 font-medium text-accent hover:underline">
+            <Link to="/" className="py-1 text-accent underline underline-offset-2">
               Try an agent first
             </Link>
           </div>

@@ -33,7 +33,7 @@ const COMPONENTS: Components = {
 
 export default function Markdown({ text }: { text: string }) {
   return (
-    <div className="grid min-w-0 gap-3 text-sm leading-relaxed">
+    <div className="prose grid min-w-0 gap-3 text-sm leading-relaxed">
       <ReactMarkdown remarkPlugins={[remarkGfm]} rehypePlugins={[rehypeSanitize]} components={COMPONENTS}>
         {text}
       </ReactMarkdown>

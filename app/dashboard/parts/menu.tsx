@@ -13,7 +13,7 @@ interface MenuProps {
   /** The button's accessible name, if its content has no text. */
   label?: string;
   className?: string;
-  /** First part of the menu. */
+  /** First part of the menu, which on a phone is as wide as the window. */
   head?: ReactNode;
   children: ReactNode;
 }
@@ -29,7 +29,10 @@ export function Menu({ button, small = false, label, className, head, children }
           align="end"
           sideOffset={6}
           collisionPadding={8}
-          className="z-40 max-h-(--radix-dropdown-menu-content-available-height) min-w-52 overflow-y-auto rounded-xl border border-line bg-raised p-1.5 text-sm shadow-lg"
+          className={cx(
+            'z-40 max-h-(--radix-dropdown-menu-content-available-height) min-w-52 overflow-y-auto rounded-xl border border-line bg-raised p-1.5 text-sm shadow-lg',
+            Boolean(head) && 'max-sm:w-(--radix-dropdown-menu-content-available-width)',
+          )}
         >
           {head && <DropdownMenu.Label className="px-3 py-2 text-xs text-faint">{head}</DropdownMenu.Label>}
           {children}

@@ -95,13 +95,13 @@ export function NarrowMenu() {
 
 /** On the button of the menu, whose links say which they are. */
 function OpenDisputes() {
-  const { own, queue, tone } = useOpenDisputes();
+  const { own, queue } = useOpenDisputes();
   const count = own + queue;
   if (count === 0) return null;
   const words = count === 1 ? 'open dispute' : 'open disputes';
   return (
     <span
-      className={cx('absolute top-1 right-1 size-2.5 rounded-full', tone === 'warn' ? 'bg-warn' : 'bg-strong')}
+      className="absolute top-2 right-1.5 size-2.5 rounded-full bg-warn ring-2 ring-paper"
       title={`${count} ${words}`}
     >
       <span className="sr-only">

@@ -1,6 +1,7 @@
 /** Links to the sections of a long view. */
 import { Link, useLocation } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
+import { SEGMENT, SEGMENTS, useSelectedTab } from './tabRow.ts';
 import { cx } from './ui.tsx';
 
 interface OnThisPageProps {
@@ -13,6 +14,8 @@ interface OnThisPageProps {
 
 export function OnThisPage({ sections, isRead, className }: OnThisPageProps) {
   const location = useLocation();
+  const row = useRef<HTMLElement>(null);
+  useSelectedTab(row, location.hash);
   // The section of the URL may have been missing until now, or is folded.
   useEffect(() => {
     const section = isRead ? document.getElementById(location.hash) : null;
@@ -20,9 +23,16 @@ export function OnThisPage({ sections, isRead, className }: OnThisPageProps) {
     section?.scrollIntoView();
   }, [isRead, location]);
   return (
-    <nav aria-label="On this page" className={cx('flex flex-wrap gap-x-5 gap-y-2 text-sm', className)}>
+    <nav ref={row} aria-label="On this page" className={cx(SEGMENTS, 'relative print:hidden', className)}>
       {Object.entries(sections).map(([id, title]) => (
-        <Link key={id} to="." search hash={id} className="text-accent underline underline-offset-2">
+        <Link
+          key={id}
+          to="."
+          search
+          hash={id}
+          activeOptions={{ includeHash: true }}
+          className={cx(SEGMENT, 'inline-flex items-center')}
+        >
           {title}
         </Link>
       ))}

@@ -1,4 +1,7 @@
-/** The look of a row of tabs or of links beside each other. On a phone the row scrolls, and fades where it goes on. */
+/**
+ * The look of a row of tabs or of links beside each other. On a phone few tabs share the width; a longer row scrolls, and
+ * fades where it goes on.
+ */
 import { type RefObject, useEffect } from 'react';
 
 /** Without a scrollbar; it fades where `useSelectedTab` says that it goes on. */
@@ -9,12 +12,12 @@ export const TAB_ROW = `relative mb-6 flex overflow-y-hidden shadow-[inset_0_-1p
 
 const SELECTED =
   'data-[state=active]:border-accent data-[state=active]:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink';
-export const TAB = `inline-flex min-h-10 shrink-0 items-center gap-1.5 rounded-t-lg border-b-2 border-transparent px-2 max-[380px]:px-1.5 text-sm sm:px-3 font-medium whitespace-nowrap text-faint hover:text-ink disabled:cursor-not-allowed disabled:hover:text-faint ${SELECTED}`;
+export const TAB = `inline-flex min-h-10 shrink-0 items-center justify-center gap-1.5 rounded-t-lg border-b-2 border-transparent px-2 max-[380px]:px-1.5 max-sm:grow max-sm:basis-0 text-sm sm:px-3 font-medium whitespace-nowrap text-faint hover:text-ink disabled:cursor-not-allowed disabled:hover:text-faint ${SELECTED}`;
 
 /** The look of a few choices, of which one is taken. */
 export const SEGMENTS = `flex w-fit max-w-full min-w-0 gap-1 rounded-lg bg-sunken p-1 ${SCROLLS}`;
 export const SEGMENT =
-  'min-h-8 shrink-0 rounded-md px-3 text-sm whitespace-nowrap text-faint hover:text-ink data-[state=active]:bg-chosen data-[state=active]:font-medium data-[state=active]:text-ink aria-pressed:bg-chosen aria-pressed:font-medium aria-pressed:text-ink';
+  'min-h-8 shrink-0 rounded-md px-3 text-sm whitespace-nowrap text-faint hover:text-ink data-[state=active]:bg-chosen data-[state=active]:font-medium data-[state=active]:text-ink aria-[current=page]:bg-chosen aria-[current=page]:font-medium aria-[current=page]:text-ink aria-pressed:bg-chosen aria-pressed:font-medium aria-pressed:text-ink';
 
 /** Scrolls the row to its selected tab: at first, for another `of`, and when the width of the row or of a tab changes. */
 export function useSelectedTab(list: RefObject<HTMLElement | null>, of?: string): void {

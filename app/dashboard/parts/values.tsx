@@ -211,16 +211,21 @@ interface CodeProps {
   children?: ReactNode;
 }
 
-/** Characters that fit beside the button on a phone. */
-const BESIDE_LENGTH = 24;
+/** Characters of a line that stay readable beside the button on a phone. */
+const BESIDE_LENGTH = 120;
 
 /** Monospaced text to read and to copy. */
 export function Code({ text, label, file, isWhole = false, children }: CodeProps) {
-  const isBeside = !children && text.length <= BESIDE_LENGTH && !text.includes('\n');
+  const isBeside = !file && !children && !text.includes('\n') && (isWhole || text.length <= BESIDE_LENGTH);
   const code = useRef<HTMLPreElement>(null);
   useEffect(() => colour(code.current, text), [text]);
   return (
-    <div className="relative min-w-0 rounded-xl border border-line bg-sunken">
+    <div
+      className={cx(
+        'relative min-w-0 rounded-xl border border-line bg-sunken',
+        isBeside && 'flex flex-row-reverse items-start',
+      )}
+    >
       {file ? (
         <div className="flex items-center justify-between gap-3 border-b border-line py-1.5 pr-1.5 pl-4">
           <code className="truncate text-xs text-faint">{file}</code>
@@ -230,9 +235,7 @@ export function Code({ text, label, file, isWhole = false, children }: CodeProps
         <div
           className={cx(
             'flex gap-1.5 print:hidden',
-            isBeside
-              ? 'absolute top-1.5 right-1.5'
-              : 'justify-end pt-1.5 pr-1.5 sm:absolute sm:top-1.5 sm:right-1.5 sm:p-0',
+            isBeside ? 'shrink-0 p-1.5' : 'justify-end pt-1.5 pr-1.5 sm:absolute sm:top-1.5 sm:right-1.5 sm:p-0',
           )}
         >
           {children}
@@ -244,9 +247,10 @@ export function Code({ text, label, file, isWhole = false, children }: CodeProps
         aria-label={label}
         className={cx(
           'overflow-auto py-3 pl-4',
+          isBeside && 'min-w-0 flex-1',
           file ? 'rounded-b-xl' : 'rounded-xl',
           isWhole ? 'goes-on' : 'max-h-112',
-          file ? 'pr-4' : cx('min-h-11', isBeside ? 'pr-24' : children ? 'pr-4 sm:pr-40' : 'pr-4 sm:pr-24'),
+          file ? 'pr-4' : cx('min-h-11', isBeside ? 'pr-2.5' : children ? 'pr-4 sm:pr-40' : 'pr-4 sm:pr-24'),
         )}
       >
         <pre ref={code} className={cx('font-mono text-[0.8125rem]', !isWhole && 'wrap-anywhere whitespace-pre-wrap')}>

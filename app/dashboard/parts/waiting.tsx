@@ -49,21 +49,15 @@ export const openQueueQuery = queryOptions({
 
 /**
  * `own`: open disputes of this wallet, as caller or creator, up to FIRST_DISPUTES. `queue`: all open disputes, which wait
- * for the admin; 0 for others. `tone`: whether this wallet can do something about one of them.
+ * for the admin; 0 for others.
  */
-export function useOpenDisputes(): { own: number; queue: number; tone: 'warn' | 'plain' } {
+export function useOpenDisputes(): { own: number; queue: number } {
   const { wallet, isAdmin } = useSession();
   const own = useQuery(firstDisputesQuery(wallet));
   const state = useQuery({ ...stateQuery, enabled: isAdmin });
   const open = own.data?.disputes.filter(({ outcome }) => outcome === 'open') ?? [];
   const waiting = (isAdmin && state.data?.open_disputes) || 0;
-  const mayAct = open.some(
-    ({ caller, creator, has_evidence, reply, lapses_at }) =>
-      (caller === wallet && !has_evidence) ||
-      (creator === wallet && reply === null) ||
-      Date.parse(lapses_at) <= Date.now(),
-  );
-  return { own: open.length, queue: waiting, tone: waiting > 0 || mayAct ? 'warn' : 'plain' };
+  return { own: open.length, queue: waiting };
 }
 
 /** What waits behind the link of a place. */
@@ -74,11 +68,11 @@ export function WaitingAt({ to }: Pick<Place, 'to'>) {
 }
 
 function OpenAt({ to }: { to: '/disputes' | '/admin' }) {
-  const { own, queue, tone } = useOpenDisputes();
+  const { own, queue } = useOpenDisputes();
   const count = to === '/admin' ? queue : own;
   if (count === 0) return null;
   return (
-    <Badge tone={tone}>
+    <Badge tone="warn">
       {count} <span className="max-sm:sr-only">open</span>
     </Badge>
   );

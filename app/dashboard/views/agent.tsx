@@ -10,7 +10,7 @@ import { ForTests, Health, Verified } from '../parts/badges.tsx';
 import { TabLine } from '../parts/tabs.tsx';
 import { isForTests, isShownTag, TEST_TAG } from '../parts/testTag.ts';
 import { Trouble } from '../parts/trouble.tsx';
-import { Badge, Button, buttonStyle, Note, PageHead, Skeleton, withUnit } from '../parts/ui.tsx';
+import { Badge, Button, buttonStyle, Empty, Note, PageHead, QUIET_LINK, Skeleton, withUnit } from '../parts/ui.tsx';
 import { formatAmount, Id } from '../parts/values.tsx';
 import { agentQuery, developmentWalletsPath, explain, queryClient } from '../service.ts';
 import { signIn, useSession } from '../wallet/session.ts';
@@ -34,12 +34,13 @@ export default function Agent() {
   if (!error) return <Loading agentId={agentId} />;
   if (error instanceof MarketplaceError && error.code === 'agent_not_found') {
     return (
-      <>
-        <PageHead title="Agent not found" about="The address may be wrong, or the agent’s creator has removed it." />
-        <Link to="/" className={buttonStyle('primary')}>
+      <Empty title="Agent not found">
+        <h1 className="sr-only">Agent not found</h1>
+        <p className="mb-5">The address may be wrong, or the agent’s creator has removed it.</p>
+        <Link to="/" className={buttonStyle()}>
           Browse agents
         </Link>
-      </>
+      </Empty>
     );
   }
   return (
@@ -183,7 +184,7 @@ function About({ agent: { agent_id, tagline, creator } }: { agent: AgentFull }) 
       {tagline}
       <span className="mt-1 block text-sm">
         by{' '}
-        <Link to="/" search={{ creator: creator.pubkey }} className="underline underline-offset-2 hover:text-ink">
+        <Link to="/" search={{ creator: creator.pubkey }} className={QUIET_LINK}>
           {/* A name may change the direction of what follows it. */}
           <bdi>{creator.display_name}</bdi>
         </Link>{' '}

@@ -217,7 +217,7 @@ function Row({ listing, agent, isLow }: RowProps) {
   return (
     <tr className="relative hover:bg-sunken max-sm:grid-cols-[minmax(0,1fr)_auto] max-sm:gap-y-1!">
       <td className="min-w-40 max-sm:min-w-0">
-        <Link {...to} className="font-medium after:absolute after:inset-0 max-sm:text-base">
+        <Link {...to} className={cx('font-medium after:absolute after:inset-0 max-sm:text-base', QUIET_LINK)}>
           {name ?? 'Agent without a description'}
         </Link>
         {status === 'delisted' && (

@@ -169,7 +169,13 @@ function ByGroup({ by, groups, days }: { by: Grouping; groups: readonly Group[];
         <tr key={group.id}>
           {row(
             <td className="min-w-36 font-medium" title={group.id}>
-              {group.name}
+              {isByKey ? (
+                group.name
+              ) : (
+                <Link to="/agents/$agentId" params={{ agentId: group.id }} className={QUIET_LINK}>
+                  {group.name}
+                </Link>
+              )}
             </td>,
             [...cellsOf([group], { ...days, [by]: group.id }), ...limitsOf(group)],
           )}

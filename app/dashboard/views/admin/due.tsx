@@ -18,7 +18,7 @@ const wordsOf = (left: number): string => (left < 0 ? `${formatSpan(-left)} over
 export function Due({ dispute }: { dispute: DisputeSummary }) {
   const left = useSecondsLeft(dispute);
   if (dispute.outcome !== 'open') return <Status value={dispute.outcome} />;
-  const tone: Tone = left < 0 ? 'bad' : left < SOON_SECONDS ? 'warn' : 'accent';
+  const tone: Tone = left < 0 ? 'bad' : left < SOON_SECONDS ? 'warn' : 'plain';
   return <Badge tone={tone}>{wordsOf(left)}</Badge>;
 }
 

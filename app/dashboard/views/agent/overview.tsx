@@ -51,7 +51,7 @@ export function Purpose({ text, children, isCut = false }: PurposeProps) {
         <Button
           small
           kind="quiet"
-          className="mt-2 -ml-2.5 text-accent"
+          className="mt-2 -ml-2.5 text-accent underline underline-offset-2"
           aria-expanded={isOpen}
           onClick={() => setOpen(!isOpen)}
         >

@@ -24,7 +24,7 @@ export function Paused({ agent }: { agent: AgentFull }) {
         {reason ? (
           <>
             {reason.text} Until then calls are refused, and nothing is paid.{' '}
-            <Link to="/" className="underline underline-offset-2">
+            <Link to="/" className="text-accent underline underline-offset-2">
               Browse agents
             </Link>
           </>

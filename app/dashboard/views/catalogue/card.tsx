@@ -75,9 +75,9 @@ function Inside({ agent, price = formatAmount(agent.price_per_call_usdc) }: Insi
           <span className="text-lg font-semibold text-ink tabular-nums">{price}</span> a call
         </span>
         {open_disputes > 0 && (
-          <span className="text-warn" title="A call in an open dispute counts as delivered until the dispute is upheld">
+          <Badge tone="warn" title="A call in an open dispute counts as delivered until the dispute is upheld">
             {formatCount(open_disputes)} {open_disputes === 1 ? 'call' : 'calls'} in dispute
-          </span>
+          </Badge>
         )}
       </p>
       <dl className="mt-3 grid grid-cols-3 gap-3 border-t border-line pt-3 text-sm tabular-nums">

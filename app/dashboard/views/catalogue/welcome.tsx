@@ -30,7 +30,7 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
         </Step>
         <Step number={3} title="Get a signed result, or a refund">
           A signed result can be wrong. You can dispute it{days}; the admin decides. If rejected, you lose{' '}
-          <Link to="/terms" hash="disputes" className="underline underline-offset-2 hover:text-ink">
+          <Link to="/terms" hash="disputes" className="text-accent underline underline-offset-2">
             a bond{bond}
           </Link>
           .

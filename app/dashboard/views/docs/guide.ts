@@ -13,9 +13,9 @@ export const guide = typeof document === 'undefined' ? null : document.querySele
 
 for (const block of guide?.querySelectorAll('pre') ?? []) {
   if (block.closest('.code')) continue;
-  const place = document.createElement('div');
-  place.className = 'block';
-  block.replaceWith(place);
+  const place = block.closest('.line') ?? document.createElement('div');
+  place.classList.add('block');
+  if (!place.contains(block)) block.replaceWith(place);
   place.append(block, copyButton());
 }
 for (const languages of guide?.querySelectorAll('.code > [role="radiogroup"]') ?? []) languages.after(copyButton());

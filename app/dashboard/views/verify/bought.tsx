@@ -22,7 +22,7 @@ const timeRow = (name: string, at: string | null | undefined): Row =>
 const textRow = (name: string, shown: ReactNode, wrong: string | null): Row => [
   name,
   <div key={name}>
-    <div className={cx(wrong && 'note rounded-lg border border-bad bg-bad-soft p-3')}>{shown}</div>
+    <div className={cx(wrong && 'note rounded-lg border border-bad/25 bg-bad-soft p-3')}>{shown}</div>
     {wrong && <p className="mt-1 text-sm font-medium text-bad">{wrong}</p>}
   </div>,
 ];

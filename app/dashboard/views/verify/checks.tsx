@@ -51,7 +51,10 @@ export function VerificationResult({ verification, onId, onNode, isCreator }: Ve
         </Note>
       ) : (
         <div
-          className={cx('note rounded-xl px-5 py-4', isRunning ? 'bg-sunken' : VERDICT_TONES[verdict.tone])}
+          className={cx(
+            'note rounded-xl border px-5 py-4',
+            isRunning ? 'border-transparent bg-sunken' : cx('border-current/25', VERDICT_TONES[verdict.tone]),
+          )}
           role="status"
         >
           <h2 className="text-lg font-semibold">{isRunning ? 'Checking …' : verdict.title}</h2>

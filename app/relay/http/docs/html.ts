@@ -15,6 +15,14 @@ export function inline(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }
 
+/** HTML whose blocks of one line have a frame with room for their copy button, which a script adds. */
+export function withLines(html: string): string {
+  return html.replace(
+    /<pre(?:(?! data-language)[^>])*><code>[^\n<]*<\/code><\/pre>/g,
+    '<div class="block line">$&</div>',
+  );
+}
+
 /** HTML with typographic apostrophes, but not in its code. */
 export function withApostrophes(html: string): string {
   return html.replace(/(<pre[\s\S]*?<\/pre>|<code>[\s\S]*?<\/code>|<[^>]*>)|'/g, (_, kept?: string) => kept ?? '’');

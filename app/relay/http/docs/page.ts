@@ -16,7 +16,7 @@ import type { OpenApi } from '../openapi/document.ts';
 import { SETTLED } from '../routes/executionSamples.ts';
 import { sizeOf } from '../size.ts';
 import { ABOUT, programOf } from './examples.ts';
-import { codeChoice, escapeHtml, inline, unescapeHtml, withApostrophes } from './html.ts';
+import { codeChoice, escapeHtml, inline, unescapeHtml, withApostrophes, withLines } from './html.ts';
 import { reference } from './reference.ts';
 import { KEY_VARIABLE } from './snippets.ts';
 
@@ -112,7 +112,8 @@ export function createGuide(document: OpenApi, deployment: Deployment): string {
     creators: CREATOR_PARTS,
     reference: partsOf(routes, /<h3 id="([\w-]+)">(.*?)<\/h3>/g),
   };
-  return withApostrophes(`<div class="guide">
+  return withApostrophes(
+    withLines(`<div class="guide">
 <h1>Docs</h1>
 <nav aria-label="Contents"><div class="find"></div><details><summary>Contents</summary><ul>
 ${SECTIONS.map(([id, title]) => `${GROUPS[id] ? `<li class="group">${GROUPS[id]}</li>` : ''}<li><a href="#${id}">${title}</a>${parts[id] ?? ''}</li>`).join('\n')}
@@ -127,7 +128,8 @@ ${routes}
 </section>
 </div>
 </div>
-`);
+`),
+  );
 }
 
 /** The guide as a separate document, for clients that do not ask for HTML and for a relay without the web page. */

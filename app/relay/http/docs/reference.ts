@@ -30,10 +30,10 @@ function route(method: string, path: string, operation: Operation, snippets: [La
   const { operationId, summary, description, security, parameters, requestBody, responses } = operation;
   const key =
     security.length === 0
-      ? 'no API key needed'
+      ? 'Needs no API key.'
       : security.some((way) => Object.keys(way).length === 0)
-        ? 'needs an API key, or a signature'
-        : 'needs an API key';
+        ? 'Needs an API key, or a signature.'
+        : 'Needs an API key.';
   const parts = [
     `<p>${inline(description)}</p>`,
     codeChoice(operationId, snippets),
@@ -43,7 +43,8 @@ function route(method: string, path: string, operation: Operation, snippets: [La
     requestBody ? `<h4>Body</h4><p>${inline(requestBody.description)}</p>${content(requestBody.content)}` : '',
     ...Object.entries(responses).map(([status, response]) => answer(status, response)),
   ];
-  return `<details id="${operationId}"><summary><code>${method.toUpperCase()} ${escapeHtml(path)}</code> ${escapeHtml(summary)} <span class="faint">· ${key}</span></summary>
+  return `<details id="${operationId}"><summary><code class="path"><b>${method.toUpperCase()}</b> ${escapeHtml(path)}</code><br>
+${escapeHtml(summary)}. <span class="faint">${key}</span></summary>
 ${parts.filter(Boolean).join('\n')}
 </details>`;
 }
