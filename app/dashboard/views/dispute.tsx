@@ -175,11 +175,11 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           {isOpen && reader !== 'admin' && (
             <>
               <Card className="grid justify-items-start gap-3 *:first:w-full">
-                <Deadline dispute={dispute} as="h2" mustReply={mayReply && dispute.reply === null} />
+                <Deadline dispute={dispute} as="h2" reader={reader} />
                 {mayReply && (
                   <>
                     <p className="max-w-3xl text-sm empty:hidden">
-                      <MostAtStake dispute={dispute} />
+                      <MostAtStake dispute={dispute} isWhole />
                     </p>
                     <Button kind={dispute.reply === null ? 'primary' : 'plain'} onClick={() => reply.current?.focus()}>
                       Reply
@@ -224,7 +224,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           </Fold>
           {mayReply && <Promised dispute={dispute} />}
           {mayReply && replies}
-          {mayDecide && <Promised dispute={dispute} isOpen />}
+          {mayDecide && <Promised dispute={dispute} />}
           <Verified found={found} isCreator={reader === 'creator'} />
           {found.others && <Others others={found.others} caller={dispute.caller} />}
         </div>
