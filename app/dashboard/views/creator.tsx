@@ -20,7 +20,15 @@ import { useSession } from '../wallet/session.ts';
 import { Introduction } from './listing/introduction.tsx';
 import { isDraftKept } from './listing/kept.ts';
 import { OpenDisputes } from './listing/openDisputes.tsx';
-import { healthWords, heldCollateral, isAtMinimum, missingCollateral, ownListingsQuery, sumUsdc, takenText } from './listing/own.ts';
+import {
+  healthWords,
+  heldCollateral,
+  isAtMinimum,
+  missingCollateral,
+  ownListingsQuery,
+  sumUsdc,
+  takenText,
+} from './listing/own.ts';
 import type { ListingSearch } from './listing/search.ts';
 import { DisputeWebhook } from './webhooks/disputeWebhook.tsx';
 
@@ -34,7 +42,9 @@ export default function View() {
   const { data } = useQuery({ ...ownListingsQuery, enabled: Boolean(wallet) });
   return (
     <>
-      <PageHead title="Your agents" about={
+      <PageHead
+        title="Your agents"
+        about={
           <>
             Earnings, calls and disputes of each of your agents. Days are in UTC.
             {data && data.listings.length > 0 && (
@@ -196,7 +206,7 @@ function List({ listings, agents, label }: ListProps) {
             listing={listing}
             agent={agents.get(listing.agent_id)}
             isLow={isLow(listing)}
-            missing={missingCollateral(listing, config)}
+            missing={config && missingCollateral(listing, config)}
           />
         ))}
       </Table>
@@ -210,7 +220,7 @@ interface RowProps {
   /** Any award pauses it. */
   isLow: boolean;
   /** The collateral that its price needs beyond what it holds, USDC. */
-  missing: number;
+  missing: number | undefined;
 }
 
 /** The whole row is a link to its agent; above it are those to its calls and disputes. */
@@ -261,7 +271,7 @@ function Row({ listing, agent, isLow, missing }: RowProps) {
         {status === 'active' && <Unmarked listing={listing} agent={agent} />}
         {status === 'paused' && (
           <span className="block text-xs text-faint">
-            {missing > 0 ? 'collateral too low, ' : listing.collateral.slashed_usdc === 0 && 'by you, '}
+            {pauseReason(listing, missing)}
             <Link {...to} className={cx('relative z-1', QUIET_LINK)}>
               resume it
             </Link>
@@ -282,6 +292,13 @@ function Row({ listing, agent, isLow, missing }: RowProps) {
       ))}
     </tr>
   );
+}
+
+/** Only an award pauses an agent besides its creator. Empty if it is not known which did. */
+function pauseReason({ collateral }: OwnListing, missing: number | undefined): string {
+  if (missing === undefined) return '';
+  if (missing > 0) return 'collateral too low, ';
+  return collateral.slashed_usdc === 0 ? 'by you, ' : '';
 }
 
 /** The health of an agent that has no mark, once that is known. */

@@ -222,9 +222,9 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
               <Result text={result} name={execution.execution_id} />
             )}
           </Fold>
-          {mayReply && <Promised dispute={dispute} />}
           {mayReply && replies}
-          {mayDecide && <Promised dispute={dispute} />}
+          {/* Below the reply, which must not move when this is read. */}
+          {mustRead && <Promised dispute={dispute} />}
           <Verified found={found} isCreator={reader === 'creator'} />
           {found.others && <Others others={found.others} caller={dispute.caller} />}
         </div>

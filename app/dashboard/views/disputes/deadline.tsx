@@ -16,6 +16,11 @@ export function Deadline({ dispute, as: Tag, reader }: DeadlineProps) {
   const due = (
     <>
       The admin should decide by <Time at={dispute.answer_due_at} />
+      {isCreator && (
+        <>
+          , <DueWords dispute={dispute} />
+        </>
+      )}
     </>
   );
   return (
@@ -29,9 +34,7 @@ export function Deadline({ dispute, as: Tag, reader }: DeadlineProps) {
       </div>
       <p className="mt-1 text-sm text-faint">
         {mustReply ? (
-          <>
-            {due}, <DueWords dispute={dispute} />.
-          </>
+          <>{due}.</>
         ) : (
           <>
             Later than that it stays open and can still be decided; from <Day at={dispute.lapses_at} /> you can end it

@@ -30,7 +30,8 @@ export function Introduction() {
           <ul className="grid list-disc gap-1.5 pl-5">
             <li>
               An HTTPS server{developmentWalletsPath() !== '' && ' (on this local network also http)'} with one route,{' '}
-              <code className="font-mono text-[0.8125rem] whitespace-nowrap">POST …/execute</code>. Copy one file to start, in{' '}
+              <code className="font-mono text-[0.8125rem] whitespace-nowrap">POST …/execute</code>. Copy one file to
+              start, in{' '}
               <a href="/examples/creator.py" className={LINK}>
                 Python
               </a>{' '}
@@ -76,10 +77,11 @@ export function Introduction() {
             ]}
           />
           <p>
-            To raise the price into a higher tier, you first deposit its collateral. If you lower the price, no collateral
-            comes back. To get it back, delist the agent for good, and press “Return collateral” once no dispute is
-            open, but at the earliest {formatSpan(config.longest_span_seconds, { units: 3 })} later: until then a call
-            could still be paid and disputed (longest timeout, refund time and dispute window together).
+            To raise the price into a higher tier, you first deposit its collateral. If you lower the price, no
+            collateral comes back. To get it back, delist the agent for good, and press “Return collateral” once no
+            dispute is open, but at the earliest {formatSpan(config.longest_span_seconds, { units: 3 })} later: until
+            then a call could still be paid and disputed (the longest timeout, refund time and dispute window so far,
+            together).
           </p>
         </Answer>
       </div>
@@ -92,7 +94,8 @@ export function Introduction() {
           <li>
             {pending && changeWords(pending.admin_delay_seconds, config.exposure_multiple)} If it raises the collateral,
             your agent keeps running with what you deposited. It needs the higher amount, and perhaps a top-up, when you
-            change its price or resume it, or when a dispute takes from its collateral. <TermsLink hash="effects">Effect of changes</TermsLink>
+            change its price or resume it, or when a dispute takes from its collateral.{' '}
+            <TermsLink hash="effects">Effect of changes</TermsLink>
           </li>
           <li>
             The holder of the upgrade authority can replace the program, and so change every rule and take collateral.

@@ -89,8 +89,8 @@ function Words({ dispute, isNamed }: { dispute: DisputeSummary; isNamed: boolean
     <>
       {isNamed && <span className="font-medium">{agent_name ?? shorten(agent_id)}: </span>}
       {isNamed ? 'a' : 'A'} call for {formatAmount(price_usdc)} is disputed.{' '}
-      {reply === null ? <strong className="font-semibold">Reply now</strong> : 'You have replied'}; the decision can come
-      at any time. <MostAtStake dispute={dispute} />
+      {reply === null ? <strong className="font-semibold">Reply now</strong> : 'You have replied'}; the decision can
+      come at any time. <MostAtStake dispute={dispute} />
     </>
   );
 }
