@@ -185,7 +185,7 @@ describe('the page, days after a call', function () {
       await page.goto('/creator');
       await page.getByText('Its collateral can be returned now').waitFor();
       await page.goto(`/creator/${agent.agent_id}`);
-      await page.getByRole('tab', { name: 'Collateral, key, delist' }).click();
+      await page.getByRole('tab', { name: 'Manage' }).click();
       await page.getByRole('button', { name: 'Return collateral' }).click();
       await sign(page, 'Return collateral');
       await page.getByText('The collateral is returned to your USDC account.').waitFor();

@@ -167,6 +167,7 @@ describe('the creator', function () {
           usdc(price!),
           usdc(price! - (price! * fee_bps) / 10_000),
           usdc(deposit_usdc!),
+          usdc(Math.min(deposit_usdc!, price! * terms.SLASH_MULTIPLE)),
         ]),
       );
       await page.getByRole('button', { name: 'Connect a wallet to begin' }).waitFor();
@@ -514,11 +515,8 @@ describe('the creator', function () {
       await page.getByRole('tab', { name: 'Overview' }).click();
       // Twenty times the price, as far as the collateral reaches.
       const most = Math.min(1, Number(held) / 1e6).toFixed(2);
-      const atStake =
-        `At most ${most} USDC of the collateral can be taken (20 × the price); the caller gets at most 0.05 USDC. ` +
-        'With less than 1.00 USDC left, the agent is paused. Add 1.00 USDC so that no decision pauses it: Top up. ' +
-        'This dispute cannot take it; it comes back when you delist.';
-      await page.getByText(`${atStake} Reply now.`).waitFor();
+      const atStake = `If you lose: up to ${most} USDC of collateral, and any award pauses the agent.`;
+      await page.getByText(`Reply now; the decision can come at any time. ${atStake}`).waitFor();
       const own = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Your agents' });
       await own.filter({ hasText: /^Your agents\d+ disputes? without your reply$/ }).waitFor();
       expect(await own.getAttribute('aria-current')).to.equal('page');
@@ -527,10 +525,13 @@ describe('the creator', function () {
       await page.getByRole('link', { name: 'Read and reply' }).first().click();
       await page.waitForURL(`**/disputes/${executionId}`);
       await page.getByRole('region', { name: 'Evidence' }).getByText(complaint.trim()).waitFor();
-      await page.getByText(atStake).waitFor();
       await page
-        .getByText(`Upheld: up to ${most} USDC of the agent’s collateral is taken, and any award pauses the agent.`)
+        .getByText(
+          `${atStake} The caller gets at most 0.05 USDC; the rest is kept for later callers, then for the treasury. ` +
+            'To stay active even then, top up 1.00 USDC: this dispute cannot take that money. Top up',
+        )
         .waitFor();
+      await page.getByText('Reply now: the decision can come at any time').waitFor();
       // It belongs to the agent: the header, the way back and the call lead there.
       expect(await own.getAttribute('aria-current')).to.equal('true');
       await page.getByRole('link', { name: /^Call / }).click();
@@ -600,7 +601,7 @@ describe('the creator', function () {
   it('delists the agent: nobody can call it any more, and its collateral waits', () =>
     site.visit(CREATOR, async (page) => {
       await page.goto(`/creator/${agentId}`);
-      await page.getByRole('tab', { name: 'Collateral, key, delist' }).click();
+      await page.getByRole('tab', { name: 'Manage' }).click();
       await page.getByRole('button', { name: 'Delist this agent' }).click();
       const held = await collateral();
       await sign(page, 'Delist permanently');

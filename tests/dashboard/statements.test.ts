@@ -189,7 +189,10 @@ describe('the statements of a wallet', function () {
       const shown = (day: { executions: number; refunded: number }) =>
         `${day.executions}${day.refunded ? ` with ${day.refunded} refunded` : ''}`;
       const newest = `Today ${shown(today)}, yesterday ${shown(yesterday)}. `;
-      const calls = `Calls in the last 30 days${total.executions}${newest}Refunded in 30 days: ${total.refunded}. `;
+      const refunded = total.refunded
+        ? `Refunded in 30 days, with or without a fault of the agent: ${total.refunded}.`
+        : '';
+      const calls = `Calls in the last 30 days${total.executions}${newest}${refunded}`;
       await figures.filter({ hasText: calls }).waitFor();
       expect(site.visitor.demo.agents.map(({ creator }) => creator)).to.include(wallet);
     }));

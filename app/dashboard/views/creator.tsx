@@ -20,11 +20,20 @@ import { useSession } from '../wallet/session.ts';
 import { Introduction } from './listing/introduction.tsx';
 import { isDraftKept } from './listing/kept.ts';
 import { OpenDisputes } from './listing/openDisputes.tsx';
-import { heldCollateral, isAtMinimum, ownListingsQuery, sumUsdc, takenText } from './listing/own.ts';
+import {
+  healthWords,
+  heldCollateral,
+  isAtMinimum,
+  missingCollateral,
+  ownListingsQuery,
+  sumUsdc,
+  takenText,
+} from './listing/own.ts';
 import type { ListingSearch } from './listing/search.ts';
 import { DisputeWebhook } from './webhooks/disputeWebhook.tsx';
 
 const POLL_MS = 60_000;
+const LINK = 'text-accent underline underline-offset-2';
 
 export default function View() {
   // A dispute that waits for a reply comes before another agent.
@@ -33,7 +42,23 @@ export default function View() {
   const { data } = useQuery({ ...ownListingsQuery, enabled: Boolean(wallet) });
   return (
     <>
-      <PageHead title="Your agents" about="Earnings, calls and disputes of each of your agents. Days are in UTC.">
+      <PageHead
+        title="Your agents"
+        about={
+          <>
+            Earnings, calls and disputes of each of your agents. Days are in UTC.
+            {data && data.listings.length > 0 && (
+              <>
+                {' '}
+                <Link to="/webhooks" className={LINK}>
+                  Webhooks
+                </Link>{' '}
+                tell you of disputes while you are away.
+              </>
+            )}
+          </>
+        }
+      >
         {data && data.listings.length > 0 && (
           <>
             {data.listings.length > 1 && (
@@ -114,7 +139,7 @@ function Figures({ listings }: { listings: readonly OwnListing[] }) {
       <Figure
         label="Calls in the last 30 days"
         value={ofMonth(({ executions }) => formatCount(executions))}
-        about={month && `${newestOf(month, callsOf)} Refunded in 30 days: ${formatCount(month.total.refunded)}.`}
+        about={month && `${newestOf(month, callsOf)}${refundedOf(month.total)}`}
       />
       <Figure
         label="Collateral held"
@@ -128,6 +153,10 @@ function Figures({ listings }: { listings: readonly OwnListing[] }) {
 /** A figure of the last two days. */
 const newestOf = ({ days }: DailyStatement, value: (day: StatementDay) => string): string =>
   `Today ${value(days.at(-1)!)}, yesterday ${value(days.at(-2)!)}.`;
+
+/** Not the failed ones: an upheld dispute is no refund, and a refund may be no failure of the agent's. */
+const refundedOf = ({ refunded }: StatementTotal): string =>
+  refunded > 0 ? ` Refunded in 30 days, with or without a fault of the agent: ${formatCount(refunded)}.` : '';
 
 const callsOf = ({ executions, refunded }: StatementDay): string =>
   `${formatCount(executions)}${refunded > 0 ? ` with ${formatCount(refunded)} refunded` : ''}`;
@@ -162,19 +191,25 @@ function List({ listings, agents, label }: ListProps) {
   const isLow = (listing: OwnListing) => listing.status === 'active' && isAtMinimum(listing, config);
   return (
     <div className="grid gap-2">
+      <p className="text-sm text-faint">
+        “Calls”, “Failed” (refunded by its fault, or with an upheld dispute) and “Earned”: since 00:00 UTC yesterday.
+        {listings.some(isLow) && ' At the minimum of its collateral, any award of a dispute pauses an agent.'}
+      </p>
       <Table
         label={label}
         hasCards
         head={['Agent', 'Status', ...AMOUNTS.map((name) => <AtRight key={name}>{name}</AtRight>)]}
       >
         {listings.map((listing) => (
-          <Row key={listing.agent_id} listing={listing} agent={agents.get(listing.agent_id)} isLow={isLow(listing)} />
+          <Row
+            key={listing.agent_id}
+            listing={listing}
+            agent={agents.get(listing.agent_id)}
+            isLow={isLow(listing)}
+            missing={config && missingCollateral(listing, config)}
+          />
         ))}
       </Table>
-      <p className="text-sm text-faint">
-        Calls, failed calls and earnings since 00:00 UTC yesterday; earlier ones are on each agent’s page.
-        {listings.some(isLow) && ' At the minimum of its collateral, any award of a dispute pauses an agent.'}
-      </p>
     </div>
   );
 }
@@ -184,10 +219,12 @@ interface RowProps {
   agent: AgentSummary | undefined;
   /** Any award pauses it. */
   isLow: boolean;
+  /** The collateral that its price needs beyond what it holds, USDC. */
+  missing: number | undefined;
 }
 
 /** The whole row is a link to its agent; above it are those to its calls and disputes. */
-function Row({ listing, agent, isLow }: RowProps) {
+function Row({ listing, agent, isLow, missing }: RowProps) {
   const { agent_id, name, status, price_usdc, latest, open_disputes } = listing;
   const to = { to: '/creator/$agentId', params: { agentId: agent_id } } as const;
   const inner = (search: ListingSearch, count: number) =>
@@ -231,6 +268,15 @@ function Row({ listing, agent, isLow }: RowProps) {
           <Status value={status} />
           <Health agent={agent} />
         </span>
+        {status === 'active' && <Unmarked listing={listing} agent={agent} />}
+        {status === 'paused' && (
+          <span className="block text-xs text-faint">
+            {pauseReason(listing, missing)}
+            <Link {...to} className={cx('relative z-1', QUIET_LINK)}>
+              resume it
+            </Link>
+          </span>
+        )}
       </td>
       {values.map(([column, value]) => (
         <Cell
@@ -246,6 +292,19 @@ function Row({ listing, agent, isLow }: RowProps) {
       ))}
     </tr>
   );
+}
+
+/** Only an award pauses an agent besides its creator. Empty if it is not known which did. */
+function pauseReason({ collateral }: OwnListing, missing: number | undefined): string {
+  if (missing === undefined) return '';
+  if (missing > 0) return 'collateral too low, ';
+  return collateral.slashed_usdc === 0 ? 'by you, ' : '';
+}
+
+/** The health of an agent that has no mark, once that is known. */
+function Unmarked({ listing, agent }: Pick<RowProps, 'listing' | 'agent'>) {
+  if (listing.total_executions > 0 && (!agent || markOf(agent))) return null;
+  return <span className="block text-xs text-faint">{healthWords(listing)}</span>;
 }
 
 /** When the collateral of a delisted agent comes back. */

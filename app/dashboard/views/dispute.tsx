@@ -175,11 +175,11 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           {isOpen && reader !== 'admin' && (
             <>
               <Card className="grid justify-items-start gap-3 *:first:w-full">
-                <Deadline dispute={dispute} as="h2" mustReply={mayReply && dispute.reply === null} />
+                <Deadline dispute={dispute} as="h2" reader={reader} />
                 {mayReply && (
                   <>
                     <p className="max-w-3xl text-sm empty:hidden">
-                      <MostAtStake dispute={dispute} />
+                      <MostAtStake dispute={dispute} isWhole />
                     </p>
                     <Button kind={dispute.reply === null ? 'primary' : 'plain'} onClick={() => reply.current?.focus()}>
                       Reply
@@ -222,9 +222,9 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
               <Result text={result} name={execution.execution_id} />
             )}
           </Fold>
-          {mayReply && <Promised dispute={dispute} />}
           {mayReply && replies}
-          {mayDecide && <Promised dispute={dispute} isOpen />}
+          {/* Below the reply, which must not move when this is read. */}
+          {mustRead && <Promised dispute={dispute} />}
           <Verified found={found} isCreator={reader === 'creator'} />
           {found.others && <Others others={found.others} caller={dispute.caller} />}
         </div>

@@ -1,7 +1,7 @@
 /** A wallet's disputes: those that it opened, and those about its own agents. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
 import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
@@ -24,7 +24,7 @@ const PARTS: readonly [title: string, isIn: (dispute: DisputeSummary) => boolean
 ];
 
 export default function View() {
-  const { wallet, isCreator } = useSession();
+  const { wallet } = useSession();
   const { data: config } = useQuery(configQuery);
   return (
     <>
@@ -45,7 +45,6 @@ export default function View() {
         }
       />
       <SignedIn why="Disputes are shown to the caller who opened them and to the creator of the agent.">
-        <div className="mb-5 empty:hidden">{isCreator && <DisputeWebhook />}</div>
         {wallet && <Disputes wallet={wallet} />}
       </SignedIn>
     </>
@@ -90,6 +89,7 @@ interface DisputeListProps {
 }
 
 export function DisputeList({ wallet, agentId, page, onPage, empty }: DisputeListProps) {
+  const { isCreator } = useSession();
   const query = useQuery({
     queryKey: ['disputes', wallet, agentId, page],
     queryFn: () =>
@@ -102,25 +102,36 @@ export function DisputeList({ wallet, agentId, page, onPage, empty }: DisputeLis
   });
   const { data } = query;
   if (!data) return <Unread query={query} what="The disputes" className="h-64" />;
-  if (data.disputes.length === 0) return empty;
+  const webhook = isCreator && <DisputeWebhook />;
+  if (data.disputes.length === 0) {
+    return (
+      <div className="grid gap-5">
+        {webhook}
+        {empty}
+      </div>
+    );
+  }
   return (
     <>
       <div className="grid gap-8">
-        {PARTS.map(([title, isIn]) => {
+        {PARTS.map(([title, isIn], index) => {
           const disputes = data.disputes.filter(isIn);
           return (
-            disputes.length > 0 && (
-              <section key={title}>
-                <h2 className="mb-3 text-lg font-semibold">{title}</h2>
-                <ul className="grid gap-4">
-                  {disputes.map((dispute) => (
-                    <li key={dispute.execution_id}>
-                      <DisputeCard dispute={dispute} wallet={wallet} listed isOfAgent={agentId !== undefined} />
-                    </li>
-                  ))}
-                </ul>
-              </section>
-            )
+            <Fragment key={title}>
+              {disputes.length > 0 && (
+                <section>
+                  <h2 className="mb-3 text-lg font-semibold">{title}</h2>
+                  <ul className="grid gap-4">
+                    {disputes.map((dispute) => (
+                      <li key={dispute.execution_id}>
+                        <DisputeCard dispute={dispute} wallet={wallet} listed isOfAgent={agentId !== undefined} />
+                      </li>
+                    ))}
+                  </ul>
+                </section>
+              )}
+              {index === 0 && webhook}
+            </Fragment>
           );
         })}
       </div>

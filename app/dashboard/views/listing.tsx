@@ -26,7 +26,6 @@ import { RotateCard } from './listing/rotate.tsx';
 import { type ListingSearch, TABS, type Tab } from './listing/search.ts';
 import { ShownExample } from './listing/shownExample.tsx';
 import { type TestOutcome, TestPanel } from './listing/testPanel.tsx';
-import { DisputeWebhook } from './webhooks/disputeWebhook.tsx';
 
 const route = getRouteApi('/creator/$agentId');
 
@@ -74,7 +73,7 @@ const LABELS: Record<Tab, string> = {
   disputes: 'Disputes',
   edit: 'Edit and price',
   test: 'Test',
-  settings: 'Collateral, key, delist',
+  settings: 'Manage',
 };
 
 function labelOf(tab: Tab, isChanged: boolean, disputes: number): ReactNode {
@@ -155,9 +154,6 @@ function Manage({ listing }: { listing: OwnListing }) {
           />
         </Tabs.Content>
         <Tabs.Content value="disputes">
-          <div className="mb-5 empty:hidden">
-            <DisputeWebhook />
-          </div>
           <Disputes
             listing={listing}
             page={page}

@@ -5,9 +5,9 @@ import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { Trouble } from '../../parts/trouble.tsx';
 import { cx, Skeleton } from '../../parts/ui.tsx';
-import { Time } from '../../parts/values.tsx';
+import { formatLamports, Time } from '../../parts/values.tsx';
 import { Fold } from './fold.tsx';
-import { callerGist, creatorGist, meanwhile, Outcomes, type Reader } from './outcomes.tsx';
+import { callerGist, meanwhile, Outcomes, type Reader } from './outcomes.tsx';
 import { type Stakes, stakesQuery } from './stakes.ts';
 
 interface AtStakeProps {
@@ -19,7 +19,7 @@ export function AtStake({ dispute, reader }: AtStakeProps) {
   const { data: stakes, error, refetch } = useQuery(stakesQuery(dispute.agent_id, dispute.execution_id));
   const gists = {
     caller: callerGist(BigInt(dispute.bond_lamports), dispute.price_usdc),
-    creator: stakes && creatorGist(stakes, parseUsdc(dispute.price_usdc)),
+    creator: stakes && `Rejected: you get ${formatLamports(stakes.bond)}.`,
     admin: 'for the caller, the creator and the agent',
   };
   return (

@@ -1,38 +1,44 @@
-/** For its creator: the most that a dispute can take of the agent's collateral, and what a deposit before the decision does. */
+/** For its creator: what a lost dispute costs at most, and what a deposit before the decision does. */
 import { useQuery } from '@tanstack/react-query';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { formatAmount } from '../../parts/values.tsx';
 import { TopUp } from '../listing/topUp.tsx';
-import { isPausedBy, mostSlashed, mostToCaller, stakesQuery } from './stakes.ts';
+import { pauseGist } from './outcomes.tsx';
+import { isPausedBy, mostSlashed, mostTaken, mostToCaller, stakesQuery } from './stakes.ts';
 
 const usdc = (amount: bigint): string => formatAmount(toUsdc(amount));
 
+interface MostAtStakeProps {
+  dispute: DisputeSummary;
+  /** Also who gets it, and how to keep the agent active. */
+  isWhole?: boolean;
+}
+
 /** Nothing until it is read. */
-export function MostAtStake({ dispute }: { dispute: DisputeSummary }) {
+export function MostAtStake({ dispute, isWhole = false }: MostAtStakeProps) {
   const { data: stakes } = useQuery(stakesQuery(dispute.agent_id, dispute.execution_id));
   if (!stakes) return null;
   const price = parseUsdc(dispute.price_usdc);
   const most = mostSlashed(stakes, price);
-  /** What the limit leaves: a decision can take as much of a deposit that is made before it. */
-  const rest = price * stakes.multiple - most;
-  const share = rest === 0n ? `${stakes.multiple} × the price` : 'all of it';
+  const words = `If you lose: up to ${usdc(most)} of collateral${pauseGist(stakes, price)}.`;
+  if (!isWhole) return words;
+  const { required, multiple, left } = stakes;
   const toCaller = mostToCaller(stakes, price);
+  /** A decision can take as much of a deposit that is made before it. */
+  const rest = price * multiple - most;
   return (
     <>
-      At most {usdc(most)} of the collateral can be taken ({share}); the caller gets at most {usdc(toCaller)}.
-      {isPausedBy(stakes, toCaller) &&
-        (stakes.required === null ? (
-          ' Any award pauses the agent.'
-        ) : (
-          <>
-            {' '}
-            With less than {usdc(stakes.required)} left, the agent is paused. Add{' '}
-            {usdc(stakes.required + price * stakes.multiple - stakes.left)} so that no decision pauses it:{' '}
-            <TopUp agentId={dispute.agent_id} />. This dispute{' '}
-            {rest === 0n ? 'cannot take it' : `can take up to ${usdc(rest)} of it`}; it comes back when you delist.
-          </>
-        ))}
+      {words} The caller gets at most {usdc(toCaller)}
+      {most > toCaller && '; the rest is kept for later callers, then for the treasury'}.
+      {required !== null && isPausedBy(stakes, mostTaken(stakes, price)) && (
+        <>
+          {' '}
+          To stay active even then, top up {usdc(required + price * multiple - left)}: this dispute{' '}
+          {rest === 0n ? 'cannot take that money' : `can take up to ${usdc(rest)} of that money`}.{' '}
+          <TopUp agentId={dispute.agent_id} />
+        </>
+      )}
     </>
   );
 }

@@ -16,10 +16,7 @@ const usdc = (amount: bigint): string => formatAmount(toUsdc(amount));
 export const callerGist = (bond: bigint, price: number): string =>
   `Upheld: ${formatLamports(bond)} back and up to ${formatAmount(price)}. Rejected: you lose ${formatLamports(bond)}.`;
 
-/** The same for the creator. */
-export const creatorGist = (stakes: Stakes, price: bigint): string =>
-  `Upheld: up to ${usdc(mostSlashed(stakes, price))} of the agent’s collateral is taken${pauseGist(stakes, price)}. Rejected: you get ${formatLamports(stakes.bond)}.`;
-
+/** Whether a lost dispute pauses the agent, after what it takes. */
 export function pauseGist(stakes: Stakes, price: bigint): string {
   if (isPausedBy(stakes, 1n)) return ', and any award pauses the agent';
   return isPausedBy(stakes, mostTaken(stakes, price)) ? ', and the agent may be paused' : '';

@@ -10,8 +10,8 @@ import { stakesQuery } from './stakes.ts';
 
 const Markdown = lazy(() => import('../../parts/markdown.tsx'));
 
-/** `isOpen`: unfolded. */
-export function Promised({ dispute, isOpen = false }: { dispute: DisputeSummary; isOpen?: boolean }) {
+/** Unfolded: the admin and the creator compare the result with it. */
+export function Promised({ dispute }: { dispute: DisputeSummary }) {
   const query = useQuery(agentQuery(dispute.agent_id));
   const { data: agent } = query;
   const { data: stakes } = useQuery(stakesQuery(dispute.agent_id, dispute.execution_id));
@@ -19,7 +19,7 @@ export function Promised({ dispute, isOpen = false }: { dispute: DisputeSummary;
     <Fold
       title="What the agent promises"
       gist={stakes?.isSameListing ? 'the same as at the call' : 'as listed now'}
-      open={isOpen}
+      open
     >
       <Unread query={query} what="The description" className="h-24" />
       {agent && (

@@ -40,8 +40,8 @@ export function Reply({ dispute, reader, delivery }: ReplyProps) {
       {mayReply && (
         <>
           <p className="text-sm text-faint">
-            You cannot accept or settle a dispute: the admin decides. If you agree with the caller, say so in your
-            reply.
+            Say how the answer fulfils what the agent promises. Sending costs nothing. You cannot accept or settle a
+            dispute: the admin decides. If you agree with the caller, say so in your reply.
           </p>
           <ReplyForm dispute={dispute} />
         </>

@@ -112,7 +112,7 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
       )}
       {isOpen ? (
         <div className="mb-4">
-          <Deadline dispute={dispute} as="p" mustReply={mustReply} />
+          <Deadline dispute={dispute} as="p" reader={reader} />
           {isCaller && !listed && (
             <p className="mt-3 text-sm tabular-nums">{callerGist(BigInt(dispute.bond_lamports), dispute.price_usdc)}</p>
           )}
@@ -131,10 +131,7 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
       <Facts
         rows={[
           isForCreator && stakes !== undefined && ['At stake', <MostAtStake key="stake" dispute={dispute} />],
-          isForCreator && [
-            'Your reply',
-            dispute.reply === null ? 'None yet' : 'Sent. You can replace it until the admin decides.',
-          ],
+          !isCaller && ['Your reply', <OwnReply key="reply" dispute={dispute} />],
           dispute.bond_lamports > 0 && [
             isCaller ? 'Bond held' : 'Caller’s bond',
             `${formatLamports(BigInt(dispute.bond_lamports))}${isForCreator ? ', yours if it is rejected' : ''}`,
@@ -152,6 +149,12 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
       />
     </Card>
   );
+}
+
+/** For the creator. The dispute's page has all of it. */
+function OwnReply({ dispute: { outcome, reply } }: { dispute: DisputeSummary }) {
+  if (outcome === 'open') return reply === null ? 'None yet' : 'Sent. You can replace it until the admin decides.';
+  return reply === null ? 'None' : <span className="line-clamp-3 whitespace-pre-wrap">{reply}</span>;
 }
 
 /** The call of a dispute, with a link to what its reader may read of it: for the admin, its record on the chain. */

@@ -30,7 +30,8 @@ export function Introduction() {
           <ul className="grid list-disc gap-1.5 pl-5">
             <li>
               An HTTPS server{developmentWalletsPath() !== '' && ' (on this local network also http)'} with one route,{' '}
-              <code className="font-mono text-[0.8125rem]">POST …/execute</code>. Copy one file to start, in{' '}
+              <code className="font-mono text-[0.8125rem] whitespace-nowrap">POST …/execute</code>. Copy one file to
+              start, in{' '}
               <a href="/examples/creator.py" className={LINK}>
                 Python
               </a>{' '}
@@ -72,25 +73,29 @@ export function Introduction() {
               ['Price up to', (tier) => tier.max_price_usdc],
               ['You receive at that price', (tier) => shareOf(tier.max_price_usdc, config.fee_bps)],
               ['Collateral', (tier) => tier.deposit_usdc],
+              ['Of it, a lost dispute takes at most', (tier) => mostLost(tier.max_price_usdc, tier.deposit_usdc)],
             ]}
           />
           <p>
-            A higher tier needs its collateral first; a lower price frees none. To get the collateral back, delist the
-            agent for good, and press “Return collateral” {formatSpan(config.longest_span_seconds, { units: 3 })} later
-            at the earliest, once no dispute is open.
+            To raise the price into a higher tier, you first deposit its collateral. If you lower the price, no
+            collateral comes back. To get it back, delist the agent for good, and press “Return collateral” once no
+            dispute is open, but at the earliest {formatSpan(config.longest_span_seconds, { units: 3 })} later: until
+            then a call could still be paid and disputed (the longest timeout, refund time and dispute window so far,
+            together).
           </p>
         </Answer>
       </div>
       <Answer title="What can go wrong">
         <ul className={POINTS}>
           <li>
-            Your server fails, is late or answers without a valid signature: the caller gets the price back. You earn
-            nothing, your collateral is not touched, and the call counts as failed.
+            Your server fails, does not answer within your agent’s timeout, or answers without a valid signature: the
+            caller gets the price back. You earn nothing, your collateral is not touched, and the call counts as failed.
           </li>
           <li>
-            {pending && changeWords(pending.admin_delay_seconds, config.exposure_multiple)} Higher collateral counts for
-            a listed agent when you change its price or resume it, and when a dispute takes from its collateral: you may
-            then have to top up. <TermsLink hash="effects">Effect of changes</TermsLink>
+            {pending && changeWords(pending.admin_delay_seconds, config.exposure_multiple)} If it raises the collateral,
+            your agent keeps running with what you deposited. It needs the higher amount, and perhaps a top-up, when you
+            change its price or resume it, or when a dispute takes from its collateral.{' '}
+            <TermsLink hash="effects">Effect of changes</TermsLink>
           </li>
           <li>
             The holder of the upgrade authority can replace the program, and so change every rule and take collateral.
@@ -136,28 +141,34 @@ export function Introduction() {
 /** A usual price, USDC; the nearest one that the marketplace accepts is the example. */
 const USUAL_PRICE = 0.25;
 
+/** The most that a lost dispute takes of a deposit, USDC. */
+const mostLost = (price: number, deposit: number): number =>
+  Math.min(deposit, toUsdc(parseUsdc(price) * BigInt(SLASH_MULTIPLE)));
+
 /** What a call brings, what is deposited, and what a lost dispute costs at worst. Nothing while no price is accepted. */
 function Example({ config }: { config: MarketplaceConfig }) {
   const most = config.collateral_tiers.at(-1)?.max_price_usdc ?? 0;
   const price = Math.min(Math.max(USUAL_PRICE, config.min_price_usdc), most);
   const tier = tierOf(String(price), config);
   if (!tier) return null;
-  const lost = Math.min(tier.deposit_usdc, toUsdc(parseUsdc(price) * BigInt(SLASH_MULTIPLE)));
   return (
-    <section aria-label="An example" className="grid gap-3 sm:grid-cols-3">
+    <section aria-labelledby="example" className="grid gap-3 sm:grid-cols-3">
+      <h2 id="example" className="text-lg font-semibold sm:col-span-3">
+        Example: an agent at {formatAmount(price)} a call
+      </h2>
       <Figure
-        label={`At a price of ${formatAmount(price)} you get`}
+        label="You get"
         value={formatAmount(shareOf(price, config.fee_bps))}
         about="for each call that you answer with a signed result"
       />
       <Figure
-        label="You deposit once"
+        label="You deposit"
         value={formatAmount(tier.deposit_usdc)}
         about="collateral, which comes back after you delist"
       />
       <Figure
         label="A lost dispute costs at most"
-        value={formatAmount(lost)}
+        value={formatAmount(mostLost(price, tier.deposit_usdc))}
         about="of that collateral; you keep what you earned"
       />
     </section>

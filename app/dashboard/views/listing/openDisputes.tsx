@@ -1,9 +1,9 @@
-/** Open disputes about the creator's agents: what is at stake, by when it is decided, and the way to reply. */
+/** Open disputes about the creator's agents: what is at stake, and the way to reply. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { buttonStyle, Note } from '../../parts/ui.tsx';
-import { formatAmount, shorten, Time } from '../../parts/values.tsx';
+import { formatAmount, shorten } from '../../parts/values.tsx';
 import { firstDisputesQuery } from '../../parts/waiting.tsx';
 import { useSession } from '../../wallet/session.ts';
 import { DisputesNote } from '../disputes/disputesNote.tsx';
@@ -84,13 +84,13 @@ const bySilence = (one: DisputeSummary, other: DisputeSummary): number =>
   Number(one.reply !== null) - Number(other.reply !== null) || one.answer_due_at.localeCompare(other.answer_due_at);
 
 function Words({ dispute, isNamed }: { dispute: DisputeSummary; isNamed: boolean }) {
-  const { agent_id, agent_name, price_usdc, answer_due_at, reply } = dispute;
+  const { agent_id, agent_name, price_usdc, reply } = dispute;
   return (
     <>
       {isNamed && <span className="font-medium">{agent_name ?? shorten(agent_id)}: </span>}
-      {isNamed ? 'a' : 'A'} call for {formatAmount(price_usdc)} is disputed. <MostAtStake dispute={dispute} />{' '}
-      {reply === null && <strong className="font-semibold">Reply now. </strong>}
-      The admin can decide at any time, and should by <Time at={answer_due_at} />.
+      {isNamed ? 'a' : 'A'} call for {formatAmount(price_usdc)} is disputed.{' '}
+      {reply === null ? <strong className="font-semibold">Reply now</strong> : 'You have replied'}; the decision can
+      come at any time. <MostAtStake dispute={dispute} />
     </>
   );
 }

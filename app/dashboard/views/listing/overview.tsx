@@ -12,7 +12,7 @@ import { agentQuery } from '../../service.ts';
 import { outcomesQuery, outcomeWords } from '../agent/outcomes.tsx';
 import { AtMinimum, LowCollateral } from './actions.tsx';
 import { draftOf } from './draft.ts';
-import { heldCollateral, takenText } from './own.ts';
+import { healthWords, heldCollateral, takenText } from './own.ts';
 import type { ListingSearch } from './search.ts';
 import { Statistics } from './statistics.tsx';
 
@@ -32,8 +32,7 @@ export function Overview({ listing }: { listing: OwnListing }) {
         <Note tone="warn" title="Delisted">
           {collateral.returnable_at && (
             <>
-              Its collateral can be returned from <Time at={collateral.returnable_at} /> on, under “Collateral, key,
-              delist”.
+              Its collateral can be returned from <Time at={collateral.returnable_at} /> on, under “Manage”.
             </>
           )}
         </Note>
@@ -73,6 +72,7 @@ function Terms({ listing }: { listing: OwnListing }) {
       <h2 className="font-semibold">Listing</h2>
       <Facts
         rows={[
+          agent !== undefined && ['Health', <HealthWords key="health" agent={agent} />],
           endpoint !== '' && [
             'Endpoint',
             <Changeable key="endpoint" listing={listing} tab="edit" what="endpoint">
@@ -85,7 +85,6 @@ function Terms({ listing }: { listing: OwnListing }) {
               {outcomeWords(last)}, <Time at={last.ended_at} />
             </span>,
           ],
-          agent !== undefined && agent.total_executions > 0 && ['Health', <HealthWords key="health" agent={agent} />],
           agent !== undefined &&
             agent.avg_execution_time_ms > 0 && ['Answers in, on average', formatDuration(agent.avg_execution_time_ms)],
           [
@@ -135,20 +134,31 @@ function Changeable({ listing, tab, verb = 'Change', what, children }: Changeabl
 
 function HealthWords({ agent }: { agent: AgentFull }) {
   const mark = markWords(agent);
-  const { open_disputes: open, total_executions: all } = agent;
-  if (!mark) {
-    const judged = all < MIN_CALLS ? `Not judged yet: that takes ${MIN_CALLS} calls.` : 'Good.';
-    return `${judged} Callers see ${open > 0 ? `“${formatCount(open)} ${open === 1 ? 'call' : 'calls'} in dispute” on its card` : 'no warning'}.`;
-  }
+  const { agent_id: agentId, open_disputes: open } = agent;
   return (
     <>
-      {mark.name}. {mark.why}; callers see this mark.{' '}
-      <TabLink agentId={agent.agent_id} search={{ tab: 'received', failed: true }}>
-        See why
-      </TabLink>
+      {mark ? (
+        <>
+          {mark.name}. {mark.why}; callers see this mark.{' '}
+          <TabLink agentId={agentId} search={{ tab: 'received', failed: true }}>
+            See why
+          </TabLink>
+        </>
+      ) : (
+        `${capital(healthWords(agent))}. Callers see ${open > 0 ? `“${formatCount(open)} ${open === 1 ? 'call' : 'calls'} in dispute” on its card` : 'no warning'}.`
+      )}
+      <span className="block text-faint">
+        From {MIN_CALLS} calls on, callers see “Failing” if fewer than half of all calls succeeded, and “Degraded” if
+        fewer than 80 % of the last 50 did, as the mean over wallets.{' '}
+        <TabLink agentId={agentId} search={{ tab: 'test' }}>
+          Test your server
+        </TabLink>
+      </span>
     </>
   );
 }
+
+const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
 interface TabLinkProps {
   agentId: string;

@@ -1,5 +1,6 @@
 /** The signed-in wallet's listings. */
 import { queryOptions } from '@tanstack/react-query';
+import { MIN_CALLS } from '../../../sdk/wire/agentMark.ts';
 import type { MarketplaceConfig, OwnListing } from '../../../sdk/wire/procedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { formatAmount, formatNumber } from '../../parts/values.tsx';
@@ -80,4 +81,10 @@ export function isAtMinimum(listing: OwnListing, config: MarketplaceConfig | und
 export function lessUsdc(from: number, amount: number): number {
   const rest = parseUsdc(from) - parseUsdc(amount);
   return rest > 0n ? toUsdc(rest) : 0;
+}
+
+/** The health of an agent without a mark. */
+export function healthWords({ total_executions: all }: Pick<OwnListing, 'total_executions'>): string {
+  if (all === 0) return 'no calls yet';
+  return all < MIN_CALLS ? `not judged before ${MIN_CALLS} calls` : 'healthy';
 }

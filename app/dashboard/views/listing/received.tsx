@@ -90,7 +90,9 @@ function Calls({ agentId, failed, onFailed, onFind }: Omit<ReceivedProps, 'only'
       <h2 className="sr-only">Calls</h2>
       <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 lg:flex-nowrap">
         <p className="max-w-2xl text-sm text-faint">
-          Ended calls, newest first. A caller can delete the request and the answer; the payment stays.
+          Ended calls, newest first; a call in progress appears here once it has ended. Failed calls are refunded, or
+          have an upheld dispute. “Download CSV” saves {failed ? 'the failed calls' : 'all calls'}, also older ones than
+          shown. A caller can delete the request and the answer; the payment stays.
         </p>
         <div className="flex flex-wrap items-center gap-x-5 gap-y-3 lg:shrink-0">
           {/* The label takes no line. */}

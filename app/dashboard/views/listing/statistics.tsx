@@ -88,7 +88,7 @@ function Charts({ data: { days, failures } }: { data: Statistics }) {
           summary={
             latest
               ? `Median about ${formatDuration(latest.p50_ms ?? 0)} on ${nameOfDay(latest.day)}`
-              : 'No completed calls'
+              : 'No delivered calls'
           }
         />
       </div>
