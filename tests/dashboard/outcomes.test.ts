@@ -21,7 +21,7 @@ describe('the outcome of a call', () => {
       [{ status: 'completed' }, 'Completed'],
       [{ status: 'completed', dispute: { outcome: 'rejected' } }, 'Completed · dispute rejected'],
       [{ status: 'completed', dispute: { outcome: 'lapsed' } }, 'Completed · dispute ended undecided'],
-      [{ status: 'disputed', dispute: { outcome: 'open' } }, 'Dispute open'],
+      [{ status: 'disputed', dispute: { outcome: 'open' } }, 'Completed · dispute open'],
       [{ status: 'disputed', dispute: { outcome: 'upheld' }, returned_usdc: 0.25 }, 'Dispute upheld'],
       [{ status: 'failed', ...nothing }, 'Failed, nothing was paid'],
       [{ status: 'failed', refund: 'waiting' }, 'Failed, refund waits for your account'],

@@ -64,7 +64,7 @@ describe('the statements of a wallet', function () {
   it("are saved for a range of days, identical to the service's", () =>
     site.visit(CALLER, async (page) => {
       await page.goto('/executions');
-      await page.getByRole('button', { name: 'Download statement' }).click();
+      await page.getByRole('button', { name: 'Daily statement' }).click();
       await assertAccessibleInEveryLook(page);
       const [from, to] = [dialog(page).getByLabel('From (UTC)'), dialog(page).getByLabel('To (UTC)')];
       const last = await to.inputValue();
@@ -165,7 +165,7 @@ describe('the statements of a wallet', function () {
       const ofKey = rows.filter(({ key_id }) => key_id === named.key_id);
       const keys = page.getByRole('region', { name: 'By API key' });
       await keys.getByRole('row').filter({ hasText: named.key_name! }).getByText(paidIn(ofKey)).first().waitFor();
-      const { file, text } = await save(page, 'Daily sums as CSV');
+      const { file, text } = await save(page, 'Spend by day, agent and key (CSV)');
       expect(file).to.match(/^spend-[0-9-]{10}-[0-9-]{10}\.csv$/);
       expect(text).to.equal(await textOf('/v1/statements/spend?format=csv'));
       await page.getByLabel('From (UTC)').fill('2001-01-01');
@@ -177,7 +177,7 @@ describe('the statements of a wallet', function () {
   it('appear for the creator on the page of its agents', () =>
     site.visit({ as: 'Demo creator A' }, async (page) => {
       await page.goto('/creator');
-      await page.getByRole('button', { name: 'Download statement' }).click();
+      await page.getByRole('button', { name: 'Daily statement' }).click();
       const { file, text } = await save(page, 'Download JSON');
       expect(file).to.match(/^statement-creator-/);
       const { role, wallet, days, total } = JSON.parse(text);

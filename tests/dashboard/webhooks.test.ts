@@ -58,7 +58,7 @@ describe('the webhooks of a wallet', function () {
       await assertAccessibleInEveryLook(page);
 
       await page.getByRole('button', { name: 'Switch off' }).click();
-      await page.getByText('disabled', { exact: true }).waitFor();
+      await page.getByText('switched off', { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Switch on' }).click();
       await page.getByText('active', { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Delete', exact: true }).click();

@@ -96,7 +96,7 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
         <MenuLine />
         <MenuGroup name="As a creator">{links([creatorPlaceOf(isCreator)])}</MenuGroup>
         <MenuLine />
-        <MenuItem onSelect={() => setOpened('statement')}>Download statement</MenuItem>
+        <MenuItem onSelect={() => setOpened('statement')}>Daily statement …</MenuItem>
         <MenuLine />
         {isAdmin && <MenuLink place={ADMIN} />}
         <MenuLink place={TERMS} />

@@ -16,22 +16,10 @@ export const formatNumber = (usdc: number): string => group(typedNumber(usdc));
 
 export const formatAmount = (usdc: number | null): string => (usdc === null ? 'unknown' : `${formatNumber(usdc)} USDC`);
 
-const mostDecimals = (column: readonly string[]): number =>
-  Math.max(2, ...column.map((decimal) => decimal.split('.')[1]?.length ?? 0));
-
 /** Amounts of one column, without the unit: all with as many decimals as the longest. */
 export function formatterOf(column: readonly number[]): (usdc: number) => string {
-  const decimals = mostDecimals(column.map(formatNumber));
+  const decimals = Math.max(2, ...column.map((usdc) => formatNumber(usdc).split('.')[1]?.length ?? 0));
   return (usdc) => group(usdc.toFixed(decimals));
-}
-
-/** The same for SOL, with the unit. */
-export function solFormatterOf(column: readonly bigint[]): (lamports: bigint) => string {
-  const decimals = mostDecimals(column.map(formatSol));
-  return (lamports) => {
-    const [whole, fraction = ''] = formatSol(lamports).split('.');
-    return `${whole}.${fraction.padEnd(decimals, '0')} SOL`;
-  };
 }
 
 /** With two decimals, for a place with little space; never more than the amount. */

@@ -172,7 +172,7 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
         pays && (
           <p className="min-h-5 tabular-nums">
             {pays.parts && `${pays.parts}. `}
-            {funds.rows.map(([name, value]) => [`${name} `, value])}
+            {funds.rows.map(([name, value]) => [`${name} `, value, typeof value !== 'string' && '.'])}
           </p>
         )
       }

@@ -21,7 +21,11 @@ export function StatementButton({ as }: { as: StatementRole }) {
   if (!wallet) return null;
   return (
     <>
-      <Button onClick={() => setOpen(true)}>Download statement</Button>
+      <Button onClick={() => setOpen(true)}>
+        <span>
+          Daily statement<span className="max-md:hidden"> (CSV, JSON)</span>
+        </span>
+      </Button>
       {isOpen && <StatementDialog as={as} onClose={() => setOpen(false)} />}
     </>
   );

@@ -6,10 +6,11 @@ import { createPortal } from 'react-dom';
 import type { KeySummary } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { SettingsTrouble, Trouble } from '../parts/trouble.tsx';
-import { Button, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Button, Empty, Note, PageHead, Skeleton } from '../parts/ui.tsx';
 import { Code } from '../parts/values.tsx';
 import { configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
+import { useShared } from '../wallet/wallets.ts';
 import type { Shown } from './keys/dialogs.tsx';
 import { isUsable, KeyCard } from './keys/keyCard.tsx';
 import { useSpend } from './keys/use.tsx';
@@ -48,6 +49,7 @@ interface KeysProps {
 function Keys({ wallet, actions }: KeysProps) {
   const [shown, setShown] = useState<Shown>(null);
   const hasMoved = useFirstMove();
+  const isShared = useShared();
   const { listed, money, chain } = useWalletKeys(wallet);
   const { data: keys, error, refetch } = listed;
   const spend = useSpend(wallet, keys);
@@ -119,6 +121,11 @@ function Keys({ wallet, actions }: KeysProps) {
           </summary>
           <ul className="grid gap-3">{cards(ended)}</ul>
         </details>
+      )}
+      {isShared && (
+        <div className="mt-6">
+          <Note>Other users of this shared test wallet see its keys here too, and can change or revoke them.</Note>
+        </div>
       )}
       {keys && keys.length > 0 && <WhichKey />}
       {money && (hasMoved || shown !== null) && (

@@ -81,7 +81,7 @@ function Spend() {
         />
         <div className="flex flex-wrap items-center gap-2 max-sm:w-full max-sm:*:grow">
           <SaveButton disabled={!isValid} work={save} failed="The file could not be downloaded">
-            Daily sums as CSV
+            Spend by day, agent and key (CSV)
           </SaveButton>
           <StatementButton as="caller" />
         </div>
@@ -273,6 +273,8 @@ function Sums({ spend, by, groups }: SumsProps) {
       <PaidByDay title={`Paid, ${BY[by].toLowerCase().replace('api', 'API')}`} spend={spend} groups={groups} />
       <ByGroup by={by} groups={groups} days={{ from: spend.from, to: spend.to }} />
       <p className="text-sm text-faint">
+        {total(groups, 'fees') > 0 &&
+          'Paid includes the service fees of x402 calls, also of refunded ones, whose price alone comes back. '}
         Not in these sums: what was spent and is held in SOL
         {config &&
           config.x402_service_fee_usdc !== null &&

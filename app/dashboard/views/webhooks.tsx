@@ -7,8 +7,9 @@ import type { WebhookEndpoint } from '../../sdk/wire/wire.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Table } from '../parts/table.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { Button, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Button, Empty, Note, PageHead, Skeleton } from '../parts/ui.tsx';
 import { useSession } from '../wallet/session.ts';
+import { useShared } from '../wallet/wallets.ts';
 import { DeleteDialog, EndpointDialog, RotateDialog, SecretDialog } from './webhooks/dialogs.tsx';
 import { type EndpointAction, EndpointCard } from './webhooks/endpointCard.tsx';
 import { endpointsQuery } from './webhooks/endpoints.ts';
@@ -22,8 +23,9 @@ const POLL_MS = 5_000;
 
 const TITLE = 'Webhooks';
 const ABOUT =
-  'Your server is told of your calls, disputes, agents and keys. Each message is signed. Failed ones are retried for ' +
-  'about 24 hours; an endpoint that only fails for 3 days is switched off.';
+  'Your server is told of your calls, disputes, agents and keys. Each message is signed. One that is not ' +
+  'accepted is sent again for about 24 hours. An endpoint to which every delivery fails for 3 days is switched off; ' +
+  'your other endpoints get webhook.disabled.';
 
 export default function View() {
   const { wallet } = useSession();
@@ -41,6 +43,7 @@ function Webhooks({ wallet }: { wallet: string }) {
   const navigate = route.useNavigate();
   const [shown, setShown] = useState<Shown>(add ? 'create' : null);
   const [secret, setSecret] = useState<string | null>(null);
+  const isShared = useShared();
   const {
     data: endpoints,
     error,
@@ -113,6 +116,11 @@ function Webhooks({ wallet }: { wallet: string }) {
           </li>
         ))}
       </ul>
+      {isShared && (
+        <div className="mt-6">
+          <Note>Other users of this shared test wallet see its endpoints here too, and can change or delete them.</Note>
+        </div>
+      )}
       {shown === 'create' && <EndpointDialog chosen={add ? OF_DISPUTES : []} onClose={close} onMade={setSecret} />}
       {shown !== null && shown !== 'create' && shown.action === 'edit' && (
         <EndpointDialog endpoint={shown.endpoint} onClose={close} onMade={setSecret} />

@@ -45,6 +45,7 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
     baseUrl: BASE_URL,
     agentId: agent.agent_id,
     priceUsdc: agent.price_per_call_usdc,
+    isJson: isJson(agent),
     ...(isShort ? sent : { task: 'Do this for me.', parameters: exampleParameters(agent.input_schema) }),
   };
   const tabs: (readonly [name: string, content: ReactNode])[] = [
@@ -83,11 +84,7 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
 
 function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Program }) {
   const { data: config } = useQuery(configQuery);
-  const { data: deposits } = useQuery(depositsQuery);
-  const { pays } =
-    config && deposits
-      ? keyCost({ grantDeposit: deposits.grant }, config.is_sponsored ? 0n : FIRST_GAS)
-      : { pays: { sum: 'a little SOL', parts: null } };
+  const pays = useKeyCost();
   return (
     <>
       <NeedsWallet />
@@ -102,14 +99,34 @@ function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Program }) {
       <Step title={`2. Call ${agent.name}`}>
         <p className={WORDS}>
           Each call costs {formatAmount(agent.price_per_call_usdc)}. {config && keyFees(config.is_sponsored)} The call
-          returns the result, or an error and a refund. A long call returns 202, and the code waits. The parameters are
-          examples: replace them with yours.
+          returns the result, or an error and a refund.{' '}
+          {isJson(agent) && (
+            <>
+              <code>result</code> is always a string: here it is JSON as text, which the code parses.{' '}
+            </>
+          )}
+          A long call returns 202, and the code waits. The parameters are examples: replace them with yours.
         </p>
         <Shown snippet={snippet} label={`${snippet.name} that calls ${agent.name}`} />
       </Step>
       <Run step={3} program={snippet} />
     </>
   );
+}
+
+/** What it takes to create a key. */
+function useKeyCost(): { sum: string; parts: string | null } {
+  const { data: config } = useQuery(configQuery);
+  const { data: deposits } = useQuery(depositsQuery);
+  return config && deposits
+    ? keyCost({ grantDeposit: deposits.grant }, config.is_sponsored ? 0n : FIRST_GAS).pays
+    : { sum: 'a little SOL', parts: null };
+}
+
+/** True if the agent promises something other than text, which comes as JSON. */
+function isJson({ output_schema: { type } }: AgentFull): boolean {
+  const types = [type ?? []].flat();
+  return types.length > 0 && !types.includes('string');
 }
 
 /** Stands for a key of this network. */
@@ -196,6 +213,7 @@ function WalletFile() {
 }
 
 function ByMcp({ agent }: { agent: AgentFull }) {
+  const pays = useKeyCost();
   const snippet = mcpSnippet(BASE_URL, agent.agent_id);
   return (
     <Step title={`Let an AI model call ${agent.name}`}>
@@ -210,8 +228,10 @@ function ByMcp({ agent }: { agent: AgentFull }) {
       <p className={WORDS}>Add this address as a remote server:</p>
       <Code text={snippet.url} label="Address of the MCP server" />
       <p className={WORDS}>
-        <code>pay_by=key</code> makes the app sign you in, instead of paying by x402. With an API key, as below, it is
-        not needed.
+        Signing in creates a new API key for the app, with your budget as its limits. That takes {pays.sum}.{' '}
+        {pays.parts && `${pays.parts}. `}
+        <code>pay_by=key</code> means that a key pays for the calls: an app without one must sign in. With an API key,
+        as below, you can leave it out.
       </p>
       <p className={WORDS}>For Claude Code:</p>
       <Code text={snippet.command} label="Adding it to Claude Code" />

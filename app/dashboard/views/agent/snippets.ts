@@ -7,6 +7,8 @@ export interface SnippetInput {
   parameters: Record<string, unknown>;
   /** The agent's price: the most that a call with a key may cost. */
   priceUsdc: number;
+  /** The result is JSON as text, so that the program parses it. */
+  isJson?: boolean;
 }
 
 export interface Snippet {
@@ -58,7 +60,8 @@ export interface X402Input extends Omit<SnippetInput, 'priceUsdc'> {
 export const X402_INSTALL = 'npm install @x402/fetch @x402/svm @solana/kit';
 
 /** The call with the x402 packages, for a wallet that has USDC and no SOL. */
-export function x402Snippet({ baseUrl, agentId, task, parameters, rpcUrl, usdcMint, total }: X402Input): Program {
+export function x402Snippet(input: X402Input): Program {
+  const { baseUrl, agentId, task, parameters, rpcUrl, usdcMint, total } = input;
   return {
     name: 'x402',
     needs: 'Needs Node 20 or newer: npx downloads tsx.',
@@ -104,8 +107,7 @@ while (response.status === 202) {
 const answer = await response.json();
 if (!response.ok) throw new Error(\`\${answer.error.code}: \${answer.error.message}\`);
 console.error(\`Call \${answer.execution_id} cost \${answer.cost_usdc} USDC and the service fee\`);
-console.log(answer.result);
-`,
+${printed(input)}`,
   };
 }
 
@@ -158,7 +160,7 @@ while case "$ANSWER" in *' 202' | *'"request_in_progress"'*' 409') true ;; *) fa
   sleep 2
   ANSWER=$(call)
 done
-printf '%s\\n' "\${ANSWER% ???}"
+${input.isJson ? "# Its result is JSON as text. With jq: sh call.sh | jq '.result | fromjson'\n" : ''}printf '%s\\n' "\${ANSWER% ???}"
 `;
 }
 
@@ -191,8 +193,7 @@ while (response.status === 202 || answer.error?.code === 'request_in_progress') 
 }
 if (!response.ok) throw new Error(\`\${answer.error.code}: \${answer.error.message}\`);
 console.error(\`Call \${answer.execution_id} cost \${answer.cost_usdc} USDC\`);
-console.log(answer.result);
-`;
+${printed(input)}`;
 }
 
 function python(input: SnippetInput): string {
@@ -240,9 +241,14 @@ while answer.get("status") == "running" or answer.get("error", {}).get("code") =
 if "error" in answer:
     raise SystemExit(f"{answer['error']['code']}: {answer['error']['message']}")
 print("Call", answer["execution_id"], "cost", answer["cost_usdc"], "USDC", file=sys.stderr)
-print(answer["result"])
+${input.isJson ? '# The result is JSON as text.\nprint(json.loads(answer["result"]))' : 'print(answer["result"])'}
 `;
 }
+
+const printed = ({ isJson }: Pick<SnippetInput, 'isJson'>): string =>
+  isJson
+    ? '// The result is JSON as text.\nconsole.log(JSON.parse(answer.result));\n'
+    : 'console.log(answer.result);\n';
 
 const indent = (text: string, by: string): string => text.replaceAll('\n', `\n${by}`);
 

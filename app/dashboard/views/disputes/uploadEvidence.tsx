@@ -37,8 +37,9 @@ export function UploadEvidence({ dispute }: { dispute: DisputeSummary }) {
       }}
     >
       <Note tone="warn" title="The admin cannot read your evidence">
-        Upload it before the decision, which is due by <Time at={answer_due_at} />. Otherwise the decision is made
-        without it. Paste exactly the text you wrote, or choose the same file: it is accepted only if it is unchanged.
+        The program or command line that opened the dispute sent only its hash. Upload it before the decision, which is
+        due by <Time at={answer_due_at} />. Otherwise the decision is made without it. Paste exactly the text you wrote,
+        or choose the same file: it is accepted only if it is unchanged.
       </Note>
       <EvidenceFields entered={entered} label="Your text" textHint={HINT} fileHint={HINT} refusal={refusal} />
       <Button

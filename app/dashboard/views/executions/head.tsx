@@ -56,7 +56,7 @@ export function Head({ execution }: { execution: Execution }) {
         {!isUnderWay(execution) && <RunAgain execution={execution} />}
         {isSettled && (
           <SaveButton work={saveReceipt} failed="The receipt could not be downloaded">
-            Download receipt
+            Download receipt (JSON)
           </SaveButton>
         )}
         {/* These links load new documents, whose CSP allows requests to any node. */}

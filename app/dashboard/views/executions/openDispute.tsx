@@ -49,6 +49,10 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
           onClose={onClose}
           onDone={entered.clear}
         >
+          <p className="text-sm">
+            The bond{stakes && ` of ${formatLamports(stakes.bond)}`} can be worth more than the{' '}
+            {formatAmount(execution.cost_usdc)} that you can get back.
+          </p>
           <EvidenceFields
             entered={entered}
             label="What is wrong"
@@ -67,10 +71,6 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
               lapse={stakes && `Anybody can end it ${formatSpan(stakes.lapseSeconds)} after today.`}
               isNarrow
             />
-            <p className="text-sm">
-              The bond{stakes && ` of ${formatLamports(stakes.bond)}`} can be worth more than the{' '}
-              {formatAmount(execution.cost_usdc)} that you can get back.
-            </p>
           </section>
         </SignDialog>
       )}
@@ -82,8 +82,8 @@ const costOf = ({ bond, deposit }: Stakes): bigint => bond + deposit + SIGNATURE
 
 /** Everything that leaves the wallet now. */
 const costWords = (stakes: Stakes) => ({
-  sum: `about ${formatLamports(costOf(stakes))}`,
-  parts: `Bond ${formatLamports(stakes.bond)} (lost if rejected), deposit ${formatLamports(stakes.deposit)} (comes back ${formatSpan(stakes.depositSeconds)} after the dispute ends), fee ${formatLamports(SIGNATURE_FEE)}`,
+  sum: `about ${formatLamports(costOf(stakes))}. ${formatLamports(stakes.bond)} of it is lost if the dispute is rejected; the deposit comes back`,
+  parts: `Bond ${formatLamports(stakes.bond)}, deposit ${formatLamports(stakes.deposit)} (comes back ${formatSpan(stakes.depositSeconds)} after the dispute ends), fee ${formatLamports(SIGNATURE_FEE)}`,
 });
 
 const KEPT_FIRST =

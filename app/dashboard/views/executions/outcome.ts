@@ -42,6 +42,13 @@ export function outcomeOfDispute(outcome: DisputeOutcome, reader: 'caller' | 'cr
   return { ...shown, tone: outcome === 'upheld' ? 'bad' : 'good' };
 }
 
+/** Unless the dispute is upheld, it is a completed call for its caller. */
+function disputedOf(outcome: DisputeOutcome, reader: 'caller' | 'creator'): Outcome {
+  const shown = outcomeOfDispute(outcome, reader);
+  if (reader === 'creator' || outcome === 'upheld') return shown;
+  return { ...shown, words: `Completed · d${shown.words.slice(1)}` };
+}
+
 function endOf({ status, refund, dispute, refunded_usdc: refunded }: Ended, reader: 'caller' | 'creator'): Outcome {
   if (refund === 'pending') return { words: 'Refund on its way', tone: 'accent' };
   switch (status) {
@@ -51,12 +58,9 @@ function endOf({ status, refund, dispute, refunded_usdc: refunded }: Ended, read
       return { words: 'Waiting for the agent', tone: 'accent' };
     case 'completed':
       if (!dispute) return { words: 'Completed', tone: 'good' };
-      // For its caller it is a paid call, like the filter says.
-      return reader === 'caller'
-        ? { words: `Completed · d${DISPUTES[dispute.outcome].words.slice(1)}`, tone: 'plain' }
-        : outcomeOfDispute(dispute.outcome, reader);
+      return disputedOf(dispute.outcome, reader);
     case 'disputed':
-      return outcomeOfDispute(dispute?.outcome ?? 'open', reader);
+      return disputedOf(dispute?.outcome ?? 'open', reader);
     case 'failed':
       return {
         words: WAITS[refund ?? 'none'] ?? refundedWords(refunded),

@@ -11,7 +11,7 @@ const LINK = 'text-accent underline';
 export function Request({ execution: { execution_id, key_id, error } }: { execution: Execution }) {
   const path = `/v1/executions/${execution_id}`;
   return (
-    <Fold title="Request" gist="key, JSON, curl">
+    <Fold title="Request" gist={key_id === null ? 'JSON, curl' : 'Key ID, Idempotency-Key, JSON, curl'}>
       <Facts
         rows={[
           key_id !== null && ['Key ID', <Id key="key" value={key_id} full />],

@@ -139,8 +139,8 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
             label="Deposit held"
             about={
               isLive(grant, money.now)
-                ? 'For the key’s account on the chain. Comes back after the key’s end, from its menu •••'
-                : 'Comes back with “Get the deposit back” in the menu •••'
+                ? 'For the key’s account on the chain. You can take it back after the key’s end, from its menu •••'
+                : 'You can take it back: “Get the deposit back” in the menu •••'
             }
           >
             {formatLamports(money.grantDeposit)}

@@ -46,11 +46,11 @@ export function WalletFigures({ keyIds, money, isSponsored, onUsdc, onGas, onAll
       <Shared
         label="Your keys can spend now"
         value={formatAmount(toUsdc(amount))}
-        about={OTHER_LIMITS[limit] ?? 'all that their limits leave'}
+        about={OTHER_LIMITS[limit] ?? 'all that is left of their limits'}
       />
       {isSponsored ? (
         <p className="col-span-full text-sm text-faint">
-          Network fees of their calls: paid by this marketplace
+          Network fees of calls by key: paid by this marketplace
           {money.gas > 0n && ', as far as your gas balance does not cover them'}.
         </p>
       ) : (

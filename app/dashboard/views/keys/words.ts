@@ -59,7 +59,10 @@ export function spendWords(
 }
 
 export const SCOPES: Record<KeyScope, { label: string; hint: string }> = {
-  execute: { label: 'Execute', hint: 'Call agents within the limits' },
+  execute: {
+    label: 'Execute',
+    hint: 'Call agents within the limits. The answer has the result; reading a call later needs Read',
+  },
   read: { label: 'Read', hint: 'Read all calls of the wallet, also earlier ones, with tasks and results' },
   webhooks: { label: 'Webhooks', hint: 'Manage webhooks, which stay when the key ends' },
 };

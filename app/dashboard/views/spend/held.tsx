@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { solFormatterOf } from '../../parts/amount.ts';
+import { formatLamports } from '../../parts/amount.ts';
 import { AtRight, Cell, Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Skeleton } from '../../parts/ui.tsx';
@@ -61,7 +61,6 @@ export function HeldSol({ wallet }: { wallet: string }) {
   ];
   const rows = all.filter(({ amount }) => amount !== 0n);
   const total = rows.reduce((sum, { amount = 0n }) => sum + amount, 0n);
-  const sol = solFormatterOf([total, ...rows.map(({ amount = 0n }) => amount)]);
   return (
     <section aria-label="SOL held" className="grid gap-3">
       <div>
@@ -85,7 +84,7 @@ export function HeldSol({ wallet }: { wallet: string }) {
                 </Link>
               </td>
               <Cell of="Amount" className="whitespace-nowrap tabular-nums sm:text-right">
-                <span>{amount === undefined ? 'Not known' : sol(amount)}</span>
+                <span>{amount === undefined ? 'Not known' : formatLamports(amount)}</span>
               </Cell>
               <Cell of="Comes back" className="text-faint">
                 <span>{amount === undefined ? 'Could not be read' : back}</span>
@@ -95,7 +94,7 @@ export function HeldSol({ wallet }: { wallet: string }) {
           <tr className="font-semibold">
             <td>Total</td>
             <Cell of="Amount" className="whitespace-nowrap tabular-nums sm:text-right">
-              <span>{sol(total)}</span>
+              <span>{formatLamports(total)}</span>
             </Cell>
             <Cell of="Comes back" className="font-normal text-faint max-sm:hidden">
               <span>{failed.length > 0 && 'Without what could not be read'}</span>
@@ -146,14 +145,14 @@ const SPAN = formatSpan(ENDED_DISPUTE_SECONDS);
 
 function disputesBack({ backAt, held }: HeldInDisputes): ReactNode {
   const [first] = backAt;
-  if (!first) return `By ${held === 1 ? 'itself' : 'themselves'}, ${SPAN} after the dispute ends`;
+  if (!first) return `Automatically, ${SPAN} after the dispute ends`;
   const day = <Day at={first} />;
-  if (held === 1) return <>By itself, on {day}</>;
-  if (backAt.length === held) return <>By themselves, from {day} on</>;
+  if (held === 1) return <>Automatically, on {day}</>;
+  if (backAt.length === held) return <>Automatically, from {day} on</>;
   const rest = held - backAt.length;
   return (
     <>
-      By themselves:{' '}
+      Automatically:{' '}
       {backAt.length === 1 ? (
         <>one on {day}</>
       ) : (

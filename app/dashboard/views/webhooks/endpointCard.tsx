@@ -40,7 +40,7 @@ export function EndpointCard({ endpoint, onAct }: { endpoint: WebhookEndpoint; o
             {event_types.length === 0 ? 'All events' : event_types.join(', ')} · since <Time at={endpoint.created_at} />
           </p>
         </div>
-        <Badge tone={TONES[status]}>{status}</Badge>
+        <Badge tone={TONES[status]}>{status === 'disabled' ? 'switched off' : status}</Badge>
       </div>
       <div className="mt-4 grid grid-cols-1 gap-3">
         <State endpoint={endpoint} />

@@ -1,7 +1,10 @@
 /** The reference in /docs, made from the OpenAPI document: every route with its code, parameters, answers and errors. */
+import type { KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import { ERRORS, type ErrorCode } from '../../../sdk/wire/wire.ts';
 import type { OpenApi, Operation } from '../openapi/document.ts';
 import type { Json } from '../openapi/schemas.ts';
+import type { Route } from '../routes/route.ts';
+import { type RouteId, routeOf } from '../routes/table.ts';
 import { codeChoice, escapeHtml, inline } from './html.ts';
 import { type Language, snippetsOf } from './snippets.ts';
 
@@ -31,9 +34,7 @@ function route(method: string, path: string, operation: Operation, snippets: [La
   const key =
     security.length === 0
       ? 'Needs no API key.'
-      : security.some((way) => Object.keys(way).length === 0)
-        ? 'Needs an API key, or a signature.'
-        : 'Needs an API key.';
+      : `Needs an API key${scopeWords(operationId as RouteId)}${security.some((way) => Object.keys(way).length === 0) ? ', or a signature' : ''}.`;
   const parts = [
     `<p>${inline(description)}</p>`,
     codeChoice(operationId, snippets),
@@ -47,6 +48,20 @@ function route(method: string, path: string, operation: Operation, snippets: [La
 ${escapeHtml(summary)}. <span class="faint">${key}</span></summary>
 ${parts.filter(Boolean).join('\n')}
 </details>`;
+}
+
+const SCOPES: Partial<Record<Route['access'], KeyScope>> = {
+  read: 'read',
+  execute: 'execute',
+  owner: 'execute',
+  wallet: 'execute',
+  webhooks: 'webhooks',
+};
+
+/** The scope that a key needs, which the document does not have. */
+function scopeWords(id: RouteId): string {
+  const scope = SCOPES[routeOf(id).access];
+  return scope ? ` with the scope <code>${scope}</code>` : '';
 }
 
 function parameterRow({ name, in: place, required, description, schema }: Operation['parameters'][number]): string {
