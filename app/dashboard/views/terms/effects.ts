@@ -8,7 +8,8 @@ export const LONGER =
 /** By setting, in the order in which they are shown. */
 export const EFFECTS = {
   fee: 'Applies to new calls only, also of agents already listed.',
-  min_price: 'Listed agents with a lower price stay as they are, and can be paused and resumed. To edit one, its creator must also raise its price.',
+  min_price:
+    'Listed agents with a lower price stay as they are, and can be paused and resumed. To edit one, its creator must also raise its price.',
   collateral_tiers:
     'Counts for a listed agent when its creator changes its price or resumes it, and when a dispute takes from its collateral. An agent whose price is above the highest price cannot be edited or resumed until its price is lowered.',
   dispute_window: NEW_CALLS,
