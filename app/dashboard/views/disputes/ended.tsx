@@ -57,9 +57,9 @@ export function WithoutEvidence({ dispute, reader }: { dispute: DisputeSummary; 
   if (!isUninformed(dispute)) return null;
   const words = (
     <>
-      Decided without {reader === 'caller' ? 'your' : 'the caller’s'} evidence: the admin could not read it. The
-      dispute was opened by a program or the command line that sent only the hash of the evidence, and the evidence was
-      not uploaded here.{reader === 'caller' && ' “Open a dispute” on the page of a call uploads it.'} The decision is
+      Decided without {reader === 'caller' ? 'your' : 'the caller’s'} evidence: the admin could not read it. The dispute
+      was opened by a program or the command line that sent only the hash of the evidence, and the evidence was not
+      uploaded here.{reader === 'caller' && ' “Open a dispute” on the page of a call uploads it.'} The decision is
       final.
     </>
   );
