@@ -79,7 +79,7 @@ describe('the admin', function () {
       await page.getByText('New calls by x402 are refused').waitFor();
       const failed = page.getByText('2 of 8 calls in the last 7 days failed: csv-analyst and 3 more', { exact: true });
       await failed.locator(`a[href="/agents/${agent_id}"]`).waitFor();
-      await page.getByText('From 2.000 USDC in 10 paid calls', { exact: true }).waitFor();
+      await page.getByText('From 2.00 USDC in 10 paid calls', { exact: true }).waitFor();
       await page.getByText(/begin on 24 Nov .* and include today\. 3 of their calls were for tests\.$/).waitFor();
       const rows = await page.getByRole('table').getByRole('row').allTextContents();
       expect(rows.slice(1)).to.deep.equal([

@@ -1,7 +1,7 @@
 /** With the keyboard alone, a person finds, runs and pays an agent, and the focus is never lost. */
 import { expect } from 'chai';
 import { until } from '../harness/edge/until.ts';
-import { assertAccessible } from './browser.ts';
+import { assertAccessible, untilLoaded } from './browser.ts';
 import { focused, tabTo, untilFocused } from './keys.ts';
 import { useSite } from './site.ts';
 
@@ -42,6 +42,8 @@ describe('with the keyboard alone', function () {
         });
       };
       const open = async () => {
+        // A new page takes the focus once it is there.
+        await untilLoaded(page);
         await page.keyboard.press('Control+k');
         // Not the button of the same name, which has the focus before.
         await search.getByRole('combobox').and(page.locator(':focus')).waitFor();

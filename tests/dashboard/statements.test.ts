@@ -158,7 +158,7 @@ describe('the statements of a wallet', function () {
       await assertAccessibleInEveryLook(page);
       await page.unrouteAll();
       await page.reload();
-      const one = agents.getByRole('row').filter({ hasText: 'sandbox-echo' }).getByRole('link');
+      const one = agents.getByRole('row').filter({ hasText: 'sandbox-echo' }).getByRole('link', { name: /^\d+$/ });
       expect(new URL((await one.getAttribute('href'))!, site.baseUrl).searchParams.get('agent')).to.equal(agent_id);
       await page.getByRole('button', { name: 'By API key' }).click();
       const named = rows.find(({ key_name }) => key_name !== null)!;

@@ -241,8 +241,8 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
                 <Due dispute={dispute} />
               </div>
               <p className="mt-0.5 text-sm text-faint">
-                Due by <Time at={dispute.answer_due_at} />. From <Day at={dispute.lapses_at} /> on anybody can end it
-                undecided: bond back to the caller, price stays paid.
+                Due by <Time at={dispute.answer_due_at} />. You can decide later; from <Day at={dispute.lapses_at} /> on
+                anybody can end it undecided.
               </p>
             </div>
             <Resolve dispute={dispute} />

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { OperationState } from '../../../sdk/wire/operationProcedures.ts';
 import { formatterOf } from '../../parts/amount.ts';
 import { Card, Figure } from '../../parts/ui.tsx';
-import { formatCount, formatSpan, shorten } from '../../parts/values.tsx';
+import { formatAmount, formatCount, formatSpan, shorten } from '../../parts/values.tsx';
 import { agentQuery } from '../../service.ts';
 
 const HOUR_SECONDS = 3_600;
@@ -18,7 +18,6 @@ function runwayOf({ runway_hours }: OperationState): string {
 
 export function Figures({ state }: { state: OperationState }) {
   const { oldest_unsettled: oldest, latest, listings } = state;
-  const amount = amountOf(latest);
   return (
     <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
       <Figure
@@ -33,8 +32,8 @@ export function Figures({ state }: { state: OperationState }) {
       />
       <Figure
         label="Fees in the last 7 days"
-        value={`${amount(latest.fees_usdc)} USDC`}
-        about={`From ${amount(latest.paid_usdc)} USDC in ${formatCount(latest.paid)} paid ${latest.paid === 1 ? 'call' : 'calls'}`}
+        value={formatAmount(latest.fees_usdc)}
+        about={`From ${formatAmount(latest.paid_usdc)} in ${formatCount(latest.paid)} paid ${latest.paid === 1 ? 'call' : 'calls'}`}
       />
       <Figure
         label="Listed agents"
@@ -53,16 +52,12 @@ export function Figures({ state }: { state: OperationState }) {
 
 type Latest = OperationState['latest'];
 
-/** As many decimals above as in the table. */
-const amountOf = (latest: Latest) =>
-  formatterOf([latest, latest.before].flatMap(({ paid_usdc, fees_usdc }) => [paid_usdc, fees_usdc]));
-
 const endedOf = ({ paid, refunded }: Latest): number => paid + refunded;
 
 /** The latest days beside as many before. */
 export function LatestCalls({ latest }: { latest: Latest }) {
   const spans = [latest, latest.before];
-  const amount = amountOf(latest);
+  const amount = formatterOf(spans.flatMap(({ paid_usdc, fees_usdc }) => [paid_usdc, fees_usdc]));
   const rows: [label: string, value: (span: Latest['before']) => string][] = [
     ['Paid', ({ paid }) => formatCount(paid)],
     ['Refunded', ({ refunded }) => formatCount(refunded)],
