@@ -72,7 +72,7 @@ describe('delayed changes of settings', function () {
     const { visitor } = site;
     await visit(site, ADMIN, async (page) => {
       await page.goto('/admin?tab=settings');
-      await page.getByText('Delay of changes').waitFor();
+      await page.getByText('Delay of changes', { exact: true }).waitFor();
       await page.locator(`[title="${visitor.demo.callers[1]!.wallet}"]`).first().waitFor();
       await page.getByLabel('Fee, %').fill('0.5');
       await page.getByRole('button', { name: 'Review changes' }).click();
