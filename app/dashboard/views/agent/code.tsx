@@ -19,6 +19,7 @@ import { keyCost } from '../keys/makeKey.ts';
 import { keyFees } from './run/cost.ts';
 import { exampleParameters } from './schema/example.ts';
 import {
+  isJson,
   KEY_VARIABLE,
   mcpSnippet,
   type Program,
@@ -121,12 +122,6 @@ function useKeyCost(): { sum: string; parts: string | null } {
   return config && deposits
     ? keyCost({ grantDeposit: deposits.grant }, config.is_sponsored ? 0n : FIRST_GAS).pays
     : { sum: 'a little SOL', parts: null };
-}
-
-/** True if the agent promises something other than text, which comes as JSON. */
-function isJson({ output_schema: { type } }: AgentFull): boolean {
-  const types = [type ?? []].flat();
-  return types.length > 0 && !types.includes('string');
 }
 
 /** Stands for a key of this network. */

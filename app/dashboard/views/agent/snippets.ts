@@ -1,4 +1,5 @@
 /** One call of one agent as code: TypeScript, Python, curl, x402 and MCP, each complete and ready to run. */
+import type { AgentFull } from '../../../sdk/wire/wire.ts';
 
 export interface SnippetInput {
   baseUrl: string;
@@ -264,4 +265,10 @@ function pythonValue(value: unknown, by = ''): string {
     : Object.entries(value).map(([name, item]) => `${inner}${JSON.stringify(name)}: ${pythonValue(item, inner)},\n`);
   const [open, close] = isList ? '[]' : '{}';
   return parts.length === 0 ? `${open}${close}` : `${open}\n${parts.join('')}${by}${close}`;
+}
+
+/** True if the agent promises something other than text, which comes as JSON. */
+export function isJson({ output_schema: { type } }: Pick<AgentFull, 'output_schema'>): boolean {
+  const types = [type ?? []].flat();
+  return types.length > 0 && !types.includes('string');
 }
