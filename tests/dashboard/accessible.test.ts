@@ -5,7 +5,7 @@ import { type Data, makeData, type Scene, scenesOf } from './scenes.ts';
 import { useSite } from './site.ts';
 
 const STEPS = ['Details', 'Schemas', 'Price', 'Endpoint', 'Signing key', 'Test', 'Sign'];
-const TABS = ['Overview', 'Calls', 'Disputes', 'Edit', 'Test', 'Collateral'];
+const TABS = ['Overview', 'Calls', 'Disputes', 'Edit', 'Test', 'Manage'];
 /** Scenes that the steps and tabs include, and the guide, which docs.test.ts checks with open routes. */
 const ELSEWHERE = ['creator-listing', 'creator-new', 'creator-received', 'docs-route'];
 
