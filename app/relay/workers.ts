@@ -139,7 +139,7 @@ async function runIn<Output>(
     try {
       return await threads.run(task, { ...options, signal: AbortSignal.timeout(LANES[lane].runMs) });
     } finally {
-      // The process does more than this, and on a busy machine it waits for others: the smaller time is nearer.
+      // Not the time on the clock alone, in which a busy machine runs others; nor the process's, whose other threads run too.
       const { user, system } = process.cpuUsage(before);
       await spend(Math.ceil(Math.min(performance.now() - begun, (user + system) / 1_000)));
     }
@@ -149,7 +149,7 @@ async function runIn<Output>(
 /** Runs the task for the asker. Rejects with ApiError: 503 if it cannot be done now, 429 if the asker's time is used up. */
 async function runFor<Output>({ lane, name, limited }: Asker, task: Task, options?: RunOptions): Promise<Output> {
   if (limited !== null) await requireTime(lane, limited);
-  const spend = async (ms: number) => limited !== null && spentTime[lane].penalty(limited, ms);
+  const spend = async (ms: number) => limited !== null && spendTime(lane, limited, ms);
   try {
     return await runIn<Output>(lane, name, task, options, spend);
   } catch (error) {
@@ -178,6 +178,10 @@ const spentTime = {
   newcomers: new RateLimiterMemory(SHARES.newcomers),
   strangers: new RateLimiterMemory(SHARES.strangers),
 };
+
+/** Takes processor milliseconds from the time of a wallet or an address. */
+export const spendTime = (lane: Asker['lane'], limited: string, ms: number): Promise<unknown> =>
+  spentTime[lane].penalty(limited, ms);
 
 async function requireTime(lane: Asker['lane'], limited: string): Promise<void> {
   const spent = await spentTime[lane].get(limited);

@@ -12,7 +12,7 @@ import './codeColours.css';
 const lowlight = createLowlight({ bash, json, python, typescript });
 type Node = ReturnType<typeof lowlight.highlight>['children'][number];
 
-/** How a text in each language begins. */
+/** How lines in each language begin. The first that fits counts. */
 const LANGUAGES: [name: string, begins: RegExp][] = [
   ['json', /^\s*[{[]/],
   ['typescript', /^(import .* from '|(export )?(const|function) |await )/m],

@@ -1,4 +1,4 @@
-/** Colours code once its colours are loaded. Without them it is plain. */
+/** Colours code once the languages are loaded. Without them it is plain. */
 
 /** Longer texts, such as results, are no code to read. */
 const MOST_CHARACTERS = 10_000;

@@ -172,6 +172,7 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
         pays && (
           <p className="min-h-5 tabular-nums">
             {pays.parts && `${pays.parts}. `}
+            {/* What is not known yet has its own punctuation. */}
             {funds.rows.map(([name, value]) => [`${name} `, value, typeof value !== 'string' && '.'])}
           </p>
         )

@@ -19,6 +19,7 @@ import {
   type Caller,
   type Route,
   type RouteContext,
+  SCOPE_OF,
   type StreamReply,
   type WrittenReply,
 } from './routes/route.ts';
@@ -133,17 +134,14 @@ async function findCaller(deps: RelayDeps, { access }: Route, request: Request):
     case 'public':
       return null;
     case 'read':
-      return authenticateWallet(deps, request, 'read');
-    case 'key':
-      return authenticate(deps, request, null);
     case 'owner':
-      return authenticateWallet(deps, request, 'execute');
     case 'webhooks':
-      return authenticateWallet(deps, request, 'webhooks');
+      return authenticateWallet(deps, request, SCOPE_OF[access]);
+    case 'key':
     case 'execute':
-      return authenticate(deps, request, 'execute');
+      return authenticate(deps, request, SCOPE_OF[access]);
     case 'wallet':
-      return request.headers.authorization === undefined ? null : authenticate(deps, request, 'execute');
+      return request.headers.authorization === undefined ? null : authenticate(deps, request, SCOPE_OF[access]);
   }
 }
 

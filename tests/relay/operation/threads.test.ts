@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { ApiError } from '../../../app/relay/errors.ts';
 import type { Body } from '../../../app/relay/longBytes.ts';
-import { type Asker, bytesInThread, inThread, refusedRequests } from '../../../app/relay/workers.ts';
+import { type Asker, bytesInThread, inThread, refusedRequests, spendTime } from '../../../app/relay/workers.ts';
 import * as work from './threadWork.ts';
 
 const MODULE = new URL('./threadWork.ts', import.meta.url).href;
@@ -101,5 +101,17 @@ describe('work in threads', () => {
     expect(last).to.equal('rate_limited');
     expect(done).to.be.at.least(6);
     expect(await burn(other!)).to.equal('done');
+  });
+
+  it('rejects: a wallet that used 15 s of processor time in 30 s', async () => {
+    for (const lane of ['paid', 'newcomers'] as const) {
+      const double = (limited: string) => outcome(inThread(MODULE, work.double)(askFor({ lane, limited }), 4));
+      // Less than 15 s with the few milliseconds of the call in between.
+      await spendTime(lane, 'wallet', 14_000);
+      expect(await double('wallet')).to.equal('done');
+      await spendTime(lane, 'wallet', 1_000);
+      expect(await double('wallet')).to.equal('rate_limited');
+      expect(await double('another wallet')).to.equal('done');
+    }
   });
 });

@@ -170,12 +170,16 @@ export function CreatorsTab() {
   );
 }
 
-const ENDED = { rejected: 'rejected', upheld: 'upheld', lapsed: 'ended undecided' } as const;
+const ENDED = [
+  ['rejected', 'rejected'],
+  ['upheld', 'upheld'],
+  ['lapsed', 'ended undecided'],
+] as const;
 
 /** Each outcome with its number, which leads to these disputes; open ones wait for the admin. */
 function Disputes({ creator: { wallet, disputes: counts } }: { creator: CreatorSummary }) {
   const { open } = counts;
-  const ended = (['rejected', 'upheld', 'lapsed'] as const).filter((outcome) => counts[outcome] > 0);
+  const ended = ENDED.filter(([outcome]) => counts[outcome] > 0);
   if (open === 0 && ended.length === 0) return <span className="text-faint">None</span>;
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2 gap-y-1">
@@ -191,14 +195,14 @@ function Disputes({ creator: { wallet, disputes: counts } }: { creator: CreatorS
           <span className="sr-only"> disputes</span>
         </Link>
       )}
-      {ended.map((outcome) => (
+      {ended.map(([outcome, words]) => (
         <Link
           key={outcome}
           to="/admin"
           search={{ tab: 'disputes', outcome, creator: wallet }}
           className="inline-flex min-h-6 items-center text-accent underline"
         >
-          {formatCount(counts[outcome])} {ENDED[outcome]}
+          {formatCount(counts[outcome])} {words}
           <span className="sr-only"> disputes</span>
         </Link>
       ))}

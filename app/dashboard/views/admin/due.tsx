@@ -29,6 +29,7 @@ export function unheardWords({ has_evidence, reply }: DisputeSummary): string | 
   return reply === null ? 'The creator has not replied yet' : null;
 }
 
+/** When the last day before the due time begins. */
 const lastDay = ({ answer_due_at }: DisputeSummary): string =>
   new Date(Date.parse(answer_due_at) - SOON_SECONDS * 1_000).toISOString();
 
@@ -38,7 +39,7 @@ export function useMayWait(dispute: DisputeSummary): boolean {
   return dispute.outcome === 'open' && unheardWords(dispute) !== null && left > SOON_SECONDS;
 }
 
-/** Until when, which leaves a day to decide; nothing once there is no such time. */
+/** Until when the admin can wait for that side and still has a day to decide; nothing after that. */
 export function TimeToWait({ dispute }: { dispute: DisputeSummary }) {
   if (!useMayWait(dispute)) return null;
   return (
@@ -49,6 +50,7 @@ export function TimeToWait({ dispute }: { dispute: DisputeSummary }) {
   );
 }
 
+/** Which side has not been heard, and until when there is time to wait. */
 export const Unheard = ({ dispute }: { dispute: DisputeSummary }) => (
   <>
     {unheardWords(dispute)}, and a decision is final.

@@ -43,8 +43,8 @@ export function HeldUsdc({ state: { held } }: { state: OperationState }) {
       <Amounts title="Held for others" rows={rows.map(([label, held]) => [label, amount(held)])} sum={amount(sum)} />
       <Amounts title="The marketplace’s own" rows={[['Treasury', treasury == null ? '–' : formatNumber(treasury)]]} />
       <p className="text-sm text-faint">
-        The amounts held for others are sums of the index, which this page compares with nothing. The treasury is its
-        balance on the chain. The command under “Check of records” compares the escrows.
+        The amounts held for others are sums of the index, which this page does not compare with the chain. The treasury
+        is its balance on the chain. The command under “Check of records” compares the escrows.
       </p>
       <Link to="/admin" search={{ tab: 'settings' }} className="justify-self-start text-sm text-accent underline">
         Withdraw in Settings

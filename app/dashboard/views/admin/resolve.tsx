@@ -13,6 +13,7 @@ import { Button, Facts, Input, Note, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { excessEnd } from '../disputes/excess.ts';
+import { pauseGist } from '../disputes/outcomes.tsx';
 import { awardPayment, depositReturn } from '../disputes/payouts.ts';
 import {
   isPausedBy,
@@ -40,10 +41,10 @@ function lossWords(stakes: Stakes, price: bigint): string {
   return ` You set what the creator loses: at most ${formatBaseUnits(most)} of the collateral${pauseWords(stakes, price)}.${excess}`;
 }
 
+/** Whether an award pauses the agent, and why if any does. */
 function pauseWords(stakes: Stakes, price: bigint): string {
   const { left, required } = stakes;
-  if (!isPausedBy(stakes, 1n))
-    return isPausedBy(stakes, mostTaken(stakes, price)) ? ', and the agent may be paused' : '';
+  if (!isPausedBy(stakes, 1n)) return pauseGist(stakes, price);
   const why =
     required === null
       ? NO_TIER

@@ -85,7 +85,7 @@ function otherWords(counts: OtherDisputes['of_caller']): string {
 const callWords = (count: number): string => `${formatCount(count)} finished ${count === 1 ? 'call' : 'calls'}`;
 
 /** Such as `1 open, 2 rejected`. */
-export function countWords({ open, rejected, upheld, lapsed }: OtherDisputes['of_caller']): string {
+function countWords({ open, rejected, upheld, lapsed }: OtherDisputes['of_caller']): string {
   const parts = [
     [open, 'open'],
     [rejected, 'rejected'],
@@ -93,5 +93,5 @@ export function countWords({ open, rejected, upheld, lapsed }: OtherDisputes['of
     [lapsed, 'ended undecided'],
   ] as const;
   const words = parts.filter(([count]) => count > 0).map(([count, word]) => `${formatCount(count)} ${word}`);
-  return words.length === 0 ? 'None' : words.join(', ');
+  return words.join(', ');
 }

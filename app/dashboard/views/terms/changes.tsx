@@ -22,7 +22,7 @@ export const LABELS: Record<ChangedSetting['setting'], string> = {
   refund_grace: 'Refund time',
   max_timeout: 'Longest timeout',
   record_time: 'Time until a call’s account is closed',
-  exposure_multiple: 'Cap on calls in a dispute window',
+  exposure_multiple: 'Cap on calls',
   admin_delay: 'Delay of changes',
   collateral_tiers: 'Collateral',
   relay_authorities: 'Relay authorities',

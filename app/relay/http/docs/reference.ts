@@ -1,9 +1,8 @@
 /** The reference in /docs, made from the OpenAPI document: every route with its code, parameters, answers and errors. */
-import type { KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import { ERRORS, type ErrorCode } from '../../../sdk/wire/wire.ts';
 import type { OpenApi, Operation } from '../openapi/document.ts';
 import type { Json } from '../openapi/schemas.ts';
-import type { Route } from '../routes/route.ts';
+import { SCOPE_OF } from '../routes/route.ts';
 import { type RouteId, routeOf } from '../routes/table.ts';
 import { codeChoice, escapeHtml, inline } from './html.ts';
 import { type Language, snippetsOf } from './snippets.ts';
@@ -50,17 +49,9 @@ ${parts.filter(Boolean).join('\n')}
 </details>`;
 }
 
-const SCOPES: Partial<Record<Route['access'], KeyScope>> = {
-  read: 'read',
-  execute: 'execute',
-  owner: 'execute',
-  wallet: 'execute',
-  webhooks: 'webhooks',
-};
-
 /** The scope that a key needs, which the document does not have. */
 function scopeWords(id: RouteId): string {
-  const scope = SCOPES[routeOf(id).access];
+  const scope = SCOPE_OF[routeOf(id).access];
   return scope ? ` with the scope <code>${scope}</code>` : '';
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Request } from 'express';
 import type { z } from 'zod';
+import type { KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import type { ErrorCode, Ready } from '../../../sdk/wire/wire.ts';
 import type { Offered } from '../../calls/x402/directory.ts';
 import type { Webhooks } from '../../events/endpoints.ts';
@@ -50,6 +51,17 @@ interface RequestHeader {
  * session of the wallet. `wallet`: a key with the scope `execute`, or the wallet's signature in the body.
  */
 type Access = 'public' | 'read' | 'key' | 'owner' | 'webhooks' | 'execute' | 'wallet';
+
+/** The scope that a key needs; null if any key will do, or none is needed. */
+export const SCOPE_OF = {
+  public: null,
+  read: 'read',
+  key: null,
+  owner: 'execute',
+  webhooks: 'webhooks',
+  execute: 'execute',
+  wallet: 'execute',
+} as const satisfies Record<Access, KeyScope | null>;
 
 /** The caller as the router identified it, by access. */
 export type Caller<By extends Access = Access> = {
