@@ -87,8 +87,9 @@ describe('on a slow line, with the keyboard alone', function () {
       await untilLoaded(page);
       await walk(page);
       const [shown, moved] = await page.evaluate<[string[], string[]]>('[[...shownAmounts], movedUnderFocus]');
-      expect(shown.filter((amount) => !amounts.test(amount))).to.deep.equal([]);
-      expect(moved).to.deep.equal([]);
+      const wrong = shown.filter((amount) => !amounts.test(amount));
+      expect(wrong, wrong.join('; ')).to.deep.equal([]);
+      expect(moved, moved.join('; ')).to.deep.equal([]);
     });
 
   const dialog = (page: Page) => page.getByRole('dialog');

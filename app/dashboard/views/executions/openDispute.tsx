@@ -50,8 +50,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
           onDone={entered.clear}
         >
           <p className="text-sm">
-            The bond{stakes && ` of ${formatLamports(stakes.bond)}`} can be worth more than the{' '}
-            {formatAmount(execution.cost_usdc)} that you can get back.
+            The bond can be worth more than the {formatAmount(execution.cost_usdc)} that you can get back.
           </p>
           <EvidenceFields
             entered={entered}
