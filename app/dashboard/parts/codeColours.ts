@@ -8,17 +8,10 @@ import python from 'highlight.js/lib/languages/python';
 import typescript from 'highlight.js/lib/languages/typescript';
 import { createLowlight } from 'lowlight';
 import './codeColours.css';
+import { languageOf } from './language.ts';
 
 const lowlight = createLowlight({ bash, json, python, typescript });
 type Node = ReturnType<typeof lowlight.highlight>['children'][number];
-
-/** How lines in each language begin. The first that fits counts. */
-const LANGUAGES: [name: string, begins: RegExp][] = [
-  ['json', /^\s*[{[]/],
-  ['typescript', /^(import .* from '|(export )?(const|function) |await )/m],
-  ['python', /^(import|from|def) \w/m],
-  ['bash', /^(#|export|curl|npm|npx|node|pip|python3?|claude|openssl|printf|solana-keygen|[A-Z_]+=)(\s|\W)/m],
-];
 
 /** The name of a highlight for each class of the grammars. */
 const COLOURS: [name: string, classes: RegExp][] = [
@@ -31,8 +24,8 @@ const COLOURS: [name: string, classes: RegExp][] = [
 /** Colours the text in this element. Returns a function that takes the colours away. */
 export function colourCode(element: Element, text: string): () => void {
   const node = element.firstChild;
-  const language = LANGUAGES.find(([, begins]) => begins.test(text))?.[0];
-  if (!language || !(node instanceof Text) || node.data !== text) return () => undefined;
+  const grammar = languageOf(text)?.grammar;
+  if (!grammar || !(node instanceof Text) || node.data !== text) return () => undefined;
   const coloured: [Highlight, Range][] = [];
   let at = 0;
   const visit = (part: Node, outer: string | undefined): void => {
@@ -51,7 +44,7 @@ export function colourCode(element: Element, text: string): () => void {
       for (const child of part.children) visit(child, own ?? outer);
     }
   };
-  for (const part of lowlight.highlight(language, text).children) visit(part, undefined);
+  for (const part of lowlight.highlight(grammar, text).children) visit(part, undefined);
   return () => {
     for (const [highlight, range] of coloured) highlight.delete(range);
   };

@@ -1,7 +1,6 @@
 /** Links to the sections of a long view. */
 import { Link, useLocation } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
-import { SEGMENT, SEGMENTS, useSelectedTab } from './tabRow.ts';
+import { useEffect } from 'react';
 import { cx } from './ui.tsx';
 
 interface OnThisPageProps {
@@ -14,8 +13,6 @@ interface OnThisPageProps {
 
 export function OnThisPage({ sections, isRead, className }: OnThisPageProps) {
   const location = useLocation();
-  const row = useRef<HTMLElement>(null);
-  useSelectedTab(row, location.hash);
   // The section of the URL may have been missing until now, or is folded.
   useEffect(() => {
     const section = isRead ? document.getElementById(location.hash) : null;
@@ -23,7 +20,7 @@ export function OnThisPage({ sections, isRead, className }: OnThisPageProps) {
     section?.scrollIntoView();
   }, [isRead, location]);
   return (
-    <nav ref={row} aria-label="On this page" className={cx(SEGMENTS, 'relative print:hidden', className)}>
+    <nav aria-label="On this page" className={cx('flex flex-wrap gap-x-5 text-sm print:hidden', className)}>
       {Object.entries(sections).map(([id, title]) => (
         <Link
           key={id}
@@ -31,7 +28,7 @@ export function OnThisPage({ sections, isRead, className }: OnThisPageProps) {
           search
           hash={id}
           activeOptions={{ includeHash: true }}
-          className={cx(SEGMENT, 'inline-flex items-center')}
+          className="inline-flex min-h-8 items-center text-accent underline underline-offset-4"
         >
           {title}
         </Link>

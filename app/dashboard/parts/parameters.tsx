@@ -1,7 +1,8 @@
 /** The parameters of a call to read: one line for each value. The exact JSON is the alternative. */
 import { useState } from 'react';
-import { Button } from './ui.tsx';
-import { Code } from './values.tsx';
+import { Segments } from './segments.tsx';
+import { TextBox } from './textBox.tsx';
+import { Copy } from './values.tsx';
 
 /** Text with line breaks is indented, not escaped. */
 export const parameterLines = (parameters: Record<string, unknown>): string =>
@@ -12,6 +13,11 @@ export const parameterLines = (parameters: Record<string, unknown>): string =>
     })
     .join('\n');
 
+const FORMS = [
+  ['lines', 'Lines'],
+  ['json', 'JSON'],
+] as const;
+
 interface ParametersProps {
   parameters: Record<string, unknown>;
   /** Begins with the JSON, for a reader who checks it. */
@@ -19,12 +25,15 @@ interface ParametersProps {
 }
 
 export function Parameters({ parameters, isExact = false }: ParametersProps) {
-  const [isJson, setJson] = useState(isExact);
+  const [form, setForm] = useState<'lines' | 'json'>(isExact ? 'json' : 'lines');
+  const text = form === 'json' ? JSON.stringify(parameters, null, 2) : parameterLines(parameters);
   return (
-    <Code text={isJson ? JSON.stringify(parameters, null, 2) : parameterLines(parameters)} label="Parameters">
-      <Button small onClick={() => setJson(!isJson)}>
-        {isJson ? 'As lines' : 'JSON'}
-      </Button>
-    </Code>
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-3">
+      <div className="flex flex-wrap items-center justify-between gap-2 print:hidden">
+        <Segments label="Form of the parameters" choices={FORMS} chosen={form} onChoose={(one) => setForm(one)} />
+        <Copy text={text} />
+      </div>
+      <TextBox label="Parameters" text={text} isExact />
+    </div>
   );
 }

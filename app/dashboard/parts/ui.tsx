@@ -10,7 +10,7 @@ const BUTTONS = {
   // With its own colour: inside a grey text it looked disabled.
   plain: 'border-strong/45 bg-raised text-ink hover:bg-sunken',
   quiet: 'border-transparent hover:bg-sunken',
-  danger: 'bg-bad-soft text-bad border-bad/30 hover:border-bad',
+  danger: 'border-bad/45 bg-raised text-bad hover:bg-bad-soft',
 };
 
 export type ButtonKind = keyof typeof BUTTONS;
@@ -22,7 +22,7 @@ export function buttonStyle(kind: ButtonKind = 'plain', small = false): string {
     small ? 'min-h-8 px-2.5 text-sm' : 'min-h-10 px-4 text-sm',
     BUTTONS[kind],
     // The same grey for every kind: a pale colour looks like an action.
-    'unavailable:border-line unavailable:bg-sunken unavailable:text-faint unavailable:opacity-100 unavailable:cursor-not-allowed',
+    'unavailable:border-transparent unavailable:bg-sunken unavailable:text-faint unavailable:opacity-100 unavailable:cursor-not-allowed',
   );
 }
 
@@ -110,7 +110,7 @@ export function Badge({ tone = 'plain', className, ...rest }: ComponentProps<'sp
 export function Note({ tone = 'plain', title, children }: { tone?: Tone; title?: ReactNode; children?: ReactNode }) {
   const hue = tone === 'plain' ? 'border-transparent bg-sunken' : cx('note border-current/25', TONES[tone]);
   return (
-    <div className={cx('rounded-lg border px-4 py-3 text-sm', hue)} role={tone === 'bad' ? 'alert' : undefined}>
+    <div className={cx('rounded-xl border px-4 py-3 text-sm sm:px-5', hue)} role={tone === 'bad' ? 'alert' : undefined}>
       {title && <p className="font-semibold">{title}</p>}
       {children && <div className={cx('not-first:mt-1', tone === 'plain' ? 'text-faint' : 'text-ink')}>{children}</div>}
     </div>
@@ -120,7 +120,7 @@ export function Note({ tone = 'plain', title, children }: { tone?: Tone; title?:
 /** An empty list: the reason, and what to do. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
-    <div className="rounded-xl border border-dashed border-line px-6 py-7 text-center sm:py-14">
+    <div className="rounded-xl border border-line bg-raised px-6 py-7 text-center sm:py-14">
       <p className="font-medium">{title}</p>
       {children && <div className="mx-auto mt-2 max-w-md text-sm text-faint">{children}</div>}
     </div>
@@ -223,6 +223,14 @@ export function Checkbox({ label, hint, className, ...rest }: FieldProps & Compo
     </div>
   );
 }
+
+/** A part of a card below its small title. */
+export const Part = ({ title, children }: { title: string; children: ReactNode }) => (
+  <div className="min-w-0">
+    <h3 className="mb-1.5 text-sm font-medium text-faint">{title}</h3>
+    {children}
+  </div>
+);
 
 /** Names and values, stacked on a phone. */
 export function Facts({ rows }: { rows: readonly (readonly [label: ReactNode, value: ReactNode] | null | false)[] }) {

@@ -5,6 +5,7 @@ import { own } from '../../sdk/wire/own.ts';
 import { configQuery, explorerUrl } from '../service.ts';
 import { group } from './amount.ts';
 import { colour } from './colour.ts';
+import { languageOf } from './language.ts';
 import { Badge, Button, cx, type Tone } from './ui.tsx';
 
 export { formatAmount, formatCents, formatLamports, formatNumber } from './amount.ts';
@@ -207,38 +208,27 @@ interface CodeProps {
   file?: string;
   /** Code to run: all lines, and long ones scroll sideways instead of breaking. */
   isWhole?: boolean;
-  /** Another button beside the one to copy. */
-  children?: ReactNode;
 }
 
 /** Characters of a line that stay readable beside the button on a phone. */
 const BESIDE_LENGTH = 120;
 
-/** Monospaced text to read and to copy. */
-export function Code({ text, label, file, isWhole = false, children }: CodeProps) {
-  const isBeside = !file && !children && !text.includes('\n') && (isWhole || text.length <= BESIDE_LENGTH);
+/** Code to read and to copy: a line beside its button, and more lines below a head with the file's name or the language. */
+export function Code({ text, label, file, isWhole = false }: CodeProps) {
+  const isBeside = !file && !text.includes('\n') && (isWhole || text.length <= BESIDE_LENGTH);
   const code = useRef<HTMLPreElement>(null);
   useEffect(() => colour(code.current, text), [text]);
   return (
     <div
-      className={cx(
-        'relative min-w-0 rounded-xl border border-line bg-sunken',
-        isBeside && 'flex flex-row-reverse items-start',
-      )}
+      className={cx('min-w-0 rounded-xl border border-line bg-sunken', isBeside && 'flex flex-row-reverse items-start')}
     >
-      {file ? (
-        <div className="flex items-center justify-between gap-3 border-b border-line py-1.5 pr-1.5 pl-4">
-          <code className="truncate text-xs text-faint">{file}</code>
+      {isBeside ? (
+        <div className="shrink-0 p-1.5 print:hidden">
           <Copy text={text} />
         </div>
       ) : (
-        <div
-          className={cx(
-            'flex gap-1.5 print:hidden',
-            isBeside ? 'shrink-0 p-1.5' : 'justify-end pt-1.5 pr-1.5 sm:absolute sm:top-1.5 sm:right-1.5 sm:p-0',
-          )}
-        >
-          {children}
+        <div className="flex items-center justify-between gap-3 border-b border-line py-1.5 pr-1.5 pl-4 text-xs text-faint">
+          {file ? <code className="truncate">{file}</code> : <span>{languageOf(text)?.title ?? 'Text'}</span>}
           <Copy text={text} />
         </div>
       )}
@@ -247,10 +237,8 @@ export function Code({ text, label, file, isWhole = false, children }: CodeProps
         aria-label={label}
         className={cx(
           'overflow-auto py-3 pl-4',
-          isBeside && 'min-w-0 flex-1',
-          file ? 'rounded-b-xl' : 'rounded-xl',
+          isBeside ? 'min-h-11 min-w-0 flex-1 rounded-xl pr-2.5' : 'rounded-b-xl pr-4',
           isWhole ? 'goes-on' : 'max-h-112',
-          file ? 'pr-4' : cx('min-h-11', isBeside ? 'pr-2.5' : children ? 'pr-4 sm:pr-40' : 'pr-4 sm:pr-24'),
         )}
       >
         <pre ref={code} className={cx('font-mono text-[0.8125rem]', !isWhole && 'wrap-anywhere whitespace-pre-wrap')}>

@@ -10,9 +10,10 @@ import { SignedIn } from '../parts/connect.tsx';
 import { Back, HeadFacts } from '../parts/heads.tsx';
 import { Parameters, parameterLines } from '../parts/parameters.tsx';
 import Result from '../parts/result/result.tsx';
+import { TextBox } from '../parts/textBox.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { Badge, Button, Card, cx, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
-import { Code, Day, formatAmount, Id, shorten, Time } from '../parts/values.tsx';
+import { Badge, Button, Card, cx, Facts, PageHead, Part, Skeleton } from '../parts/ui.tsx';
+import { Day, formatAmount, Id, shorten, Time } from '../parts/values.tsx';
 import { caseQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Due } from './admin/due.tsx';
@@ -100,42 +101,70 @@ function Loaded({ executionId, isOfAdmin }: { executionId: string; isOfAdmin: bo
   );
 }
 
-/** The decision stays beside the case and its head; the case comes first on a phone. */
-const BESIDE_DECISION =
-  'lg:grid lg:grid-cols-[minmax(0,1fr)_26rem] lg:grid-rows-[auto_auto_1fr] lg:items-start lg:gap-5 lg:[&>header]:mb-1';
+/** The case, with what its reader does or learns beside it. On a phone the case comes first for a reader who must act. */
+const COLUMNS =
+  'grid grid-cols-[minmax(0,1fr)] gap-5 lg:grid-cols-[minmax(0,1fr)_26rem] lg:grid-rows-[auto_auto_1fr] lg:items-start *:[header]:mb-1';
 const COLUMN = 'grid grid-cols-[minmax(0,1fr)] gap-5';
+const BESIDE = 'lg:col-start-2 lg:row-span-3 lg:row-start-1';
+/** A panel to act in stays in the window. */
+const PANEL = `flex flex-col p-0! lg:sticky lg:top-20 lg:max-h-[calc(100vh-10.5rem)] ${BESIDE}`;
+const PANEL_HEAD = 'shrink-0 border-b border-line px-5 py-2.5';
 
 function CaseView({ found, reader }: { found: Case; reader: Reader }) {
   const { execution, task, parameters, dispute } = found;
   const isOpen = dispute.outcome === 'open';
   const { words, tone } = outcomeOfDispute(dispute.outcome, reader);
   const mayDecide = isOpen && reader === 'admin';
+  const mayReply = isOpen && reader === 'creator';
   // Whoever must answer reads everything first; for everybody else a long text is folded.
-  const mustRead = isOpen && reader !== 'caller';
+  const mustRead = mayDecide || mayReply;
+  const isCaseFirst = mustRead || (isOpen && !dispute.has_evidence);
   const sent = parameters !== null && Object.keys(parameters).length > 0 ? parameters : null;
   const asked = [task ?? '', sent ? parameterLines(sent) : ''].filter((text) => text !== '').join('\n');
   const { result } = execution;
-  const decision = useRef<HTMLElement>(null);
-  const reply = useRef<HTMLElement>(null);
-  const mayReply = isOpen && reader === 'creator';
-  const lacksEvidence = isOpen && reader === 'caller' && !dispute.has_evidence;
-  const evidence = (
-    <Fold
-      title={reader === 'caller' ? 'Your evidence' : 'The caller’s evidence'}
-      gist={dispute.has_evidence ? false : 'not uploaded'}
-      open={isOpen}
-    >
-      <Evidence dispute={dispute} reader={reader} />
-    </Fold>
-  );
-  const replies = (
-    <Card ref={reply} tabIndex={-1}>
-      <h2 className="mb-4 font-semibold">{reader === 'creator' ? 'Your reply' : 'The creator’s reply'}</h2>
-      <Reply dispute={dispute} reader={reader} delivery={found.creator_delivery} />
+  const panel = useRef<HTMLElement>(null);
+  const aside = mayDecide ? (
+    <Card ref={panel} tabIndex={-1} aria-label="Your decision" className={PANEL}>
+      <div className={PANEL_HEAD}>
+        <div className="flex flex-wrap items-center justify-between gap-x-2">
+          <h2 className="font-semibold">Your decision</h2>
+          <Due dispute={dispute} />
+        </div>
+        <p className="mt-0.5 text-sm text-faint">
+          Due by <Time at={dispute.answer_due_at} />. You can decide later; from <Day at={dispute.lapses_at} /> on
+          anybody can end it undecided.
+        </p>
+      </div>
+      <Resolve dispute={dispute} />
     </Card>
+  ) : mayReply ? (
+    <Card ref={panel} tabIndex={-1} aria-label="Your reply" className={PANEL}>
+      <div className={PANEL_HEAD}>
+        <Deadline dispute={dispute} as="h2" reader={reader} />
+      </div>
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-4 overflow-auto px-5 py-4">
+        <p className="text-sm empty:hidden">
+          <MostAtStake dispute={dispute} isWhole />
+        </p>
+        <Reply dispute={dispute} reader={reader} delivery={found.creator_delivery} />
+      </div>
+    </Card>
+  ) : (
+    <div className={cx(COLUMN, BESIDE)}>
+      {isOpen ? (
+        <>
+          <Card>
+            <Deadline dispute={dispute} as="h2" reader={reader} />
+          </Card>
+          <AtStake dispute={dispute} reader={reader} />
+        </>
+      ) : (
+        <Decision dispute={dispute} reader={reader} />
+      )}
+    </div>
   );
   return (
-    <div className={mayDecide ? BESIDE_DECISION : undefined}>
+    <div className={COLUMNS}>
       <PageHead
         title={<DisputeTitle dispute={dispute} />}
         about={
@@ -166,94 +195,72 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
         }
       >
         <DisputeActions dispute={dispute} />
-        {mayDecide && <ToDecision dispute={dispute} onGo={() => decision.current?.focus()} />}
+        {mayDecide && <ToDecision dispute={dispute} onGo={() => panel.current?.focus()} />}
+        {mayReply && (
+          <Button
+            kind={dispute.reply === null ? 'primary' : 'plain'}
+            className="lg:hidden"
+            onClick={() => panel.current?.focus()}
+          >
+            Reply
+          </Button>
+        )}
       </PageHead>
-      <div className={cx('grid grid-cols-[minmax(0,1fr)] items-start gap-5', mayDecide && 'lg:contents')}>
-        <div className={COLUMN}>
-          {!isOpen && <Decision dispute={dispute} reader={reader} />}
-          {lacksEvidence && evidence}
-          {isOpen && reader !== 'admin' && (
-            <>
-              <Card className="grid justify-items-start gap-3 *:first:w-full">
-                <Deadline dispute={dispute} as="h2" reader={reader} />
-                {mayReply && (
-                  <>
-                    <p className="max-w-3xl text-sm empty:hidden">
-                      <MostAtStake dispute={dispute} isWhole />
-                    </p>
-                    <Button kind={dispute.reply === null ? 'primary' : 'plain'} onClick={() => reply.current?.focus()}>
-                      Reply
-                    </Button>
-                  </>
-                )}
-              </Card>
-              <AtStake dispute={dispute} reader={reader} />
-            </>
-          )}
-          {!lacksEvidence && evidence}
-          {!mayReply && replies}
-          <Fold
-            title="What was asked"
-            gist={asked === '' ? 'not known' : <Beginning text={asked} />}
-            open={mustRead || isShort(asked)}
-          >
-            {asked === '' && (
-              <p className="text-sm text-faint">The marketplace never ran this call, so its request is not known.</p>
-            )}
-            {task !== null && (
-              <Part title="Task">
-                <Code text={task} label="Task" />
-              </Part>
-            )}
-            {sent !== null && (
-              <Part title="Parameters">
-                <Parameters parameters={sent} />
-              </Part>
-            )}
-          </Fold>
-          <Fold
-            title="What was answered"
-            gist={result === null ? 'no longer kept' : <Beginning text={result} />}
-            open={mustRead || isShort(result ?? '')}
-          >
-            {result === null ? (
-              <p className="text-sm text-faint">The marketplace no longer has the result.</p>
-            ) : (
-              <Result text={result} name={execution.execution_id} />
-            )}
-          </Fold>
-          {mayReply && replies}
-          {/* Below the reply, which must not move when this is read. */}
-          {mustRead && <Promised dispute={dispute} />}
-          <Verified found={found} isCreator={reader === 'creator'} />
-          {found.others && <Others others={found.others} caller={dispute.caller} />}
-        </div>
-        {mayDecide && (
-          <Card
-            ref={decision}
-            tabIndex={-1}
-            aria-label="Your decision"
-            className="flex flex-col p-0! lg:sticky lg:top-20 lg:col-start-2 lg:row-span-3 lg:row-start-1 lg:max-h-[calc(100vh-10.5rem)]"
-          >
-            <div className="shrink-0 border-b border-line px-5 py-2.5">
-              <div className="flex flex-wrap items-center justify-between gap-x-2">
-                <h2 className="font-semibold">Your decision</h2>
-                <Due dispute={dispute} />
-              </div>
-              <p className="mt-0.5 text-sm text-faint">
-                Due by <Time at={dispute.answer_due_at} />. You can decide later; from <Day at={dispute.lapses_at} /> on
-                anybody can end it undecided.
-              </p>
-            </div>
-            <Resolve dispute={dispute} />
+      {!isCaseFirst && aside}
+      <div className={COLUMN}>
+        <Fold
+          title={reader === 'caller' ? 'Your evidence' : 'The caller’s evidence'}
+          gist={dispute.has_evidence ? false : 'not uploaded'}
+          open={isOpen}
+        >
+          <Evidence dispute={dispute} reader={reader} />
+        </Fold>
+        {!mayReply && (
+          <Card>
+            <h2 className="mb-4 font-semibold">{reader === 'creator' ? 'Your reply' : 'The creator’s reply'}</h2>
+            <Reply dispute={dispute} reader={reader} delivery={found.creator_delivery} />
           </Card>
         )}
-        <div className={COLUMN}>
-          {mayDecide && <AtStake dispute={dispute} reader={reader} />}
-          <Fold title="History" gist="times, wallets, ids">
-            <Facts rows={historyOf(found)} />
-          </Fold>
-        </div>
+        <Fold
+          title="What was asked"
+          gist={asked === '' ? 'not known' : <Beginning text={asked} />}
+          open={mustRead || isShort(asked)}
+        >
+          {asked === '' && (
+            <p className="text-sm text-faint">The marketplace never ran this call, so its request is not known.</p>
+          )}
+          {task !== null && (
+            <Part title="Task">
+              <TextBox text={task} label="Task" />
+            </Part>
+          )}
+          {sent !== null && (
+            <Part title="Parameters">
+              <Parameters parameters={sent} />
+            </Part>
+          )}
+        </Fold>
+        <Fold
+          title="What was answered"
+          gist={result === null ? 'no longer kept' : <Beginning text={result} />}
+          open={mustRead || isShort(result ?? '')}
+        >
+          {result === null ? (
+            <p className="text-sm text-faint">The marketplace no longer has the result.</p>
+          ) : (
+            <Result text={result} name={execution.execution_id} />
+          )}
+        </Fold>
+        {mustRead && <Promised dispute={dispute} />}
+        <Verified found={found} isCreator={reader === 'creator'} />
+        {found.others && <Others others={found.others} caller={dispute.caller} />}
+      </div>
+      {isCaseFirst && aside}
+      <div className={COLUMN}>
+        {mustRead && <AtStake dispute={dispute} reader={reader} />}
+        <Fold title="History" gist="times, wallets, ids">
+          <Facts rows={historyOf(found)} />
+        </Fold>
       </div>
     </div>
   );
@@ -265,13 +272,6 @@ const isShort = (text: string): boolean => text !== '' && text.length < 1_000 &&
 /** The gist of a text while it is folded. */
 const Beginning = ({ text }: { text: string }) => (
   <span className="line-clamp-2 break-words group-open:hidden">{text.slice(0, 200)}</span>
-);
-
-const Part = ({ title, children }: { title: string; children: ReactNode }) => (
-  <div className="min-w-0">
-    <h3 className="mb-1.5 text-sm font-medium text-faint">{title}</h3>
-    {children}
-  </div>
 );
 
 function historyOf({ dispute, execution }: Case): (readonly [ReactNode, ReactNode] | false)[] {

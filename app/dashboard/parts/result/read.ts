@@ -35,8 +35,6 @@ const MOST_COLUMNS = 50;
 const DELIMITERS = [',', ';', '\t', '|'];
 /** Signs of Markdown: headings, lists, emphasis, tables, links, code. */
 const MARKDOWN = /^#{1,6} \S|^[-*+] \S|^\d+\. \S|^>\s|\*\*\S|^\|.+\||\]\(https?:|```/m;
-/** Signs of text whose spaces matter: indented lines, columns, code. */
-const LAID_OUT = /^(?:\t| {2,})\S|\S(?: {3,}|\t)\S|[{};]$/m;
 
 export function readResult(text: string): ReadResult {
   const json = toObject(text);
@@ -49,9 +47,6 @@ export function readResult(text: string): ReadResult {
   if (!json && !table && MARKDOWN.test(text)) forms.push('markdown');
   return { forms: [...forms, 'text'], pictures, table, json };
 }
-
-/** True for text to show in a font of even width. */
-export const isLaidOut = (text: string): boolean => LAID_OUT.test(text);
 
 /** The object or array that the text is in JSON; null for other text. */
 function toObject(text: string): object | null {

@@ -2,9 +2,10 @@
 import { Tabs } from 'radix-ui';
 import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react';
 import { SEGMENT, SEGMENTS } from '../tabRow.ts';
-import { Button, buttonStyle, cx, Note, Skeleton } from '../ui.tsx';
+import { TextBox } from '../textBox.tsx';
+import { Button, buttonStyle, Note, Skeleton } from '../ui.tsx';
 import { Code, Copy, formatCount, saveFile } from '../values.tsx';
-import { type Form, isLaidOut, type Picture, type Rows, readResult, toCsv, toTabs } from './read.ts';
+import { type Form, type Picture, type Rows, readResult, toCsv, toTabs } from './read.ts';
 
 const Markdown = lazy(() => import('../markdown.tsx'));
 const ResultTable = lazy(() => import('./table.tsx'));
@@ -48,7 +49,7 @@ export default function Result({ text, name, isExact = false }: ResultProps) {
     ),
     text: (
       <Fold text={shown}>
-        <Plain text={shown} isExact={forms.length > 1} />
+        <TextBox label="Result" text={shown} isExact={forms.length > 1} isWhole />
       </Fold>
     ),
   };
@@ -152,22 +153,6 @@ function Fold({ text, children }: { text: string; children: ReactNode }) {
         Show all of it
       </Button>
     </div>
-  );
-}
-
-/** Text as the agent wrote it: in the font for reading, unless its spaces matter. */
-function Plain({ text, isExact }: { text: string; isExact: boolean }) {
-  const isMono = isExact || isLaidOut(text);
-  return (
-    <section
-      tabIndex={0}
-      aria-label="Result"
-      className="overflow-x-auto rounded-xl border border-line bg-sunken px-4 py-3"
-    >
-      <p className={cx('whitespace-pre-wrap', isMono ? 'font-mono text-[0.8125rem]' : 'max-w-prose leading-relaxed')}>
-        {text}
-      </p>
-    </section>
   );
 }
 

@@ -90,7 +90,7 @@ export default function ResultTable({ table: { columns, rows } }: { table: Rows 
       <section
         tabIndex={0}
         aria-label="Result as a table"
-        className="max-h-128 overflow-auto rounded-lg border border-line"
+        className="max-h-128 w-fit max-w-full min-w-64 overflow-auto rounded-lg border border-line"
       >
         <table className="w-full text-left text-sm">
           <thead className="sticky top-0 bg-sunken text-faint">

@@ -1,9 +1,9 @@
 /** The creator's example: what was sent in a passed test, and the result that the creator signed. */
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
-import { parameterLines } from '../../parts/parameters.tsx';
+import { Parameters } from '../../parts/parameters.tsx';
 import { TextBox } from '../../parts/textBox.tsx';
-import { Card, Skeleton } from '../../parts/ui.tsx';
+import { Card, Part, Skeleton } from '../../parts/ui.tsx';
 import { Time } from '../../parts/values.tsx';
 import { exampleQuery } from '../../service.ts';
 
@@ -19,28 +19,20 @@ export function Example({ agentId }: { agentId: string }) {
         A test by its creator, <Time at={example.tested_at} />. The marketplace has checked the signature of the result.
       </p>
       <Card className="grid gap-4">
-        <Part title="Task" text={example.task} />
+        <Part title="Task">
+          <TextBox label="Task" text={example.task} />
+        </Part>
         {Object.keys(example.parameters).length > 0 && (
-          <Part title="Parameters" text={parameterLines(example.parameters)} />
+          <Part title="Parameters">
+            <Parameters parameters={example.parameters} />
+          </Part>
         )}
-        <div className="min-w-0">
-          <h3 className="mb-1.5 text-sm font-medium text-faint">
-            {example.is_cut ? 'Beginning of the result' : 'Result'}
-          </h3>
+        <Part title={example.is_cut ? 'Beginning of the result' : 'Result'}>
           <Suspense fallback={<Skeleton className="h-40" />}>
             <Result text={example.result} name="example" />
           </Suspense>
-        </div>
+        </Part>
       </Card>
     </section>
-  );
-}
-
-function Part({ title, text }: { title: string; text: string }) {
-  return (
-    <div className="min-w-0">
-      <h3 className="mb-1.5 text-sm font-medium text-faint">{title}</h3>
-      <TextBox label={title} text={text} />
-    </div>
   );
 }

@@ -37,8 +37,8 @@ export function Deadline({ dispute, as: Tag, reader }: DeadlineProps) {
           <>{due}.</>
         ) : (
           <>
-            Later than that it stays open and can still be decided; from <Day at={dispute.lapses_at} /> you can end it
-            here.
+            Later than that it stays open and can still be decided; from <Day at={dispute.lapses_at} />{' '}
+            {isCreator ? 'anybody can end it here' : 'you can end it here and get the bond back'}.
           </>
         )}
       </p>

@@ -42,7 +42,7 @@ export function endRows(dispute: DisputeSummary, reader: Reader): (readonly [Rea
 export function Reason({ dispute: { outcome, reason, reason_hash } }: { dispute: DisputeSummary }) {
   if (outcome === 'open' || outcome === 'lapsed') return null;
   return (
-    <blockquote className="rounded-lg bg-sunken px-4 py-3 text-sm whitespace-pre-wrap">
+    <blockquote className="border-l-2 border-strong pl-4 text-sm whitespace-pre-wrap">
       <p className="mb-1 text-faint">The admin’s reason</p>
       {reason ?? (reason_hash ? <Id value={reason_hash} /> : 'no reason given')}
     </blockquote>

@@ -3,9 +3,10 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { useQuery } from '@tanstack/react-query';
 import type { DisputeSummary, EvidenceType } from '../../../sdk/wire/disputeProcedures.ts';
+import { TextBox } from '../../parts/textBox.tsx';
 import { Unread } from '../../parts/trouble.tsx';
 import { Button, Facts, Note } from '../../parts/ui.tsx';
-import { Code, formatCount, Id, saveFile } from '../../parts/values.tsx';
+import { formatCount, Id, saveFile } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import type { Reader } from './outcomes.tsx';
 import { UploadEvidence } from './uploadEvidence.tsx';
@@ -76,7 +77,7 @@ function Kept({ dispute: { execution_id, evidence_hash } }: { dispute: DisputeSu
   }
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-3">
-      {SHOWN_AS_TEXT.includes(media_type) && <Code text={new TextDecoder().decode(bytes)} label="Evidence" />}
+      {SHOWN_AS_TEXT.includes(media_type) && <TextBox text={new TextDecoder().decode(bytes)} label="Evidence" />}
       {SHOWN_AS_IMAGE.includes(media_type) && (
         <img
           src={`data:${media_type};base64,${content}`}

@@ -2,7 +2,6 @@
 import type { ReactNode } from 'react';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Chevron } from '../../parts/icons.tsx';
-import { cx } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { EXCESS } from './excess.ts';
 import { awardPayment, depositReturn } from './payouts.ts';
@@ -29,11 +28,10 @@ interface OutcomesProps {
   reader: Reader;
   /** When an undecided dispute can be ended. */
   lapse: ReactNode;
-  /** One below the other, as in a dialog. There the caller has each folded to a line. */
-  isNarrow?: boolean;
 }
 
-export function Outcomes({ stakes, price, reader, lapse, isNarrow = false }: OutcomesProps) {
+/** One below the other; the caller has each folded to a line. */
+export function Outcomes({ stakes, price, reader, lapse }: OutcomesProps) {
   const caller = reader === 'caller' ? 'You' : 'The caller';
   const creator = reader === 'creator' ? 'You' : 'The creator';
   const verb = (who: string, base: string) => (who === 'You' ? `${who} ${base}` : `${who} ${base}s`);
@@ -41,8 +39,7 @@ export function Outcomes({ stakes, price, reader, lapse, isNarrow = false }: Out
   const most = mostSlashed(stakes, price);
   const bond = formatLamports(stakes.bond);
   const won = `${bond} back and up to ${usdc(mostToCaller(stakes, price))}`;
-  const isFolded = isNarrow && reader === 'caller';
-  const shape = (gist: string) => ({ isNarrow, gist: isFolded ? gist : null });
+  const folded = (gist: string) => (reader === 'caller' ? gist : null);
   // Never at stake, but it left the caller's wallet with the bond.
   const depositOf = (isAwarded: boolean) =>
     reader === 'caller' && (
@@ -52,8 +49,8 @@ export function Outcomes({ stakes, price, reader, lapse, isNarrow = false }: Out
       </Side>
     );
   return (
-    <div className={cx('grid overflow-hidden rounded-lg border border-line text-sm', !isNarrow && 'md:grid-cols-3')}>
-      <Outcome title="If it is upheld" {...shape(won)}>
+    <div className="grid overflow-hidden rounded-lg border border-line text-sm">
+      <Outcome title="If it is upheld" gist={folded(won)}>
         <Side who={verb(caller, 'get')} amount={won}>
           The bond, and at most the price. {reader !== 'creator' && awardPayment(reader === 'caller')}
         </Side>
@@ -64,7 +61,7 @@ export function Outcomes({ stakes, price, reader, lapse, isNarrow = false }: Out
         </Side>
         <Side who="The agent">{upheldWords(stakes, price, reader)}</Side>
       </Outcome>
-      <Outcome title="If it is rejected" {...shape(`you lose ${bond}`)}>
+      <Outcome title="If it is rejected" gist={folded(`you lose ${bond}`)}>
         <Side who={loses(caller)} amount={bond}>
           The bond. The {usdc(price)} stay paid.
         </Side>
@@ -74,7 +71,7 @@ export function Outcomes({ stakes, price, reader, lapse, isNarrow = false }: Out
         </Side>
         <Side who="The agent">{stakes.status === 'active' ? 'Stays as it is.' : `Stays ${stakes.status}.`}</Side>
       </Outcome>
-      <Outcome title="If nobody decides" {...shape(`${bond} back`)}>
+      <Outcome title="If nobody decides" gist={folded(`${bond} back`)}>
         <Side who={`${verb(caller, 'get')} back`} amount={bond}>
           The bond. The {usdc(price)} stay paid.
         </Side>
@@ -90,23 +87,13 @@ interface OutcomeProps {
   title: string;
   /** What it means in a few words; if it has one, the rest is folded. */
   gist: string | null;
-  isNarrow: boolean;
   children: ReactNode;
 }
 
-function Outcome({ title, gist, isNarrow, children }: OutcomeProps) {
-  const sides = (
-    <dl
-      className={cx('grid px-4 py-3', isNarrow ? 'gap-2 sm:*:grid sm:*:grid-cols-[7.5rem_1fr] sm:*:gap-x-3' : 'gap-3')}
-    >
-      {children}
-    </dl>
-  );
+function Outcome({ title, gist, children }: OutcomeProps) {
+  const sides = <dl className="grid gap-2 px-4 py-3 sm:*:grid sm:*:grid-cols-[7.5rem_1fr] sm:*:gap-x-3">{children}</dl>;
   return (
-    <section
-      aria-label={title}
-      className={cx('border-line not-first:border-t', !isNarrow && 'md:not-first:border-t-0 md:not-first:border-l')}
-    >
+    <section aria-label={title} className="border-line not-first:border-t">
       {gist === null ? (
         <>
           <h3 className="bg-sunken px-4 py-2 font-medium">{title}</h3>

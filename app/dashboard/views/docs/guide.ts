@@ -2,6 +2,7 @@
  * The guide's elements in the document, and what a script adds: copy buttons, the chosen language, the section in view,
  * and contents that close on a phone.
  */
+import { languageOf } from '../../parts/language.ts';
 
 /** Storage key of the language of code. */
 const LANGUAGE = 'language';
@@ -13,9 +14,10 @@ export const guide = typeof document === 'undefined' ? null : document.querySele
 
 for (const block of guide?.querySelectorAll('pre') ?? []) {
   if (block.closest('.code')) continue;
-  const place = block.closest('.line') ?? document.createElement('div');
+  const place = block.closest<HTMLElement>('.line') ?? document.createElement('div');
   place.classList.add('block');
   if (!place.contains(block)) block.replaceWith(place);
+  if (!place.matches('.line')) place.dataset.language = languageOf(block.textContent ?? '')?.title ?? 'Text';
   place.append(block, copyButton());
 }
 for (const languages of guide?.querySelectorAll('.code > [role="radiogroup"]') ?? []) languages.after(copyButton());

@@ -68,7 +68,6 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
               price={execution.cost_usdc}
               reader="caller"
               lapse={stakes && `Anybody can end it ${formatSpan(stakes.lapseSeconds)} after today.`}
-              isNarrow
             />
           </section>
         </SignDialog>

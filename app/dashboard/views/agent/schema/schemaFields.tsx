@@ -1,7 +1,7 @@
 /** A JSON Schema for people: a row per field, and the JSON on request. */
 import { useState } from 'react';
 import type { Schema } from '../../../parts/form/schema.ts';
-import { Badge, Button, cx } from '../../../parts/ui.tsx';
+import { Button, cx, Required } from '../../../parts/ui.tsx';
 import { Code } from '../../../parts/values.tsx';
 import { fieldsOf, type SchemaField } from './rows.ts';
 
@@ -69,7 +69,7 @@ function FieldRow({ field, isInput }: { field: SchemaField; isInput: boolean }) 
           </code>
         )}
         <span className="text-faint">{type}</span>
-        {isInput && required && path !== '' && <Badge tone="accent">required</Badge>}
+        {isInput && required && path !== '' && <Required />}
       </dt>
       <dd className={cx(indent, 'sm:pl-0')}>
         {description && <p className="whitespace-pre-line">{description}</p>}
