@@ -138,15 +138,16 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
       <Resolve dispute={dispute} />
     </Card>
   ) : mayReply ? (
-    <Card ref={panel} tabIndex={-1} aria-label="Your reply" className={PANEL}>
+    <Card ref={panel} tabIndex={-1} aria-label="Reply" className={PANEL}>
       <div className={PANEL_HEAD}>
         <Deadline dispute={dispute} as="h2" reader={reader} />
       </div>
       <div className="grid grid-cols-[minmax(0,1fr)] gap-4 overflow-auto px-5 py-4">
+        <Reply dispute={dispute} reader={reader} delivery={found.creator_delivery} />
+        {/* Below the form, which must not move when this is read. */}
         <p className="text-sm empty:hidden">
           <MostAtStake dispute={dispute} isWhole />
         </p>
-        <Reply dispute={dispute} reader={reader} delivery={found.creator_delivery} />
       </div>
     </Card>
   ) : (

@@ -18,7 +18,7 @@ export function endWords(dispute: DisputeSummary, reader: Reader): string {
   if (outcome === 'upheld') {
     return `The admin upheld it. ${caller} got the ${bond} back, and the award comes from the collateral of the agent. The call counts as failed.`;
   }
-  const paid = `The ${formatAmount(price_usdc)} stay paid, and the collateral stays whole.`;
+  const paid = `The ${formatAmount(price_usdc)} stay paid${reader === 'caller' ? '' : ', and the collateral stays whole'}.`;
   return outcome === 'rejected'
     ? `The admin rejected it. ${reader === 'caller' ? 'Your' : 'The caller’s'} ${bond} went to ${reader === 'creator' ? 'you' : 'the creator'}. ${paid}`
     : `Nobody decided it in time. ${caller} got the ${bond} back. ${paid}`;
@@ -59,7 +59,7 @@ export function WithoutEvidence({ dispute, reader }: { dispute: DisputeSummary; 
     <>
       Decided without {reader === 'caller' ? 'your' : 'the caller’s'} evidence: the admin could not read it. The dispute
       was opened by a program or the command line that sent only the hash of the evidence, and the evidence was not
-      uploaded here.{reader === 'caller' && ' “Open a dispute” on the page of a call uploads it.'} The decision is
+      uploaded here.{reader === 'caller' && ' Next time, open the dispute on the page of the call: that uploads the evidence.'} The decision is
       final.
     </>
   );

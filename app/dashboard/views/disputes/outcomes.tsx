@@ -100,13 +100,13 @@ function Outcome({ title, gist, children }: OutcomeProps) {
           {sides}
         </>
       ) : (
-        <details className="group">
+        <details className="group/outcome">
           <summary className="flex list-none items-center gap-x-2 px-3 py-2 hover:bg-sunken/60 [&::-webkit-details-marker]:hidden">
             <span className="flex flex-1 flex-wrap gap-x-2 tabular-nums">
               <span className="text-faint">{title}</span>
               <span className="font-medium">{gist}</span>
             </span>
-            <Chevron className="group-open:rotate-180" />
+            <Chevron className="group-open/outcome:rotate-180" />
           </summary>
           {sides}
         </details>
