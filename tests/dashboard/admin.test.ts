@@ -80,7 +80,9 @@ describe('the admin', function () {
       const failed = page.getByText('2 of 8 calls in the last 7 days failed: csv-analyst and 3 more', { exact: true });
       await failed.locator(`a[href="/agents/${agent_id}"]`).waitFor();
       await page.getByText('From 2.00 USDC in 10 paid calls', { exact: true }).waitFor();
-      await page.getByText(/begin on 24 Nov .* and include today\..* 3 of these calls went to agents for tests\.$/).waitFor();
+      await page
+        .getByText(/begin on 24 Nov .* and include today\..* 3 of these calls went to agents for tests\.$/)
+        .waitFor();
       const rows = await page.getByRole('table').getByRole('row').allTextContents();
       expect(rows.slice(1)).to.deep.equal([
         ...['Paid101,200', 'Refunded10'],

@@ -148,7 +148,7 @@ export function CreatorsTab() {
               </span>
             </Cell>
             <td className="sm:text-right">
-              <Button small onClick={() => setChosen(creator)}>
+              <Button small kind={creator.verified ? 'danger' : undefined} onClick={() => setChosen(creator)}>
                 <span>
                   {creator.verified ? 'Remove badge' : 'Verify'}
                   <span className="sr-only">

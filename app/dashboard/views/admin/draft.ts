@@ -146,7 +146,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'recordSeconds',
       label: 'Time until a call’s account is closed',
-      about: 'The call can still be disputed after that.',
+      about: 'Does not shorten its dispute window.',
       effect: EFFECTS.record_time,
       min: BigInt(limits.recordSecondsMin),
       max: BigInt(limits.recordSecondsMax),
