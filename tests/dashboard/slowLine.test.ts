@@ -221,7 +221,7 @@ describe('on a slow line, with the keyboard alone', function () {
       await untilFocused(page, 'Reject: the creator is right');
       await page.keyboard.press('Space');
       await page.getByRole('radio', { name: 'Reject', checked: true }).waitFor();
-      await typeInto(page, 'Reason: final, and only both sides read it', REASON);
+      await typeInto(page, 'Reason (final; both sides and admins read it)', REASON);
       await pressOn(page, 'Review the decision');
       await dialog(page).getByText('gets the bond of 0.01 SOL').waitFor();
       await sign(page, 'Sign and reject');

@@ -11,7 +11,7 @@ import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
 import { SignDialog } from '../../parts/sign.tsx';
 import { AtRight, Cell } from '../../parts/table.tsx';
-import { Badge, Button, Empty, Input } from '../../parts/ui.tsx';
+import { Button, Empty, Input } from '../../parts/ui.tsx';
 import { Day, formatCount, formatList, Id, shorten } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { PAGE_SIZE, parseAdminSearch } from './search.ts';
@@ -27,9 +27,6 @@ const HEAD = [
   <AtRight key="earned">Earned, USDC</AtRight>,
   '',
 ];
-
-const HOW_TO_CHECK =
-  'Check it outside this page: ask the owner for a sentence of yours signed with this wallet, or find the address on a site that you know is theirs. A message that only names the wallet proves nothing.';
 
 const REFRESH_MS = 5_000;
 /** Pause after which typing counts as finished. */
@@ -63,9 +60,8 @@ export function CreatorsTab() {
     <div className="grid gap-5">
       <p className="max-w-2xl text-sm text-faint">
         The badge “Verified wallet” tells callers that you have checked who owns the wallet. It vouches neither for the
-        name shown nor for the answers. Before you give it, check outside this page who owns the wallet, such as by a
-        sentence of yours that the owner signs with it. The figures count from the first listing on, also calls of
-        agents for tests. “Calls” includes the failed ones.
+        name shown nor for the answers. “Verify …” shows the steps of the check. The figures count from the first
+        listing on, also calls of agents for tests. “Calls” includes the failed ones.
       </p>
       <p className="-mt-3 max-w-2xl text-sm text-faint">
         You cannot stop a single agent. An upheld dispute pauses it if its collateral falls below the minimum. “Pause
@@ -152,7 +148,7 @@ export function CreatorsTab() {
               </span>
             </Cell>
             <td className="sm:text-right">
-              <Button small onClick={() => setChosen(creator)}>
+              <Button small kind={creator.verified ? 'danger' : undefined} onClick={() => setChosen(creator)}>
                 <span>
                   {creator.verified ? 'Remove badge' : 'Verify'}
                   <span className="sr-only">
@@ -187,11 +183,9 @@ function Disputes({ creator: { wallet, disputes: counts } }: { creator: CreatorS
         <Link
           to="/admin"
           search={{ tab: 'disputes', outcome: 'open', creator: wallet }}
-          className="inline-flex min-h-6 items-center underline-offset-2 hover:underline"
+          className="inline-flex min-h-6 items-center font-medium text-accent underline"
         >
-          <Badge tone="warn" className="whitespace-nowrap">
-            {formatCount(open)} open
-          </Badge>
+          {formatCount(open)} open
           <span className="sr-only"> disputes</span>
         </Link>
       )}
@@ -228,7 +222,7 @@ function BadgeDialog({ creator, onClose }: { creator: CreatorSummary; onClose():
       title={verified ? `Verify ${nameOf(creator)}?` : `Remove the badge of ${nameOf(creator)}?`}
       about={
         verified
-          ? `The badge “Verified wallet” appears on every agent of this wallet, under every name that it chooses. Give it only after you have checked who owns the wallet. ${HOW_TO_CHECK} You can remove the badge at any time.`
+          ? 'The badge “Verified wallet” appears on every agent of this wallet, under every name that it chooses. You can remove it at any time.'
           : 'The badge is removed from all agents of this wallet. They stay listed and accept calls.'
       }
       rows={[
@@ -245,6 +239,28 @@ function BadgeDialog({ creator, onClose }: { creator: CreatorSummary; onClose():
       }
       done={() => [verified ? 'The wallet is verified' : 'The badge is removed', 'The list updates within seconds.']}
       onClose={onClose}
-    />
+    >
+      {verified && <StepsOfCheck wallet={creator.wallet} />}
+    </SignDialog>
   );
 }
+
+/** Any wallet can do the third step; only some can sign a message that a standard tool checks. */
+const StepsOfCheck = ({ wallet }: { wallet: string }) => (
+  <div className="text-sm">
+    <h3 className="font-medium">First check who owns the wallet</h3>
+    <ol className="mt-1 grid list-decimal gap-1 pl-5 text-faint">
+      <li>The creator writes to you from an address that you know is theirs, such as one on their site.</li>
+      <li>You answer with a sentence of your own.</li>
+      <li>
+        They save it in the description of one of their agents, which needs the wallet’s signature. Or they sign it with{' '}
+        <code>solana sign-offchain-message</code>, and you check it:{' '}
+        <code className="wrap-anywhere">
+          solana verify-offchain-signature --signer {shorten(wallet)} SENTENCE SIGNATURE
+        </code>
+        .
+      </li>
+      <li>This shows that they hold the key. Who they are, only the address of step 1 shows.</li>
+    </ol>
+  </div>
+);

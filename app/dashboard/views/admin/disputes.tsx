@@ -44,7 +44,10 @@ export function DisputesTab() {
   const of = query.data?.disputes.find((dispute) => dispute.creator === creator);
   return (
     <div className="grid gap-5">
-      <div className="grid items-end gap-3 sm:grid-cols-[14rem_20rem]">
+      <div className="grid items-end gap-3 sm:grid-cols-[20rem_14rem]">
+        <FindCall
+          onFind={(executionId) => void navigate({ to: '/admin/disputes/$executionId', params: { executionId } })}
+        />
         <Select
           label="Show"
           value={outcome ?? ''}
@@ -59,9 +62,6 @@ export function DisputesTab() {
             </option>
           ))}
         </Select>
-        <FindCall
-          onFind={(executionId) => void navigate({ to: '/admin/disputes/$executionId', params: { executionId } })}
-        />
       </div>
       {creator !== undefined && (
         <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
@@ -78,7 +78,7 @@ export function DisputesTab() {
           'Dispute',
           'Reply and evidence',
           <AtRight key="price">Price, USDC</AtRight>,
-          <AtRight key="stake">At stake, up to, USDC</AtRight>,
+          <AtRight key="stake">Most at stake, USDC</AtRight>,
           'Decide by / ended',
           '',
         ]}
@@ -119,7 +119,7 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
           <AgentLink dispute={dispute} />
         </span>
         <span className="block text-faint">
-          <Id value={dispute.caller} /> against {creator}
+          Caller <Id value={dispute.caller} /> against {creator}
         </span>
         <span className="flex flex-wrap items-center gap-x-3 text-faint">
           <span>
@@ -146,17 +146,11 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
         {isOpen ? <AtStake dispute={dispute} /> : <span className="text-faint">–</span>}
       </Cell>
       <Cell of={isOpen ? 'Decide by' : 'Ended'}>
-        {isOpen ? (
-          <span className="grid justify-items-start gap-1">
-            <Time at={answer_due_at} />
-            <Due dispute={dispute} />
-          </span>
-        ) : (
-          <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-            <Badge>{OUTCOME_WORDS[outcome]}</Badge>
-            {resolved_at !== null && <Time at={resolved_at} />}
-          </span>
-        )}
+        <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
+          <Badge tone={isOpen ? 'warn' : 'plain'}>{OUTCOME_WORDS[outcome]}</Badge>
+          {isOpen && <Due dispute={dispute} />}
+          {isOpen ? <Time at={answer_due_at} /> : resolved_at !== null && <Time at={resolved_at} />}
+        </span>
       </Cell>
       <td className="sm:text-right">
         <CaseLink dispute={dispute} small />

@@ -89,7 +89,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'feeBps',
       label: 'Fee, %',
-      about: `The marketplace’s share of every settled price. The program allows at most ${limits.maxFeeBps / 100} %.`,
+      about: `Of every settled price, at most ${limits.maxFeeBps / 100} %.`,
       effect: EFFECTS.fee,
       min: 0n,
       max: BigInt(limits.maxFeeBps),
@@ -99,7 +99,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'minPrice',
       label: 'Lowest price, USDC',
-      about: 'The lowest price that a listing can have.',
+      about: 'That a listing can have.',
       effect: EFFECTS.min_price,
       min: limits.minPriceFloor,
       max: limits.minPriceCeiling,
@@ -109,7 +109,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'disputeBond',
       label: 'Dispute bond, SOL',
-      about: 'Paid by the caller who opens a dispute, and locked until the decision.',
+      about: 'Locked from the opening of a dispute to its end.',
       effect: EFFECTS.dispute_bond,
       min: 0n,
       max: limits.disputeBondLamportsMax,
@@ -119,7 +119,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'disputeWindowSeconds',
       label: 'Dispute window',
-      about: 'How long a settled call can be disputed.',
+      about: 'From the end of a settled call.',
       effect: EFFECTS.dispute_window,
       min: BigInt(limits.disputeWindowSecondsMin),
       max: BigInt(limits.disputeWindowSecondsMax),
@@ -128,7 +128,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'refundGraceSeconds',
       label: 'Refund time',
-      about: 'Time from the deadline of a call until anybody can send its refund.',
+      about: 'From a call’s deadline until anybody can refund it.',
       effect: EFFECTS.refund_grace,
       min: BigInt(limits.refundGraceSecondsMin),
       max: BigInt(limits.refundGraceSecondsMax),
@@ -137,7 +137,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'maxTimeoutSeconds',
       label: 'Longest timeout',
-      about: 'The longest timeout that a listing may have.',
+      about: 'That a listing can have.',
       effect: EFFECTS.max_timeout,
       min: BigInt(limits.maxTimeoutSecondsMin),
       max: BigInt(limits.maxTimeoutSecondsMax),
@@ -146,8 +146,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'recordSeconds',
       label: 'Time until a call’s account is closed',
-      about:
-        'From the end of a settled call on. Its refundable deposit then comes back, and its record goes to the archive.',
+      about: 'Does not shorten its dispute window.',
       effect: EFFECTS.record_time,
       min: BigInt(limits.recordSecondsMin),
       max: BigInt(limits.recordSecondsMax),
@@ -156,8 +155,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'exposureMultiple',
       label: 'Cap on calls, ×\u00a0collateral',
-      about:
-        'The prices of the calls that an agent takes in one dispute window, without refunded ones, are at most this many times its collateral. At 10, 5.00 USDC of collateral allow 50.00 USDC of calls. 0: no cap.',
+      about: 'Prices of calls in one dispute window. 0: no cap.',
       effect: EFFECTS.exposure_multiple,
       min: 0n,
       max: BigInt(limits.exposureMultipleMax),

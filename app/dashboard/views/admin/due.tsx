@@ -33,27 +33,22 @@ export function unheardWords({ has_evidence, reply }: DisputeSummary): string | 
 const lastDay = ({ answer_due_at }: DisputeSummary): string =>
   new Date(Date.parse(answer_due_at) - SOON_SECONDS * 1_000).toISOString();
 
-/** True while a side has not been heard and there is time to wait for it. */
-export function useMayWait(dispute: DisputeSummary): boolean {
-  const left = useSecondsLeft(dispute);
-  return dispute.outcome === 'open' && unheardWords(dispute) !== null && left > SOON_SECONDS;
-}
-
-/** Until when the admin can wait for that side and still has a day to decide; nothing after that. */
+/** While a side of an open dispute has not been heard: how long to wait for it, with a day left to decide. */
 export function TimeToWait({ dispute }: { dispute: DisputeSummary }) {
-  if (!useMayWait(dispute)) return null;
+  const left = useSecondsLeft(dispute);
+  if (unheardWords(dispute) === null || left <= SOON_SECONDS) return null;
   return (
     <>
       {' '}
-      There is time to wait until <Time at={lastDay(dispute)} />.
+      We advise to wait until a day before the decision is due, <Time at={lastDay(dispute)} />.
     </>
   );
 }
 
-/** Which side has not been heard, and until when there is time to wait. */
+/** Which side has not been heard, and until when to wait for it. */
 export const Unheard = ({ dispute }: { dispute: DisputeSummary }) => (
   <>
-    {unheardWords(dispute)}, and a decision is final.
+    {unheardWords(dispute)}.
     <TimeToWait dispute={dispute} />
   </>
 );

@@ -52,8 +52,9 @@ function Resolved({ data }: { data: Data }) {
   const { data: agent } = useQuery(agentQuery(String(listing)));
   return (
     <>
+      {upheld ? 'Upheld' : 'Rejected'} dispute over{' '}
       <Link to="/admin/disputes/$executionId" params={{ executionId: id }} title={id} className="text-accent underline">
-        {upheld ? 'Upheld' : 'Rejected'} dispute over {agent?.name ?? shorten(String(listing))}, call{' '}
+        {agent?.name ?? shorten(String(listing))}, call{' '}
         <span className="font-mono text-[0.8125rem] whitespace-nowrap">{shorten(id)}</span>
       </Link>
       {upheld && `, ${usdc(amountToCaller)} for the caller`}

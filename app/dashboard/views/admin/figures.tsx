@@ -28,7 +28,7 @@ export function Figures({ state }: { state: OperationState }) {
       <Figure
         label="Calls in progress"
         value={formatCount(state.executions_in_flight)}
-        about={oldest ? `The oldest for ${formatSpan(oldest.age_seconds)}` : 'No unsettled calls'}
+        about={oldest && `The oldest for ${formatSpan(oldest.age_seconds)}`}
       />
       <Figure
         label="Fees in the last 7 days"
@@ -55,7 +55,7 @@ type Latest = OperationState['latest'];
 const endedOf = ({ paid, refunded }: Latest): number => paid + refunded;
 
 /** The latest days beside as many before. */
-export function LatestCalls({ latest }: { latest: Latest }) {
+export function LatestCalls({ latest, hasX402 }: { latest: Latest; hasX402: boolean }) {
   const spans = [latest, latest.before];
   const amount = formatterOf(spans.flatMap(({ paid_usdc, fees_usdc }) => [paid_usdc, fees_usdc]));
   const rows: [label: string, value: (span: Latest['before']) => string][] = [
@@ -95,7 +95,8 @@ export function LatestCalls({ latest }: { latest: Latest }) {
       </table>
       <p className="text-sm text-faint">
         The last 7 days begin on {dayOf(latest)} (UTC) and include today.
-        {latest.for_tests > 0 && ` ${formatCount(latest.for_tests)} of their calls were for tests.`}
+        {hasX402 && ' The service fees of calls by x402 are not in the fees.'}
+        {latest.for_tests > 0 && ` ${formatCount(latest.for_tests)} of these calls went to agents for tests.`}
       </p>
     </Card>
   );

@@ -1,37 +1,42 @@
 /** The USDC that the marketplace's program holds, by its purpose. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import type { OperationState } from '../../../sdk/wire/operationProcedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { formatNumber, formatterOf } from '../../parts/amount.ts';
 import { Card } from '../../parts/ui.tsx';
+import { Code, Id } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { readAccounts, tokenOf } from '../../wallet/accounts.ts';
+
+/** The first compares the escrows, the second every row of the index, with its account. Both only read. */
+const COMPARE = 'npm run relay -- reconcile\nnpm run indexer -- verify';
 
 /** Poll interval, ms. */
 const REFRESH_MS = 30_000;
 
 /** USDC in the treasury; undefined until it is read, null if it has no account. */
-function useTreasury(): number | null | undefined {
-  const { data: config } = useQuery(configQuery);
+function useTreasury(address: string | undefined): number | null | undefined {
   const { data } = useQuery({
-    queryKey: ['treasury', config?.treasury],
+    queryKey: ['treasury', address],
     queryFn: async () => {
-      const token = tokenOf((await readAccounts([config!.treasury]))[0]);
+      const token = tokenOf((await readAccounts([address!]))[0]);
       return token && toUsdc(token.amount);
     },
-    enabled: config !== undefined,
+    enabled: address !== undefined,
     refetchInterval: REFRESH_MS,
   });
   return data;
 }
 
 export function HeldUsdc({ state: { held } }: { state: OperationState }) {
-  const treasury = useTreasury();
+  const { data: config } = useQuery(configQuery);
+  const treasury = useTreasury(config?.treasury);
   const rows = [
     ['Escrow of calls in progress', held.escrow_usdc],
     ['Collateral, also of delisted agents until it is returned', held.collateral_usdc],
-    ['Kept from awards, for later callers', held.forfeited_usdc],
+    ['Kept for later callers, from awards', held.forfeited_usdc],
     held.owed_usdc > 0 && ['Awards not yet received by their callers', held.owed_usdc],
     held.unclaimed_usdc > 0 && ['Refunds not yet received by their callers', held.unclaimed_usdc],
   ].filter((row) => row !== false) as [string, number][];
@@ -41,11 +46,28 @@ export function HeldUsdc({ state: { held } }: { state: OperationState }) {
     <Card className="grid content-start gap-4">
       <h2 className="font-semibold">USDC held</h2>
       <Amounts title="Held for others" rows={rows.map(([label, held]) => [label, amount(held)])} sum={amount(sum)} />
-      <Amounts title="The marketplace’s own" rows={[['Treasury', treasury == null ? '–' : formatNumber(treasury)]]} />
-      <p className="text-sm text-faint">
-        The amounts held for others are sums of the index, which this page does not compare with the chain. The treasury
-        is its balance on the chain. The command under “Check of records” compares the escrows.
-      </p>
+      <div className="grid gap-2 text-sm text-faint">
+        <p>
+          Sums of the index, because each call and each agent has an account of its own. To compare them with the chain,
+          run this on the relay’s machine, in the project’s folder and with its settings:
+        </p>
+        <Code text={COMPARE} label="Commands that compare the index with the chain" />
+        <p>
+          <code>reconcile</code> compares the escrows, <code>verify</code> the collateral, the awards and all else that
+          the index has.
+        </p>
+      </div>
+      <Amounts
+        title="The marketplace’s own, read from the chain"
+        rows={[
+          [
+            <span key="treasury" className="flex flex-wrap items-center gap-x-2">
+              Treasury {config && <Id value={config.treasury} kind="address" />}
+            </span>,
+            treasury == null ? '–' : formatNumber(treasury),
+          ],
+        ]}
+      />
       <Link to="/admin" search={{ tab: 'settings' }} className="justify-self-start text-sm text-accent underline">
         Withdraw in Settings
       </Link>
@@ -55,7 +77,7 @@ export function HeldUsdc({ state: { held } }: { state: OperationState }) {
 
 interface AmountsProps {
   title: string;
-  rows: readonly (readonly [label: string, amount: string])[];
+  rows: readonly (readonly [label: ReactNode, amount: string])[];
   /** Payments by x402 that wait for their call are not in it: the index does not know which are paid. */
   sum?: string;
 }
@@ -66,8 +88,8 @@ function Amounts({ title, rows, sum }: AmountsProps) {
     <div>
       <h3 className="text-sm font-medium">{title}</h3>
       <dl className="mt-1 flex flex-col gap-1 text-sm">
-        {rows.map(([label, amount]) => (
-          <div key={label} className="flex justify-between gap-x-4">
+        {rows.map(([label, amount], index) => (
+          <div key={index} className="flex justify-between gap-x-4">
             <dt className="text-faint">{label}</dt>
             <dd className="whitespace-nowrap tabular-nums">{amount} USDC</dd>
           </div>

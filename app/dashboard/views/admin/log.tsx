@@ -2,11 +2,12 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ComponentProps, ReactNode } from 'react';
+import { ADMIN_READS } from '../../../sdk/wire/choices.ts';
 import type { AdminAction, AdminActionName, AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
 import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
 import { Badge, cx, Empty } from '../../parts/ui.tsx';
-import { Id, Time, zoneAt } from '../../parts/values.tsx';
+import { Id, Time } from '../../parts/values.tsx';
 import { call, configQuery } from '../../service.ts';
 import { adminAt, DisputeLink, eventsQuery, eventWords } from './events.tsx';
 import { PAGE_SIZE, parseAdminSearch } from './search.ts';
@@ -14,7 +15,7 @@ import { By, SignedBy } from './signedBy.tsx';
 import { Which } from './which.tsx';
 
 const REFRESH_MS = 15_000;
-/** From here on, the beginning of an action is shown, too. */
+/** From here on, a read took its time from a later repeat. */
 const LONG_MS = 1_000;
 
 const ACTION_WORDS: Record<AdminActionName, string> = {
@@ -82,7 +83,7 @@ function Actions() {
   return (
     <Section
       title="Sign-ins, reads and saved reasons"
-      about="What the admin did through this service, with every read of private data. Repeated reads within ten minutes share one row, from the first to the last."
+      about="What the admin did through this service, with every read of private data. Reads that are repeated within ten minutes share one row, at the time of the last."
       which={
         <Which
           value={reads}
@@ -109,16 +110,21 @@ function Actions() {
   );
 }
 
-/** On a phone two texts below each other: when, and what was done by whom. */
-const ROW = 'max-sm:block! max-sm:[&>td]:inline max-sm:[&>td:first-child]:block max-sm:[&>td:first-child]:text-faint';
+/** On a phone three lines: when and by whom, what was done, and about what. */
+const ROW =
+  'max-sm:grid-cols-[minmax(0,1fr)_auto] max-sm:gap-x-3! max-sm:gap-y-1! max-sm:[&>td]:col-span-2 max-sm:[&>td:nth-child(1)]:col-span-1 max-sm:[&>td:nth-child(1)]:text-xs max-sm:[&>td:nth-child(1)]:text-faint max-sm:[&>td:nth-child(2)]:font-medium max-sm:[&>td:nth-child(3)]:col-start-2 max-sm:[&>td:nth-child(3)]:col-end-3 max-sm:[&>td:nth-child(3)]:row-start-1 max-sm:[&>td:nth-child(3)]:text-xs';
 
 function ActionRow({ action }: { action: AdminAction }) {
   const { outcome, begun_at, ended_at } = action;
   const { data: config } = useQuery(configQuery);
-  const isLong = ended_at !== null && Date.parse(ended_at) - Date.parse(begun_at) >= LONG_MS;
+  const isRepeated =
+    ADMIN_READS.includes(action.action) && ended_at !== null && Date.parse(ended_at) - Date.parse(begun_at) >= LONG_MS;
   return (
     <tr className={ROW}>
-      <td>{isLong ? <Between from={begun_at} to={ended_at} /> : <Time at={ended_at ?? begun_at} hasSeconds />}</td>
+      <td>
+        <Time at={ended_at ?? begun_at} hasSeconds />
+        {isRepeated && <span className="block text-faint">first at {clockOf(begun_at)}</span>}
+      </td>
       <td>
         {ACTION_WORDS[action.action]}
         {outcome !== 'done' && (
@@ -130,19 +136,12 @@ function ActionRow({ action }: { action: AdminAction }) {
       <td className="sm:whitespace-nowrap">
         <By who={action.wallet === config?.admin ? 'Admin' : undefined} wallet={action.wallet} />
       </td>
-      <td className="max-sm:before:content-[':_']">{aboutWords(action)}</td>
+      <td>{aboutWords(action)}</td>
     </tr>
   );
 }
 
-const RANGE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-
-/** Two times on a day in one line, in the reader's zone; the exact ones on hover. */
-const Between = ({ from, to }: { from: string; to: string }) => (
-  <span title={`${from} – ${to}`} className="lg:whitespace-nowrap">
-    {RANGE.formatRange(new Date(from), new Date(to))} {zoneAt(new Date(to))}
-  </span>
-);
+const clockOf = (at: string): string => new Date(at).toLocaleTimeString(undefined, { timeStyle: 'medium' });
 
 function aboutWords({ action, subject }: AdminAction): ReactNode {
   if (action.startsWith('auth.')) return `IP address ${subject}`;
@@ -193,7 +192,7 @@ function EventRow({ event, what, admin }: EventRowProps) {
       <td className="sm:whitespace-nowrap">
         <SignedBy event={event} admin={admin} />
       </td>
-      <td className="max-w-96 max-sm:block!">
+      <td className="max-w-96">
         <details className="min-w-0">
           <summary className="cursor-pointer whitespace-nowrap text-faint">
             <span className="sm:hidden">Transaction and details</span>

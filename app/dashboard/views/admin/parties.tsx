@@ -4,7 +4,7 @@ import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { Button, buttonStyle } from '../../parts/ui.tsx';
 import { Id, shorten } from '../../parts/values.tsx';
 import { useCreatorName } from '../disputes/creatorName.ts';
-import { unheardWords, useMayWait } from './due.tsx';
+import { unheardWords } from './due.tsx';
 
 export function Parties({ dispute }: { dispute: DisputeSummary }) {
   const { creator, caller, outcome } = dispute;
@@ -35,16 +35,15 @@ export const CreatorLink = ({ wallet, name }: { wallet: string; name: string }) 
   </Link>
 );
 
-/** To the case, which the admin can decide while it is open. While a side may still write, nothing asks for that. */
+/** To the case, which the admin can decide while it is open. */
 export function CaseLink({ dispute, small = false }: { dispute: DisputeSummary; small?: boolean }) {
   const { execution_id: executionId, outcome } = dispute;
   const isOpen = outcome === 'open';
-  const isUrgent = !useMayWait(dispute) && isOpen;
   return (
     <Link
       to="/admin/disputes/$executionId"
       params={{ executionId }}
-      className={buttonStyle(isUrgent ? 'primary' : 'plain', small)}
+      className={buttonStyle(isOpen ? 'primary' : 'plain', small)}
     >
       {isOpen ? 'Decide' : 'View'}
       <span className="sr-only">: dispute {shorten(executionId)}</span>
@@ -53,11 +52,8 @@ export function CaseLink({ dispute, small = false }: { dispute: DisputeSummary; 
 }
 
 /** On a phone the decision comes after the case. */
-export function ToDecision({ dispute, onGo }: { dispute: DisputeSummary; onGo(): void }) {
-  const mayWait = useMayWait(dispute);
-  return (
-    <Button kind={mayWait ? 'plain' : 'primary'} className="lg:hidden" onClick={onGo}>
-      Go to the decision
-    </Button>
-  );
-}
+export const ToDecision = ({ onGo }: { dispute: DisputeSummary; onGo(): void }) => (
+  <Button kind="primary" className="lg:hidden" onClick={onGo}>
+    Go to the decision
+  </Button>
+);

@@ -29,6 +29,7 @@ export function ProposeKey({ label, hint, taken, proposal, ...dialog }: ProposeK
   return (
     <SignButton
       {...dialog}
+      small
       confirm="Sign and propose"
       danger
       disabled={!isOther}
@@ -70,6 +71,7 @@ export function RaiseDelay({ config, limits }: { config: Settings; limits: Limit
   return (
     <SignButton
       button="Raise the delay …"
+      small
       closed={now >= limits.adminDelaySecondsMax}
       title="Raise the delay of changes?"
       about={`It can never be lowered. ${now === 0 ? 'It applies as soon as you sign.' : appliedWords(now)}`}

@@ -10,7 +10,7 @@ import { faultOfLength } from '../../parts/limited.ts';
 import { type Reading, read } from '../../parts/reading.ts';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Button, Facts, Input, Note, TextArea } from '../../parts/ui.tsx';
-import { formatAmount, formatLamports } from '../../parts/values.tsx';
+import { formatAmount, formatCount, formatLamports } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { excessEnd } from '../disputes/excess.ts';
 import { pauseGist } from '../disputes/outcomes.tsx';
@@ -34,22 +34,16 @@ type Side = 'caller' | 'creator';
 /** A rejection takes nothing. */
 const NONE: Reading<bigint> = { value: 0n, error: null };
 
-/** What the creator can lose, and where it goes. */
-function lossWords(stakes: Stakes, price: bigint): string {
-  const most = mostSlashed(stakes, price);
-  const excess = most > price ? ' What exceeds the price goes to this agent’s reserve, later to the treasury.' : '';
-  return ` You set what the creator loses: at most ${formatBaseUnits(most)} of the collateral${pauseWords(stakes, price)}.${excess}`;
-}
-
-/** Whether an award pauses the agent, and why if any does. */
-function pauseWords(stakes: Stakes, price: bigint): string {
-  const { left, required } = stakes;
-  if (!isPausedBy(stakes, 1n)) return pauseGist(stakes, price);
-  const why =
-    required === null
-      ? NO_TIER
-      : `it holds ${left === required ? 'exactly' : 'less than'} the minimum of ${formatBaseUnits(required)}`;
-  return `; any award pauses the agent: ${why}`;
+/** Who gets and loses what, a line for each. The amount is not set yet. */
+function upheldWords(dispute: DisputeSummary, stakes: Stakes): string[] {
+  const price = parseUsdc(dispute.price_usdc);
+  const [most, toCaller] = [mostSlashed(stakes, price), mostToCaller(stakes, price)];
+  const limit = most < stakes.left ? `${stakes.multiple} times the price` : 'all its collateral';
+  return [
+    `Caller: gets the bond of ${bondOf(dispute)} back, and the amount that you set, up to ${toCaller === price ? 'the price of ' : ''}${formatBaseUnits(toCaller)}.`,
+    `Creator: loses that amount, at most ${formatBaseUnits(most)} (${limit})${pauseGist(stakes, price)}.`,
+    ...(most > price ? ['Above the price: kept for later callers.'] : []),
+  ];
 }
 
 const NO_TIER = 'no tier of collateral has its price any more';
@@ -90,8 +84,19 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
             isChosen={side === 'caller'}
             onChoose={() => setSide('caller')}
           >
-            {`The caller gets the bond${side === null ? ` of ${bondOf(dispute)} back` : ''} and up to ${formatBaseUnits(stakes ? mostToCaller(stakes, price) : price)}.`}
-            {side === null && stakes && lossWords(stakes, price)}
+            {side === null ? (
+              // As high before the stakes are known.
+              <span className="block min-h-35 sm:min-h-25">
+                {stakes &&
+                  upheldWords(dispute, stakes).map((line) => (
+                    <span key={line} className="block">
+                      {line}
+                    </span>
+                  ))}
+              </span>
+            ) : (
+              `The caller gets the bond and up to ${formatBaseUnits(stakes ? mostToCaller(stakes, price) : price)}.`
+            )}
           </Choice>
           <Choice
             name="side"
@@ -126,7 +131,8 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
           </div>
         )}
         <TextArea
-          label="Reason: final, and only both sides read it"
+          label="Reason (final; both sides and admins read it)"
+          placeholder={`At most ${formatCount(MAX_REASON)} characters`}
           value={reason}
           error={faultOfLength(reason, MAX_REASON)}
           className="min-h-16!"
@@ -237,7 +243,7 @@ function consequences(
 }
 
 const RESERVED =
-  'goes to this agent’s reserve. It pays callers whose later disputes the collateral cannot pay; what is left goes to the treasury.';
+  'is kept for later callers of this agent, whose disputes its collateral cannot pay; what is left goes to the treasury.';
 
 /** Whether the award pauses the agent, and why, or from which amount on. */
 function agentWords(stakes: Stakes, price: bigint, amount: bigint): string {

@@ -18,16 +18,23 @@ import { SettingsForm } from './settingsForm.tsx';
 import { NextAdmin } from './succession.tsx';
 import { Treasury } from './treasury.tsx';
 
-/** A setting that protects the marketplace from its admin's key: what is lost without it, and the button that sets it. */
-function Protection({ lost, button, children }: { lost: string; button: ReactNode; children: ReactNode }) {
+/** A setting that protects the marketplace from its admin's key: what it does, and the button that sets it. */
+function Protection({ does, button, children }: { does: string; button: ReactNode; children: ReactNode }) {
   return (
     <span className="grid justify-items-start gap-1">
       <span className="font-medium">{children}</span>
-      <span className="text-faint">{lost}</span>
+      <span className="text-faint">{does}</span>
       <span className="my-2">{button}</span>
     </span>
   );
 }
+
+const COVERED =
+  'Must wait for it: a new fee, lowest price, bond, collateral or time until a call’s account is closed, a shorter dispute window, a higher cap, a longer delay, a new admin, guardian or relay authority, and the end of the guardian’s pause.';
+
+/** When each kind of change counts without a delay. */
+const AT_ONCE =
+  'Without one, settings change as soon as you sign; a proposed guardian or relay authority, as soon as anybody applies it, also you; the admin, as soon as the proposed wallet accepts.';
 
 const CHANGES = { changes: 'Pending changes' };
 
@@ -64,10 +71,7 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
       <Card id="protection" className="grid gap-4">
         <div>
           <h2 className="font-semibold">Guardian and delay</h2>
-          <p className="mt-1 text-sm text-faint">
-            They limit what somebody who steals your key can do below. They do not limit who holds the key for the
-            program’s updates.
-          </p>
+          <p className="mt-1 text-sm text-faint">They limit what somebody who steals your key can do.</p>
         </div>
         <Facts
           rows={[
@@ -75,12 +79,12 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
               'Guardian',
               <Protection
                 key="guardian"
-                lost="Without one, only you can pause calls or cancel a proposed admin, and nobody can stop a withdrawal from the treasury."
+                does="Can pause new calls, withdrawals from the treasury and transfers of forfeited collateral to it; cancel pending changes of settings or admin; and remove relay authorities. Nothing else."
                 button={
                   <ProposeKey
                     button="Propose a guardian …"
                     title={`Propose ${config.guardian ? 'another' : 'a'} guardian`}
-                    about={`${appliedWords(delay === 0 ? 0 : delay + limits.guardianChangeSeconds)} Only you can cancel it. A guardian can stop new calls and withdrawals from the treasury, cancel changes, and remove relay authorities.`}
+                    about={`${appliedWords(delay === 0 ? 0 : delay + limits.guardianChangeSeconds)} Only you can cancel it.`}
                     doing="Proposing the guardian"
                     label="Wallet of the guardian"
                     hint="Kept by another person, or on another machine than your key, and available day and night."
@@ -96,16 +100,31 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
               'Delay of changes',
               <Protection
                 key="delay"
-                lost="Without one, a stolen key changes fees, limits and authorities at once, before anybody can object. It can only be raised."
+                does={`${COVERED} ${delay === 0 ? AT_ONCE : ''} It can only be raised.`}
                 button={<RaiseDelay config={config} limits={limits} />}
               >
                 {delay === 0 ? 'No delay' : formatSpan(delay)}
               </Protection>,
             ],
+            [
+              'Withdrawals',
+              'They take effect as soon as you sign, without the delay. Only a pause that the guardian has set before stops them.',
+            ],
+            [
+              'Neither limits',
+              'Decisions on disputes, badges, refund time, longest timeout, a longer dispute window, a lower cap, stopping calls, and updates of the program.',
+            ],
           ]}
         />
       </Card>
-      <SettingsForm config={config} limits={limits} mustWait={mustWait} draft={draft} onDraft={onDraft} />
+      <SettingsForm
+        config={config}
+        limits={limits}
+        mustWait={mustWait}
+        serviceFee={service?.x402_service_fee_usdc}
+        draft={draft}
+        onDraft={onDraft}
+      />
       {!isPending && <Changes />}
       <div className="grid gap-6 lg:grid-cols-2">
         <Treasury config={config} />

@@ -5,7 +5,7 @@ import type { SettingsChange } from '../../../sdk/wallet/settings.ts';
 import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
 import { SignDialog } from '../../parts/sign.tsx';
 import { Button, Card, CONTROL, cx, Field, type FieldProps, Input } from '../../parts/ui.tsx';
-import { formatSpan } from '../../parts/values.tsx';
+import { formatAmount, formatSpan } from '../../parts/values.tsx';
 import { delayWords } from '../terms/changes.tsx';
 import { LONGER } from '../terms/effects.ts';
 import type { ChainConfig, Limits, Settings } from './chainConfig.ts';
@@ -16,12 +16,14 @@ interface SettingsFormProps {
   config: Settings;
   limits: Limits;
   mustWait: ChainConfig['mustWait'];
+  /** Of calls by x402, USDC; null if the service takes none, undefined until it is known. */
+  serviceFee: number | null | undefined;
   /** The typed values; null if there are none. */
   draft: Draft | null;
   onDraft(draft: Draft | null): void;
 }
 
-export function SettingsForm({ config, limits, mustWait, draft, onDraft }: SettingsFormProps) {
+export function SettingsForm({ config, limits, mustWait, serviceFee, draft, onDraft }: SettingsFormProps) {
   const fields = fieldsOf(limits);
   const present = draftOf(config);
   const [isReviewed, setReviewed] = useState(false);
@@ -54,9 +56,14 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
       >
         <div className="flex flex-wrap items-baseline justify-between gap-x-4">
           <h2 className="font-semibold">Fees and rules</h2>
-          <Link to="/terms" className="text-sm text-accent underline">
-            See them as callers do
-          </Link>
+          <span className="flex flex-wrap gap-x-4 text-sm">
+            <Link to="/terms" hash="effects" className="text-accent underline">
+              Effect of changes
+            </Link>
+            <Link to="/terms" className="text-accent underline">
+              See them as callers do
+            </Link>
+          </span>
         </div>
         <div className="grid items-start gap-x-6 gap-y-5 sm:grid-cols-2 lg:grid-cols-3">
           {fields.map((field) => {
@@ -77,12 +84,19 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
             );
           })}
         </div>
-        <p className="text-sm text-faint">{LONGER}</p>
-        <p className="text-sm text-faint">
-          Two times are no settings. You should decide a dispute within {formatSpan(DECISION_SECONDS)}: the marketplace
-          promises it, and the program does not enforce it. From {formatSpan(limits.disputeLapseSeconds)} after its
-          opening, anybody can end it undecided: that is fixed by the program.
-        </p>
+        <div className="text-sm text-faint">
+          Fixed, cannot be changed here:
+          <ul className="mt-1 grid list-disc gap-1 pl-5">
+            <li>You decide a dispute within {formatSpan(DECISION_SECONDS)}: promised, not enforced by the program.</li>
+            <li>Anybody can end an undecided one from {formatSpan(limits.disputeLapseSeconds)} after its opening.</li>
+            {serviceFee != null && (
+              <li>
+                The service fee of calls by x402, {formatAmount(serviceFee)}: the relay computes it, at least{' '}
+                <code>X402_SERVICE_FEE_USDC</code>.
+              </li>
+            )}
+          </ul>
+        </div>
         <Tiers
           tiers={shown.tiers}
           most={limits.maxCollateralTiers}
@@ -147,11 +161,11 @@ const whenWords = (delay: number): string =>
     : `The review says whether changes apply as soon as you sign them, or can be applied only ${formatSpan(delay)} later.`;
 
 /**
- * The meaning of the typed number, if neither the text nor the description says it, the field's description, and when
- * a change counts.
+ * The meaning of the typed number, if neither the text nor the description says it, and the field's description. The
+ * review says when a change counts.
  */
 function hintOf(field: SettingField, text: string): ReactNode {
-  const about = `${field.about} ${field.effect}`;
+  const { about } = field;
   if (faultOf(field, text) !== null) return about;
   const words = field.show(field.parse(text.trim()));
   // `1 hours` is `1 hour`.

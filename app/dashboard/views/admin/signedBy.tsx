@@ -24,13 +24,15 @@ async function readSigners(signature: string): Promise<string[] | null> {
   return accountKeys.slice(0, header.numRequiredSignatures);
 }
 
-/** A role, if the wallet has one, and the wallet, if it is known. On a phone it continues the words before it. */
+/** A role, if the wallet has one, and the wallet, if it is known. On a phone the role is enough. */
 export const By = ({ who, wallet }: { who?: string | undefined; wallet?: string | undefined }) => (
-  <span className="items-center gap-x-1.5 sm:inline-flex">
-    <span className="sm:hidden"> by </span>
+  <span className="inline-flex items-center gap-x-1.5">
     {who}
-    {who && wallet && <span className="sm:hidden"> </span>}
-    {wallet && <Id value={wallet} {...(!who && { kind: 'address' })} />}
+    {wallet && (
+      <span className={who && 'max-sm:hidden'}>
+        <Id value={wallet} {...(!who && { kind: 'address' })} />
+      </span>
+    )}
   </span>
 );
 

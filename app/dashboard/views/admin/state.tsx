@@ -60,7 +60,7 @@ export function StateTab() {
           <Figured title="Service" rows={workRows(state)} />
         </div>
         <div className="grid gap-6">
-          <LatestCalls latest={state.latest} />
+          <LatestCalls latest={state.latest} hasX402={state.x402 !== null} />
           <Figured title="SOL" rows={lamportRows(state, wallet)} />
           {state.x402 && <Figured title="Calls paid by x402, without an account" rows={x402Rows(state.x402)} />}
         </div>
@@ -183,7 +183,7 @@ function lamportRows(
       isQuiet: due === 0,
     },
     {
-      label: 'Network fees of one call',
+      label: 'Relay’s network fees of a call, on average',
       value: lamports_per_call === null ? 'None settled yet' : <Sol lamports={lamports_per_call} />,
       isQuiet: lamports_per_call === null,
     },
@@ -247,10 +247,6 @@ function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive,
           <>
             At its start, <Ago at={state.reconciled_at} />, the relay checked that it knows its open calls on the chain.
             It does not repeat that.
-            <span className="block text-faint">
-              The relay’s command <code>reconcile</code> compares every escrow, all records and the index with the
-              chain, at any time.
-            </span>
           </>
         ),
     },

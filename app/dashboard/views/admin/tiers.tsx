@@ -1,6 +1,6 @@
 /** The collateral for each range of prices, cheapest first. */
+import { CrossIcon } from '../../parts/icons.tsx';
 import { Button, cx, Input } from '../../parts/ui.tsx';
-import { EFFECTS } from '../terms/effects.ts';
 import type { TierDraft } from './draft.ts';
 
 interface TiersProps {
@@ -15,11 +15,8 @@ export function Tiers({ tiers, most, fault, onChange }: TiersProps) {
     onChange(tiers.map((tier, at) => (at === index ? { ...tier, ...part } : tier)));
   return (
     <fieldset>
-      <legend className="text-sm font-medium">Collateral by price</legend>
-      <p className="mt-1 mb-4 text-sm text-faint">
-        The collateral that a listing needs, by its price. The last tier also sets the highest possible price.{' '}
-        {EFFECTS.collateral_tiers}
-      </p>
+      <legend className="text-sm font-medium">Collateral by price, USDC</legend>
+      <p className="mt-1 mb-4 text-sm text-faint">The last tier also sets the highest possible price.</p>
       <ol className="grid gap-1.5">
         {tiers.map((tier, index) => (
           <li
@@ -27,29 +24,26 @@ export function Tiers({ tiers, most, fault, onChange }: TiersProps) {
             className="grid grid-cols-[1fr_1fr_auto] items-end gap-3 sm:grid-cols-[12rem_12rem_auto] sm:justify-start"
           >
             <Input
-              label={<Label index={index}>Price up to, USDC</Label>}
+              label={<Label index={index}>Price up to</Label>}
               value={tier.maxPrice}
               inputMode="decimal"
               autoComplete="off"
               onChange={(event) => change(index, { maxPrice: event.target.value })}
             />
             <Input
-              label={<Label index={index}>Collateral, USDC</Label>}
+              label={<Label index={index}>Collateral</Label>}
               value={tier.deposit}
               inputMode="decimal"
               autoComplete="off"
               onChange={(event) => change(index, { deposit: event.target.value })}
             />
             <Button
-              className="max-sm:px-3"
+              className="px-3"
               aria-label={`Remove tier ${index + 1}`}
               disabled={tiers.length === 1}
               onClick={() => onChange(tiers.filter((_, at) => at !== index))}
             >
-              <span className="max-sm:hidden">Remove tier {index + 1}</span>
-              <span aria-hidden="true" className="sm:hidden">
-                ×
-              </span>
+              <CrossIcon />
             </Button>
           </li>
         ))}

@@ -20,8 +20,8 @@ const stopWords = ({ guardian, guardian_paused: isPaused }: Settings): string =>
   isPaused
     ? 'The guardian’s pause stops withdrawals now.'
     : guardian
-      ? 'Only a pause of the guardian before it can stop it.'
-      : 'Nobody can stop it, because there is no guardian.';
+      ? 'Only a pause that the guardian has set before stops it.'
+      : 'Only a guardian’s pause, set before, could stop it, and there is no guardian.';
 
 export function Treasury({ config }: { config: Settings }) {
   const [typed, setTyped] = useState<string | null>(null);
@@ -39,13 +39,12 @@ export function Treasury({ config }: { config: Settings }) {
         <p className="mt-1 flex flex-wrap items-center gap-x-2 text-sm text-faint">
           in the treasury <Id value={config.treasury} kind="address" />
         </p>
-        <p className="mt-1 text-sm text-faint">
-          A withdrawal takes effect as soon as you sign it: the delay of changes does not apply. {stopWords(config)}
-        </p>
+        <p className="mt-1 text-sm text-faint">A withdrawal takes effect as soon as you sign it. {stopWords(config)}</p>
       </div>
       <div>
         <SignButton
           button="Withdraw from the treasury …"
+          small
           closed={held === '0'}
           title="Withdraw from the treasury"
           rows={[

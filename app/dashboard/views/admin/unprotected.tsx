@@ -9,13 +9,13 @@ export function Unprotected() {
   const { data: config } = useQuery(configQuery);
   const { data: pending } = useQuery(changesQuery);
   if (config?.environment !== 'live' || !pending) return null;
-  const lacks = [pending.guardian === null && 'guardian', pending.admin_delay_seconds === 0 && 'delay of changes'];
-  const words = lacks.filter((lack) => lack !== false).join(' and no ');
-  if (!words) return null;
+  const [noGuardian, noDelay] = [pending.guardian === null, pending.admin_delay_seconds === 0];
+  if (!noGuardian && !noDelay) return null;
+  const lacks = [noGuardian && 'guardian', noDelay && 'delay of changes'].filter(Boolean);
   return (
-    <Note tone="warn" title={`Needs you: no ${words}`}>
-      Somebody who steals your key could change fees and authorities, or empty the treasury, and nobody could stop that
-      in time.{' '}
+    <Note tone="warn" title={`Needs you: no ${lacks.join(' and no ')}`}>
+      {noDelay && 'Somebody who steals your key could change fees and authorities at once. '}
+      {noGuardian && 'Nobody could stop a thief of your key who withdraws from the treasury. '}
       <Link to="/admin" search={{ tab: 'settings' }} hash="protection" className="underline">
         Set them in Settings
       </Link>
