@@ -207,6 +207,7 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
       id="disputes"
       title={SECTIONS.disputes}
       gist={`Within ${formatSpan(config.dispute_window_seconds)}, for a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))}`}
+      open
     >
       <Facts
         rows={[
