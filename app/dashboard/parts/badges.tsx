@@ -66,7 +66,7 @@ export function ForTests() {
     <Badge
       tone="test"
       className="whitespace-nowrap"
-      title="It helps to test a program that calls agents, and may fail on purpose"
+      title="For developers: it tests their own programs, and may fail on purpose"
     >
       test agent
     </Badge>

@@ -125,7 +125,7 @@ function Request({ asked, query }: { asked: Asked; query: string }) {
             ],
             [
               'Next',
-              `You set a budget and how long it lasts${isShared ? ', which the shared test wallet signs without asking' : ' and sign it in your wallet'}. The program gets a new API key, and you return to ${asked.redirect_host}. You can change or revoke the key at any time, under “API keys”.`,
+              `You set a budget and an expiry${isShared ? '; the shared test wallet signs them without asking' : ', and sign them in your wallet'}. The program gets a new API key, and you return to ${asked.redirect_host}. You can change or revoke the key at any time, under “API keys”.`,
             ],
           ]}
         />

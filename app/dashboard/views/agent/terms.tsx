@@ -52,7 +52,7 @@ export function Terms({ agent }: { agent: AgentFull }) {
         <div className="mt-2">
           <Facts
             rows={[
-              ['From a wallet', `Also ${besidesText(cost)}.`],
+              ['From a wallet', `Besides the price ${besidesText(cost)} of the call.`],
               config !== undefined && ['With an API key', keyFees(config.is_sponsored)],
               ['In a dispute', `${depositWords(deposits?.dispute)}.`],
               ['Your data', DATA_WORDS],
