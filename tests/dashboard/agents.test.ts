@@ -291,7 +291,11 @@ describe('agents', function () {
       await page.goto(`${pathOf('sandbox-echo')}?tab=run`);
       // What it costs is shown before it is paid; folded once the shared test wallet is connected.
       await page.getByRole('heading', { name: 'You pay nothing' }).waitFor();
-      await page.getByText('The shared test wallet pays 0.01 USDC and about 0.000015 SOL of fees. A deposit of about 0.0037 SOL').click();
+      await page
+        .getByText(
+          'The shared test wallet pays 0.01 USDC and about 0.000015 SOL of fees. A deposit of about 0.0037 SOL',
+        )
+        .click();
       await page.getByText('about 0.000015 SOL', { exact: true }).waitFor();
       await page.getByText('0.00148844 SOL comes back when the call ends, the rest about 1 hour later.').waitFor();
       await page.getByLabel('Task').fill('Echo <b>this</b>');

@@ -52,7 +52,7 @@ export default function Catalogue(): ReactNode {
       </a>
       {!isFiltered(search) && <Welcome agents={agents} />}
       <Filters search={search} onChange={change} />
-      <div className="my-4 flex flex-wrap items-center justify-between gap-3 sm:mt-8 sm:min-h-8">
+      <div className="my-2 flex flex-wrap items-center justify-between gap-3 sm:mt-8 sm:mb-4 sm:min-h-8">
         <p className={cx('text-sm text-faint', !isFiltered(search) && 'max-sm:sr-only')} role="status">
           {data && hidden !== undefined && counted(data.total - hidden, search)}
         </p>

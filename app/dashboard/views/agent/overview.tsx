@@ -66,6 +66,10 @@ export function Purpose({ text, format, isCut = false }: PurposeProps) {
   );
 }
 
+/** Beside the long column it stays in sight, in a window that has room for it. */
+const STAYS =
+  'lg:-m-1 lg:p-1 lg:[@media(min-height:54rem)]:sticky lg:[@media(min-height:54rem)]:top-23 lg:[@media(min-height:54rem)]:max-h-[calc(100vh-7rem)] lg:[@media(min-height:54rem)]:self-start lg:[@media(min-height:54rem)]:overflow-y-auto';
+
 export function Overview({ agent }: { agent: AgentFull }) {
   return (
     <div className="grid gap-x-12 gap-y-10 lg:grid-cols-[minmax(0,1fr)_19rem]">
@@ -93,9 +97,8 @@ export function Overview({ agent }: { agent: AgentFull }) {
           none="An object. Its creator does not describe the fields."
         />
       </div>
-      {/* Beside the long column as long as the window has room for it. */}
       <aside
-        className="-m-1 grid min-w-0 content-start gap-8 p-1 lg:[&_dl]:grid-cols-1 lg:[&_dt]:-mb-2.5 [@media(min-width:64rem)_and_(min-height:54rem)]:sticky [@media(min-width:64rem)_and_(min-height:54rem)]:top-23 [@media(min-width:64rem)_and_(min-height:54rem)]:max-h-[calc(100vh-6rem)] [@media(min-width:64rem)_and_(min-height:54rem)]:self-start [@media(min-width:64rem)_and_(min-height:54rem)]:overflow-y-auto"
+        className={cx('grid min-w-0 content-start gap-8 lg:[&_dl]:grid-cols-1 lg:[&_dt]:-mb-2.5', STAYS)}
         aria-label="Facts"
       >
         <Aside title="Terms" className="max-lg:hidden">
@@ -196,7 +199,7 @@ function Record({ agent }: { agent: AgentFull }) {
           [
             'Your money',
             <span key="money">
-              The escrow program on Solana holds it. It {PROGRAM_WORDS}{' '}
+              Held by the escrow program on Solana, which {PROGRAM_WORDS}{' '}
               <Link to="/terms" hash="roles" className="text-accent underline underline-offset-2">
                 Who can do what
               </Link>

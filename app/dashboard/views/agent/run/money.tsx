@@ -152,7 +152,7 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
       <h2 className="mb-2 font-semibold text-ink">Where the money goes</h2>
       <ol className="grid list-decimal gap-2 pl-4">
         <li>
-          The escrow program on Solana holds the price. It {PROGRAM_WORDS}{' '}
+          The price is held by the escrow program on Solana, which {PROGRAM_WORDS}{' '}
           <Link to="/terms" hash="roles" className="text-accent underline underline-offset-2">
             Who can do what
           </Link>
