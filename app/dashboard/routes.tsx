@@ -9,7 +9,7 @@ import {
   type RouterHistory,
 } from '@tanstack/react-router';
 import { Layout } from './parts/layout.tsx';
-import { Button, buttonStyle, Empty, Note, Spinner } from './parts/ui.tsx';
+import { Button, buttonStyle, Note, PageHead, Spinner } from './parts/ui.tsx';
 import { explain } from './service.ts';
 import { parseAdminSearch } from './views/admin/search.ts';
 import { parseCatalogueSearch } from './views/catalogueSearch.ts';
@@ -140,13 +140,12 @@ declare module '@tanstack/react-router' {
 
 function NotFound() {
   return (
-    <Empty title="This page does not exist">
-      <h1 className="sr-only">This page does not exist</h1>
-      <p className="mb-5">The address may be wrong, or the page was removed.</p>
+    <>
+      <PageHead title="This page does not exist" about="The link may be wrong, or the page was removed." />
       <Link to="/" className={buttonStyle()}>
-        To the agents
+        Browse agents
       </Link>
-    </Empty>
+    </>
   );
 }
 

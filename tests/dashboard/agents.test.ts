@@ -145,7 +145,7 @@ describe('agents', function () {
       await card.getByText('Failing', { exact: true }).waitFor();
       expect(await card.textContent())
         .to.include('Delivered0 %')
-        .and.include('2 calls in dispute')
+        .and.include('2 open disputes')
         .and.not.match(/(?<!\d)0 ms|degraded/i);
       await card.click();
       await page.getByRole('list', { name: 'Tags' }).getByText('Failing', { exact: true }).waitFor();
@@ -265,7 +265,7 @@ describe('agents', function () {
   it('sign in whoever tries them signed out, with the shared test wallet that then offers to pay', () =>
     site.visit({}, async (page) => {
       await page.goto(pathOf('sandbox-echo'));
-      await page.getByText('Opens the form. You pay nothing: this signs you in').waitFor();
+      await page.getByText('Signs you in with a shared test wallet.').waitFor();
       await page.getByRole('button', { name: 'Try it free' }).click();
       await page.getByRole('button', { name: 'Run with 0.01 test USDC' }).waitFor();
       await page.getByRole('banner').getByText('Shared').waitFor();
@@ -291,7 +291,11 @@ describe('agents', function () {
       await page.goto(`${pathOf('sandbox-echo')}?tab=run`);
       // What it costs is shown before it is paid; folded once the shared test wallet is connected.
       await page.getByRole('heading', { name: 'You pay nothing' }).waitFor();
-      await page.getByText('The shared test wallet pays 0.01 USDC and about 0.0037 SOL').click();
+      await page
+        .getByText(
+          'The shared test wallet pays 0.01 USDC and about 0.000015 SOL of fees. A deposit of about 0.0037 SOL',
+        )
+        .click();
       await page.getByText('about 0.000015 SOL', { exact: true }).waitFor();
       await page.getByText('0.00148844 SOL comes back when the call ends, the rest about 1 hour later.').waitFor();
       await page.getByLabel('Task').fill('Echo <b>this</b>');

@@ -35,7 +35,7 @@ describe('connecting a host', function () {
     expect(page.headers.get('content-security-policy')).to.include("frame-ancestors 'none'");
     await site.visit({}, async (page) => {
       await page.goto(address.href);
-      await main(page).getByText(HOST_NAME).waitFor();
+      await main(page).getByText(HOST_NAME, { exact: true }).waitFor();
       await main(page).getByText(redirectHost(), { exact: true }).waitFor();
       await main(page).getByText('spend more than your limits').waitFor();
       await main(page).getByRole('button', { name: 'Connect wallet' }).waitFor();

@@ -106,7 +106,7 @@ describe('with the keyboard alone', function () {
       await select('Verify this receipt');
       await page.keyboard.press('Enter');
       await page.waitForURL('**/verify');
-      await page.getByText('The result was changed after it was signed').first().waitFor();
+      await page.getByText('This is not the result that was signed').first().waitFor();
     }));
 
   it('an agent is run and paid for, and the focus stays at the progress of the call', () =>

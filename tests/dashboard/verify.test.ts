@@ -9,7 +9,7 @@ import { useSite } from './site.ts';
 
 /** The verdicts of altered receipts, by the check that fails. */
 const FAILURES = {
-  result_hash: 'The result was changed after it was signed',
+  result_hash: 'This is not the result that was signed',
   signature: 'The signature is not over this result',
   record: 'The record on the chain is another one',
 } as const;
@@ -120,7 +120,7 @@ describe('verification of a receipt on the page', function () {
   it('checks hash and signature without a node, and reports the other checks as open', () =>
     site.visit({}, async (page, { context }) => {
       await page.goto('/verify');
-      await page.getByText('own Solana node (a server). Use another').click();
+      await page.getByText('Check with another node than').click();
       await page.getByLabel('Use no node').check();
       // Everything needed is loaded already.
       await choose(page, { ...receipt, result: 'something else' });
@@ -147,7 +147,7 @@ describe('verification of a receipt on the page', function () {
   it('does not count a node without an answer against the receipt', () =>
     site.visit({ expected: /net::ERR_CONNECTION_REFUSED/ }, async (page) => {
       await page.goto('/verify');
-      await page.getByText('own Solana node (a server). Use another').click();
+      await page.getByText('Check with another node than').click();
       await page.getByLabel('Solana node').fill(`http://127.0.0.1:${await freePort()}`);
       await choose(page, receipt);
       await untilVerdict(page, 'The signature is valid, but the chain is not fully checked');
@@ -236,7 +236,7 @@ describe('verification of a receipt on the page', function () {
       await page.getByLabel('Call ID').fill('nonsense');
       await page.getByRole('button', { name: 'Verify', exact: true }).click();
       await page.getByText('A call ID has 32 hex digits').waitFor();
-      await page.getByText('own Solana node (a server). Use another').click();
+      await page.getByText('Check with another node than').click();
       for (const [node, fault] of [
         ['nowhere', 'It must be a URL'],
         ['http://node.example', 'This page can ask https nodes'],

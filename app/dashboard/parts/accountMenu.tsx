@@ -57,21 +57,28 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
             >
               {shorten(wallet)}
             </span>
-            {isShared && <span className="text-faint max-[22rem]:sr-only">Shared</span>}
+            {/* The links of creators and admins leave no room for more. */}
+            {isShared && (
+              <span className="text-faint max-[22rem]:sr-only">
+                Shared<span className={isAdmin || isCreator ? 'sr-only' : 'max-xl:sr-only'}> test wallet</span>
+              </span>
+            )}
             {balance !== undefined && (
               <span className="tabular-nums" title={formatAmount(balance)}>
                 {formatCents(balance)}
               </span>
             )}
             {/* A narrow window has it on the button of its menu. A wide one has the admin's number, and what waits for a
-                reply, beside its links. */}
+                reply, beside its links: nothing here is to be done. */}
             {own > unanswered && (
               <Badge
-                tone="warn"
                 className="max-xl:px-1.5 max-lg:hidden"
                 title={own + queue === 1 ? 'Open dispute' : 'Open disputes'}
               >
-                {own + queue} <span className="max-xl:sr-only">{own + queue === 1 ? 'dispute' : 'disputes'}</span>
+                {own + queue}{' '}
+                <span className={isShared ? 'sr-only' : 'max-xl:sr-only'}>
+                  {own + queue === 1 ? 'dispute' : 'disputes'}
+                </span>
                 <span className="sr-only"> open</span>
               </Badge>
             )}

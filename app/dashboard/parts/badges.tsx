@@ -6,7 +6,7 @@ import { Badge, Button } from './ui.tsx';
 import { formatCount, formatRate } from './values.tsx';
 
 /** Calls from which on a rate says something. */
-export const RATE_CALLS = 20;
+const RATE_CALLS = 20;
 
 type Calls = Pick<AgentSummary, 'success_rate' | 'total_executions'>;
 
@@ -66,7 +66,7 @@ export function ForTests() {
     <Badge
       tone="test"
       className="whitespace-nowrap"
-      title="It helps to test a program that calls agents, and may fail on purpose"
+      title="For developers: it tests their own programs, and may fail on purpose"
     >
       test agent
     </Badge>
@@ -95,16 +95,16 @@ export function SpendButton({ children, ...rest }: ComponentProps<typeof Button>
 }
 
 export const VERIFIED =
-  'Verified: the marketplace has checked who owns this wallet. The name shown is the creator’s own choice, and the agent’s answers are not checked.';
+  'Verified wallet: the admin has checked which person or company owns it. Neither the creator’s name nor the agent’s answers are checked.';
 
-/** It says nothing about the agent or its creator's name, so it is not shown beside a name. */
+/** It says nothing about the agent, so it is quieter than the badges of one. */
 export function Verified() {
   return (
-    <Badge tone="accent" className="shrink-0 whitespace-nowrap" title={VERIFIED}>
+    <span className="inline-flex shrink-0 items-center gap-1 text-xs whitespace-nowrap text-faint" title={VERIFIED}>
       <svg viewBox="0 0 16 16" className="size-3" fill="none" stroke="currentColor" strokeWidth="2" aria-hidden="true">
         <path d="m3 8.5 3.2 3L13 5" strokeLinecap="round" strokeLinejoin="round" />
       </svg>
       Verified wallet
-    </Badge>
+    </span>
   );
 }

@@ -1,6 +1,5 @@
 /** Connects a wallet and signs in with it: one button, one dialog, one signature. */
 import { useMutation } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { developmentWalletsPath, explain } from '../service.ts';
 import { signIn, useSession } from '../wallet/session.ts';
@@ -60,7 +59,7 @@ export function TestWalletButton() {
   if (developmentWalletsPath() === '') return null;
   return (
     <>
-      <Button busy={isPending} disabled={!testWallet} onClick={() => mutate()}>
+      <Button kind="primary" busy={isPending} disabled={!testWallet} onClick={() => mutate()}>
         Use a free test wallet
       </Button>
       {error && (
@@ -125,17 +124,13 @@ export function SignedIn({ title, about, why, admin, children }: SignedInProps) 
         <Empty title="Connect a wallet to continue">
           <p className="mb-5">{why}</p>
           <div className="flex flex-wrap justify-center gap-2">
-            <ConnectButton />
+            {/* The first is what a newcomer can use. */}
             {!admin && <TestWalletButton />}
+            <ConnectButton kind={!admin && developmentWalletsPath() !== '' ? 'plain' : 'primary'} />
           </div>
-          <div className="mt-6 grid justify-items-center gap-3">
-            <p>
-              <span className="font-medium text-ink">No wallet yet?</span> <GetWallet /> <NewToThis />
-            </p>
-            <Link to="/" className="py-1 text-accent underline underline-offset-2">
-              Try an agent first
-            </Link>
-          </div>
+          <p className="mt-6">
+            <span className="font-medium text-ink">No wallet yet?</span> <GetWallet /> <NewToThis />
+          </p>
         </Empty>
       )}
       {wallet && (

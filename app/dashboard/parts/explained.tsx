@@ -47,10 +47,10 @@ export const USDC_WORDS = (
   </>
 );
 
-/** The program that holds the money. */
+/** The escrow program. */
 export const PROGRAM_WORDS =
-  'has not been audited, and the holder of the key for its updates (the upgrade authority) can replace it and take what it holds.';
+  'has not been audited: the holder of its upgrade key (upgrade authority) can replace it and take what it holds.';
 
 /** Who gets what a caller enters. */
 export const DATA_WORDS =
-  'What you enter goes to the creator’s own server, which the marketplace does not control. The marketplace keeps it with the result, and shows both to the admin in a dispute. Once the call can no longer be disputed, you can delete both from the marketplace.';
+  'What you enter goes to the creator’s own server, which the marketplace does not control. The marketplace keeps it until you delete it, which you can once the call can no longer be disputed. In a dispute the admin sees it and the result.';

@@ -71,7 +71,7 @@ export function Layout() {
             OpenAPI
           </a>
           <a className="hover:text-ink" href="/idl.json">
-            Solana program (IDL)
+            Escrow program (IDL)
           </a>
           <ContactOperator className="hover:text-ink" />
         </div>

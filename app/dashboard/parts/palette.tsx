@@ -215,7 +215,7 @@ function CallItem({ call, onOpen }: { call: ExecutionSummary; onOpen(executionId
           <code className="font-mono max-sm:hidden">{shorten(id)}</code>
         </>
       }
-      line={`${call.agent_name ?? shorten(call.agent_id)}, ${secondOf(call)}`}
+      line={`${secondOf(call)} · ${call.agent_name ?? shorten(call.agent_id)}`}
     >
       {call.task ?? 'Task no longer kept'}
     </Item>

@@ -50,6 +50,16 @@ export function StepList({ steps, isLive = false }: { steps: readonly Step[]; is
   );
 }
 
+/** The number of a step, in a circle. */
+export const NumberMark = ({ number }: { number: number }) => (
+  <span
+    aria-hidden="true"
+    className="grid size-7 place-items-center rounded-full bg-accent-soft text-sm font-semibold text-accent"
+  >
+    {number}
+  </span>
+);
+
 /** The line to a step has the colour of its mark, once that has one. */
 function lineTo({ state, tone = 'good' }: Step): string {
   if (state === 'failed') return 'bg-bad';

@@ -10,7 +10,7 @@ import { ForTests, Health, Verified } from '../parts/badges.tsx';
 import { TabLine } from '../parts/tabs.tsx';
 import { isForTests, isShownTag, TEST_TAG } from '../parts/testTag.ts';
 import { Trouble } from '../parts/trouble.tsx';
-import { Badge, Button, buttonStyle, Empty, Note, PageHead, QUIET_LINK, Skeleton, withUnit } from '../parts/ui.tsx';
+import { Badge, Button, buttonStyle, Note, PageHead, QUIET_LINK, Skeleton, withUnit } from '../parts/ui.tsx';
 import { formatAmount, Id } from '../parts/values.tsx';
 import { agentQuery, developmentWalletsPath, explain, queryClient } from '../service.ts';
 import { signIn, useSession } from '../wallet/session.ts';
@@ -34,13 +34,12 @@ export default function Agent() {
   if (!error) return <Loading agentId={agentId} />;
   if (error instanceof MarketplaceError && error.code === 'agent_not_found') {
     return (
-      <Empty title="Agent not found">
-        <h1 className="sr-only">Agent not found</h1>
-        <p className="mb-5">The address may be wrong, or the agent’s creator has removed it.</p>
+      <>
+        <PageHead title="Agent not found" about="The link may be wrong, or the agent’s creator has removed it." />
         <Link to="/" className={buttonStyle()}>
           Browse agents
         </Link>
-      </Empty>
+      </>
     );
   }
   return (
@@ -104,10 +103,7 @@ function Loaded({ agent }: { agent: AgentFull }) {
             )}
           </div>
           {isOffered && isKnown && isTrial && (
-            <p className="text-sm text-faint sm:max-w-80 sm:justify-self-end sm:text-right">
-              Opens the form. You pay nothing: this signs you in with a shared test wallet. Other users of that wallet
-              can see the call.
-            </p>
+            <p className="text-sm text-faint sm:text-right">Signs you in with a shared test wallet.</p>
           )}
           {isOffered && run.error && (
             <Note tone="bad" title="You are not signed in">
@@ -117,11 +113,6 @@ function Loaded({ agent }: { agent: AgentFull }) {
         </div>
       </PageHead>
       <ul aria-label="Tags" className="-mt-2 mb-6 flex flex-wrap gap-1.5">
-        {agent.creator.verified && (
-          <li className="flex">
-            <Verified />
-          </li>
-        )}
         <li className="flex empty:hidden">
           <Health agent={agent} />
         </li>
@@ -188,7 +179,7 @@ function About({ agent: { agent_id, tagline, creator } }: { agent: AgentFull }) 
           {/* A name may change the direction of what follows it. */}
           <bdi>{creator.display_name}</bdi>
         </Link>{' '}
-        <span className="max-sm:hidden">· </span>
+        {creator.verified && <Verified />} <span className="max-sm:hidden">· </span>
         <span className="whitespace-nowrap max-sm:block">
           Agent ID <Id value={agent_id} />
         </span>

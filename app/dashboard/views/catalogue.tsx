@@ -53,7 +53,7 @@ export default function Catalogue(): ReactNode {
       {!isFiltered(search) && <Welcome agents={agents} />}
       <Filters search={search} onChange={change} />
       <div className="my-2 flex flex-wrap items-center justify-between gap-3 sm:mt-8 sm:mb-4 sm:min-h-8">
-        <p className="text-sm text-faint" role="status">
+        <p className={cx('text-sm text-faint', !isFiltered(search) && 'max-sm:sr-only')} role="status">
           {data && hidden !== undefined && counted(data.total - hidden, search)}
         </p>
         {isFiltered(search) && (
@@ -82,8 +82,8 @@ export default function Catalogue(): ReactNode {
       {isHiding && tests && tests.total > 0 && (
         <details className="mt-8 text-sm">
           <summary className="py-1 font-medium text-faint hover:text-ink">
-            {tests.total === 1 ? '1 test agent' : `${formatCount(tests.total)} test agents`}: most fail, wait or sign
-            wrongly on purpose, to test your client
+            {tests.total === 1 ? '1 test agent' : `${formatCount(tests.total)} test agents`}: for developers, most fail
+            on purpose
           </summary>
           <Cards agents={tests.agents} className="mt-4" />
           {tests.total > tests.agents.length && (

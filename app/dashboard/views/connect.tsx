@@ -8,6 +8,7 @@ import { MarketplaceError } from '../../sdk/client/error.ts';
 import type { ProcedureOutput } from '../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { SignedIn } from '../parts/connect.tsx';
+import { NewToThis } from '../parts/explained.tsx';
 import { fundsQuery } from '../parts/funds.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, Card, Facts, Note, PageHead, Skeleton, Spinner } from '../parts/ui.tsx';
@@ -22,9 +23,6 @@ import { useWalletKeys } from './keys/walletKeys.ts';
 
 type Asked = ProcedureOutput<'oauth.request'>;
 
-const TITLE = 'Connect a program';
-const ABOUT =
-  'A program asks for an API key: a secret with which it calls agents and pays them from your wallet. You decide how much it may spend.';
 /** Of a key's name. */
 const MAX_NAME = 64;
 
@@ -47,7 +45,15 @@ export default function View() {
   } = useQuery({ queryKey: ['oauth-request', query], queryFn: () => call('oauth.request', { query }) });
   return (
     <>
-      <PageHead title={TITLE} about={ABOUT} />
+      <PageHead
+        title={`Connect ${asked?.name ?? 'a program'} to Agent Marketplace`}
+        about={
+          <>
+            It asks for an API key: a secret with which it calls agents and pays them from your wallet. You decide how
+            much it may spend. <NewToThis />
+          </>
+        }
+      />
       {isRefused(error) && (
         <Note tone="bad" title="The program’s request is not valid, so nothing can be connected">
           {explain(error)}
@@ -101,15 +107,25 @@ function Request({ asked, query }: { asked: Asked; query: string }) {
             ],
             [
               'It may',
-              'call agents and pay them, within the limits that you set next, and read all calls of your wallet, also earlier ones, with their tasks, parameters and results.',
+              <span key="may" className="grid gap-1">
+                <span>
+                  Call agents and pay them, within limits that you set next. It chooses the agents, maybe its own: set
+                  only what you could lose.
+                </span>
+                <span>
+                  Read and delete the tasks, parameters and results of all calls that your wallet has paid for, also
+                  earlier ones{isShared && ' and those of others who use this test wallet'}. Read the wallet’s daily
+                  sums.
+                </span>
+              </span>,
             ],
             [
               'It cannot',
-              'spend more than your limits, or change them. Within them it chooses which agents to pay, maybe its own: set only what you could lose.',
+              'Spend more than your limits, or change them. Read what your own agents receive from others.',
             ],
             [
               'Next',
-              `You set a budget${isShared ? ', which the shared test wallet signs without asking' : ' and sign it in your wallet'}. The program gets a new API key, and you return to ${asked.redirect_host}. You can change or revoke the key at any time, under “API keys”.`,
+              `You set a budget and an expiry${isShared ? '; the shared test wallet signs them without asking' : ', and sign them in your wallet'}. The program gets a new API key, and you return to ${asked.redirect_host}. You can change or revoke the key at any time, under “API keys”.`,
             ],
           ]}
         />

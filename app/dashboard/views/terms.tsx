@@ -53,25 +53,25 @@ export default function View() {
         {!config &&
           (error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-72" />)}
         {config && <Summary config={config} pending={pending} />}
-        {/* In pairs of about the same height. */}
+        {/* In pairs of about the same height; beside the disputes is the rest. */}
         <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 lg:grid-cols-[repeat(2,minmax(0,1fr))]">
           {config && (
             <>
               <Calls config={config} />
               <Roles config={config} pending={pending} />
               <Disputes config={config} />
-              <Listings config={config} />
             </>
           )}
           <div className="grid grid-cols-[minmax(0,1fr)] gap-6">
+            {config && <Listings config={config} />}
             {wallet && wallet === pending?.guardian && (
               <Suspense fallback={<Skeleton className="h-48" />}>
                 <Guardian />
               </Suspense>
             )}
             <Changes />
+            <Effects />
           </div>
-          <Effects />
         </div>
       </div>
     </>
@@ -207,6 +207,7 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
       id="disputes"
       title={SECTIONS.disputes}
       gist={`Within ${formatSpan(config.dispute_window_seconds)}, for a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))}`}
+      open
     >
       <Facts
         rows={[

@@ -5,7 +5,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, type Ref, useEffect, useRef, useState } from 'react';
 import { EXECUTION_ID } from '../../sdk/wire/choices.ts';
+import { NewToThis } from '../parts/explained.tsx';
 import { takePasted } from '../parts/pasted.ts';
+import { NumberMark } from '../parts/stepList.tsx';
 import { Button, cx, Input, PageHead } from '../parts/ui.tsx';
 import { agentQuery, configQuery, queryClient } from '../service.ts';
 import { VerificationResult } from './verify/checks.tsx';
@@ -14,6 +16,13 @@ import { ReceiptFile } from './verify/receiptFile.tsx';
 import { findSubject, idOf, type Subject, useVerification, type Verification } from './verify/verification.ts';
 
 const NO_ID = 'A call ID has 32 hex digits in five groups, as in 0192f3a4-5b6c-7d8e-9f01-23456789abcd.';
+
+const ABOUT = (
+  <>
+    Check that a creator signed a result and was paid for it, or that you were refunded. Every check runs in this
+    browser; no receipt is uploaded. <NewToThis />
+  </>
+);
 
 /** The path from which the document was loaded. It determines the CSP. */
 function loadedPath(): string {
@@ -113,10 +122,7 @@ export default function Verify() {
   return (
     <>
       <div className="print:hidden">
-        <PageHead
-          title="Verify"
-          about="Check that a creator signed a result and was paid for it, or that you were refunded. Every check runs in this browser; no receipt is uploaded."
-        />
+        <PageHead title="Verify" about={ABOUT} />
       </div>
       <Fold ref={form} isFolded={current !== null} isOpen={isFormOpen} onOpen={setFormOpen}>
         <IdForm id={id} onChange={setId} disabled={!isReady} busy={current?.isRunning ?? false} onId={startById} />
@@ -142,7 +148,7 @@ export default function Verify() {
           <VerificationResult verification={current} onId={startById} onNode={chooseNode} />
         ) : (
           <>
-            <Explained />
+            <WhatIsChecked />
             <p className="mt-8 text-sm text-faint">
               No receipt? Run an agent from the{' '}
               <Link to="/" className="text-accent underline underline-offset-2">
@@ -243,9 +249,12 @@ async function untilNamed({ subject, facts }: Verification): Promise<void> {
 const STEPS = [
   [
     'By the receipt alone',
-    'The result is compared with the hash that the creator signed, and the signature with the creator’s key.',
+    'A receipt is a file with your request, the result and the creator’s signature. It fits only the hash (the fingerprint) of exactly this result.',
   ],
-  ['On the chain', 'Solana keeps a record of each call. It is read from a node and compared with the receipt.'],
+  [
+    'On the chain',
+    'The chain, Solana’s public record, has each call and the agent’s signing key. They are read from a node (a server) and compared with the receipt.',
+  ],
   [
     'In the transactions',
     'Balances before and after show that creator and marketplace got exactly their shares, or that the caller got the whole refund.',
@@ -253,16 +262,21 @@ const STEPS = [
 ] as const;
 
 /** The list of checks, before any is made. */
-function Explained() {
+function WhatIsChecked() {
   return (
-    <ol className="grid gap-x-8 gap-y-5 md:grid-cols-3">
-      {STEPS.map(([title, about], index) => (
-        <li key={title} className="border-t-2 border-line pt-4">
-          <p className="text-xs font-medium text-faint tabular-nums">{index + 1}</p>
-          <h2 className="mt-1 font-semibold">{title}</h2>
-          <p className="mt-1 text-sm text-faint">{about}</p>
-        </li>
-      ))}
-    </ol>
+    <section>
+      <h2 className="mb-4 text-lg font-semibold">What is checked</h2>
+      <ol className="grid gap-x-8 gap-y-5 text-sm md:grid-cols-3">
+        {STEPS.map(([title, about], index) => (
+          <li key={title} className="grid grid-cols-[1.75rem_1fr] gap-x-3">
+            <NumberMark number={index + 1} />
+            <div>
+              <h3 className="pt-0.5 font-medium">{title}</h3>
+              <p className="mt-1 text-faint">{about}</p>
+            </div>
+          </li>
+        ))}
+      </ol>
+    </section>
   );
 }

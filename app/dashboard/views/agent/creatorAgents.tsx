@@ -26,7 +26,7 @@ export function CreatorAgents({ agent }: { agent: AgentFull }) {
   if (others.length === 0) return null;
   return (
     <section className="border-t border-line pt-5 text-sm">
-      <h2 className="mb-1 text-base font-semibold">More by this creator</h2>
+      <h2 className="mb-1 text-lg font-semibold">More by this creator</h2>
       <ul className="divide-y divide-line">
         {others.map(({ agent_id, name, price_per_call_usdc, tags }) => (
           <li key={agent_id}>

@@ -17,35 +17,39 @@ import { Terms } from './terms.tsx';
 
 const Markdown = lazy(() => import('../../parts/markdown.tsx'));
 
-/** A longer description is folded. */
-const MOST_CHARACTERS = 500;
-const MOST_LINES = 8;
+/** Lines of the page that a folded description has, and the characters of one. */
+const MOST_LINES = 12;
+const LINE_LENGTH = 90;
 
-/** About six lines. */
-const CUT = 'max-h-40 overflow-hidden';
+/** The first whole lines of a description; all of it if they are enough. */
+function beginningOf(text: string): string {
+  let left = MOST_LINES;
+  const lines = text.split('\n');
+  const end = lines.findIndex((line) => {
+    left -= Math.max(1, Math.ceil(line.length / LINE_LENGTH));
+    return left < 0;
+  });
+  return end < 0 ? text : lines.slice(0, Math.max(1, end)).join('\n');
+}
 
 interface PurposeProps {
   text: string;
-  /** The text with its format, once that is loaded. */
-  children?: ReactNode;
+  /** Gives a text its format, once that is loaded. */
+  format?(text: string): ReactNode;
   /** True in the document, which does not know the length of its text. */
   isCut?: boolean;
 }
 
-export function Purpose({ text, children, isCut = false }: PurposeProps) {
-  const isLong = text.length > MOST_CHARACTERS || text.split('\n').length > MOST_LINES;
-  const [isOpen, setOpen] = useState(!isLong);
+export function Purpose({ text, format, isCut = false }: PurposeProps) {
+  const beginning = beginningOf(text);
+  const isLong = beginning !== text;
+  const [isOpen, setOpen] = useState(false);
+  const shown = isOpen ? text : beginning;
   return (
     <section>
       <h2 className="mb-3 text-lg font-semibold">What it does</h2>
-      {/* A link that gets the focus is never hidden. */}
-      <div
-        className={cx(
-          (isCut || !isOpen) && CUT,
-          !isOpen && 'mask-b-from-80% focus-within:max-h-none! print:max-h-none! print:mask-none',
-        )}
-      >
-        {children ?? <p className="text-sm leading-relaxed whitespace-pre-line">{text}</p>}
+      <div className={cx(isCut && 'max-h-72 overflow-hidden')}>
+        {format?.(shown) ?? <p className="text-sm leading-relaxed whitespace-pre-line">{shown}</p>}
       </div>
       {isLong && (
         <Button
@@ -62,15 +66,17 @@ export function Purpose({ text, children, isCut = false }: PurposeProps) {
   );
 }
 
+/** Beside the long column it stays in sight, in a window that has room for it. */
+const STAYS =
+  'lg:-m-1 lg:p-1 lg:[@media(min-height:54rem)]:sticky lg:[@media(min-height:54rem)]:top-23 lg:[@media(min-height:54rem)]:max-h-[calc(100vh-7rem)] lg:[@media(min-height:54rem)]:self-start lg:[@media(min-height:54rem)]:overflow-y-auto';
+
 export function Overview({ agent }: { agent: AgentFull }) {
   return (
     <div className="grid gap-x-12 gap-y-10 lg:grid-cols-[minmax(0,1fr)_19rem]">
       <div className="grid min-w-0 content-start gap-10">
         {/* Until Markdown is loaded, plain text takes about the same space. */}
         <Suspense fallback={<Purpose text={agent.description} />}>
-          <Purpose text={agent.description}>
-            <Markdown text={agent.description} />
-          </Purpose>
+          <Purpose text={agent.description} format={(text) => <Markdown text={text} />} />
         </Suspense>
         {agent.status === 'paused' && <Others agent={agent} />}
         <Example agentId={agent.agent_id} />
@@ -91,7 +97,10 @@ export function Overview({ agent }: { agent: AgentFull }) {
           none="An object. Its creator does not describe the fields."
         />
       </div>
-      <aside className="grid min-w-0 content-start gap-8 lg:[&_dl]:grid-cols-1 lg:[&_dt]:-mb-2.5" aria-label="Facts">
+      <aside
+        className={cx('grid min-w-0 content-start gap-8 lg:[&_dl]:grid-cols-1 lg:[&_dt]:-mb-2.5', STAYS)}
+        aria-label="Facts"
+      >
         <Aside title="Terms" className="max-lg:hidden">
           <Terms agent={agent} />
         </Aside>
@@ -172,8 +181,9 @@ function Record({ agent }: { agent: AgentFull }) {
       {isRated && <Figures agent={agent} />}
       {total_executions === 0 && (
         <p className="text-sm">
-          Nobody has called it yet. You pay only for a result that its creator has signed, and its collateral pays you
-          if a dispute is upheld.
+          Nobody has called it yet.
+          {agent.status === 'active' &&
+            ' You pay only for a result that its creator has signed, and its collateral pays you if a dispute is upheld.'}
         </p>
       )}
       <Facts
@@ -189,7 +199,7 @@ function Record({ agent }: { agent: AgentFull }) {
           [
             'Your money',
             <span key="money">
-              Held by a program on Solana. It {PROGRAM_WORDS}{' '}
+              Held by the escrow program on Solana, which {PROGRAM_WORDS}{' '}
               <Link to="/terms" hash="roles" className="text-accent underline underline-offset-2">
                 Who can do what
               </Link>
@@ -200,7 +210,7 @@ function Record({ agent }: { agent: AgentFull }) {
             'Creator',
             creator.verified
               ? VERIFIED
-              : 'Not verified: the marketplace has not checked who owns this wallet. The name is the creator’s own words.',
+              : 'Not verified: the admin has not checked who owns this wallet. The name is the creator’s own choice.',
           ],
         ]}
       />

@@ -6,7 +6,7 @@ import { NewToThis } from '../../parts/explained.tsx';
 import type { SchemaFormHandle } from '../../parts/form/jsonField.tsx';
 import { missingIn } from '../../parts/form/schema.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
-import { Input, TextArea } from '../../parts/ui.tsx';
+import { Input, Note, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatList, formatSpan } from '../../parts/values.tsx';
 import { useShared } from '../../wallet/wallets.ts';
 import { LastInputs } from './lastInputs.tsx';
@@ -161,7 +161,11 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
   const taskField = (
     <TextArea
       label="Task"
-      hint="Sent to the agent, and the title of this call in your lists."
+      hint={
+        isTitled(agent)
+          ? 'The title of this call in your lists. The agent gets it too, and may ignore it.'
+          : 'Sent to the agent, and the title of this call in your lists.'
+      }
       value={draft.task}
       onChange={({ target }) => draft.change({ task: target.value })}
       error={errorOf('task')}
@@ -170,7 +174,11 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
     />
   );
   return (
-    <form noValidate onSubmit={submit} className="grid items-start gap-x-12 gap-y-8 lg:grid-cols-[minmax(0,1fr)_20rem]">
+    <form
+      noValidate
+      onSubmit={submit}
+      className="grid items-start gap-x-12 gap-y-8 lg:grid-cols-[minmax(0,1fr)_20rem] lg:grid-rows-[auto_1fr]"
+    >
       <div className="grid min-w-0 gap-6">
         {isExample(draft) && (
           <p className="-mb-2 text-sm text-faint">
@@ -190,9 +198,9 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
           </p>
         )}
         {isFree && (
-          <p className="-mb-2 text-sm text-faint">
-            Others who use this test wallet see what you enter, and the result.
-          </p>
+          <Note tone="warn">
+            Others who use this test wallet see what you enter and the result, and can delete both.
+          </Note>
         )}
         {!isTitled(agent) && taskField}
         <Parameters agent={agent} draft={draft} form={form} />
@@ -212,7 +220,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
         </details>
         <LastInputs agentId={agent.agent_id} onUse={({ task, parameters }) => draft.change({ task, parameters })} />
       </div>
-      <aside className="grid gap-4 lg:sticky lg:top-24" aria-label="Payment">
+      <aside className="grid gap-4 lg:sticky lg:top-24 lg:row-span-2" aria-label="Payment">
         <PayerChoice
           payer={draft.payer}
           onPayer={draft.setPayer}
@@ -221,17 +229,17 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
           error={errorOf('apiKey')}
         />
         <Money agent={agent} payer={draft.payer} apiKey={draft.apiKey} />
+        <p className="text-sm">
+          <NewToThis />
+        </p>
         <SpendButton type="submit" disabled={whyNot !== null || draft.isReading} aria-describedby={WHY_NOT}>
           {isFree ? runFree(agent) : `Pay ${formatAmount(agent.price_per_call_usdc)} and run`}
         </SpendButton>
         <p id={WHY_NOT} className="-mt-2 min-h-5 text-sm text-faint">
           {whyNot}
         </p>
-        <p className="-mt-2 text-sm">
-          <NewToThis />
-        </p>
-        <MoneyPath agent={agent} seconds={timeout} />
       </aside>
+      <MoneyPath agent={agent} seconds={timeout} />
     </form>
   );
 }

@@ -1,6 +1,7 @@
 /** What a call of the agent costs, and what happens without a result or with a wrong one; the rest is folded. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { formatShortSol } from '../../parts/amount.ts';
 import { DATA_WORDS, NewToThis, USDC_WORDS } from '../../parts/explained.tsx';
@@ -9,7 +10,7 @@ import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx
 import { configQuery } from '../../service.ts';
 import { depositsQuery } from '../../wallet/deposits.ts';
 import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
-import { besidesText, keyFees, walletCostQuery } from './run/cost.ts';
+import { besidesText, feesText, keyFees, type WalletCost, walletCostQuery } from './run/cost.ts';
 
 export function Terms({ agent }: { agent: AgentFull }) {
   const { data: config } = useQuery(configQuery);
@@ -29,6 +30,7 @@ export function Terms({ agent }: { agent: AgentFull }) {
       </div>
       <Facts
         rows={[
+          config !== undefined && ['Ways to pay', <WaysToPay key="ways" agent={agent} config={config} cost={cost} />],
           ['Timeout', timeouts(agent)],
           [
             'Wrong result',
@@ -50,7 +52,7 @@ export function Terms({ agent }: { agent: AgentFull }) {
         <div className="mt-2">
           <Facts
             rows={[
-              ['From a wallet', `Also ${besidesText(cost)}.`],
+              ['From a wallet', `Besides the price ${besidesText(cost)} of the call.`],
               config !== undefined && ['With an API key', keyFees(config.is_sponsored)],
               ['In a dispute', `${depositWords(deposits?.dispute)}.`],
               ['Your data', DATA_WORDS],
@@ -59,6 +61,34 @@ export function Terms({ agent }: { agent: AgentFull }) {
         </div>
       </details>
     </>
+  );
+}
+
+interface WaysToPayProps {
+  agent: AgentFull;
+  config: MarketplaceConfig;
+  cost: WalletCost | undefined;
+}
+
+/** What a call costs in all by each. */
+function WaysToPay({ agent, config, cost }: WaysToPayProps) {
+  const price = formatAmount(agent.price_per_call_usdc);
+  const service = config.x402_service_fee_usdc;
+  return (
+    <ul className="grid gap-1">
+      <li>
+        Wallet: {price}, network fees{cost && ` of ${feesText(cost)}`}, and a deposit that comes back.
+      </li>
+      <li>
+        API key: {price}
+        {!config.is_sponsored && ', and network fees from your gas balance'}.
+      </li>
+      {service !== null && (
+        <li>
+          x402: {formatAmount(agent.price_per_call_usdc + service)}, of which {formatAmount(service)} is a service fee.
+        </li>
+      )}
+    </ul>
   );
 }
 

@@ -3,9 +3,9 @@ import { Link } from '@tanstack/react-router';
 import { isFailing } from '../../../sdk/wire/agentMark.ts';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
-import { ForTests, Health, hasRate, RATE_CALLS, successOf, Verified } from '../../parts/badges.tsx';
+import { ForTests, Health, hasRate, successOf, Verified } from '../../parts/badges.tsx';
 import { isForTests, isShownTag } from '../../parts/testTag.ts';
-import { Badge, cx, Skeleton } from '../../parts/ui.tsx';
+import { Badge, cx, Skeleton, withUnit } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, Status } from '../../parts/values.tsx';
 
 const SHAPE = 'flex h-full min-h-64 flex-col rounded-xl border border-line bg-raised p-5';
@@ -49,16 +49,14 @@ function Inside({ agent, price = formatAmount(agent.price_per_call_usdc) }: Insi
               <Health agent={agent} />
             </span>
           </div>
-          <CreatorName creator={agent.creator} />
+          <div className="flex items-center gap-2">
+            <CreatorName creator={agent.creator} />
+            {agent.creator.verified && <Verified />}
+          </div>
         </div>
       </div>
       <p className="mt-2 line-clamp-2 text-sm text-faint">{tagline}</p>
       <ul aria-label="Tags" className="mt-3 flex h-6 shrink-0 flex-wrap gap-1.5 overflow-hidden *:flex">
-        {agent.creator.verified && (
-          <li>
-            <Verified />
-          </li>
-        )}
         {isForTests(agent) && (
           <li>
             <ForTests />
@@ -72,11 +70,11 @@ function Inside({ agent, price = formatAmount(agent.price_per_call_usdc) }: Insi
       </ul>
       <p className="mt-auto flex flex-wrap items-baseline justify-between gap-x-3 pt-4 text-sm text-faint">
         <span>
-          <span className="text-lg font-semibold text-ink tabular-nums">{price}</span> a call
+          <span className="text-xl font-semibold text-ink tabular-nums">{withUnit(price)}</span> a call
         </span>
         {open_disputes > 0 && (
           <Badge tone="warn" title="A call in an open dispute counts as delivered until the dispute is upheld">
-            {formatCount(open_disputes)} {open_disputes === 1 ? 'call' : 'calls'} in dispute
+            {formatCount(open_disputes)} open {open_disputes === 1 ? 'dispute' : 'disputes'}
           </Badge>
         )}
       </p>
@@ -84,7 +82,7 @@ function Inside({ agent, price = formatAmount(agent.price_per_call_usdc) }: Insi
         <Value
           label="Delivered"
           value={successOf(agent)}
-          title={hasRun && !hasRate(agent) ? `Fewer than ${RATE_CALLS} calls are too few for a rate` : undefined}
+          title="Signed by the creator and paid. That does not mean correct."
           isBad={hasRate(agent) && isFailing(agent)}
         />
         <Value
@@ -92,7 +90,10 @@ function Inside({ agent, price = formatAmount(agent.price_per_call_usdc) }: Insi
           value={agent.avg_execution_time_ms > 0 ? formatDuration(agent.avg_execution_time_ms) : '–'}
           title={agent.avg_execution_time_ms > 0 ? 'Plus the time to pay and settle' : undefined}
         />
-        <Value label="Calls" value={hasRun ? formatCount(total_executions) : 'none yet'} />
+        {/* Of few calls the first value says how many. */}
+        {(!hasRun || hasRate(agent)) && (
+          <Value label="Calls" value={hasRun ? formatCount(total_executions) : 'none yet'} />
+        )}
       </dl>
     </>
   );
@@ -101,7 +102,7 @@ function Inside({ agent, price = formatAmount(agent.price_per_call_usdc) }: Insi
 /** Anyone can choose a name: the agent's page has the address. */
 function CreatorName({ creator: { display_name, pubkey } }: Pick<AgentSummary, 'creator'>) {
   return (
-    <p className="truncate text-sm leading-5 text-faint" title={`${display_name} · ${pubkey}`}>
+    <p className="min-w-0 truncate text-sm leading-5 text-faint" title={`${display_name} · ${pubkey}`}>
       by <bdi>{display_name}</bdi>
     </p>
   );

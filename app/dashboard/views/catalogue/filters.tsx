@@ -39,6 +39,7 @@ export function Filters({ search, onChange }: { search: CatalogueSearch; onChang
   const isMany = all !== undefined && (all === null || all.length >= FEW_AGENTS);
   // On a phone the choices would push the first agent off the screen.
   const onPhone = !isOpen && 'max-sm:hidden';
+  const isTagged = tagsOf(search).length > 0;
   return (
     <search className="grid gap-3 lg:flex lg:flex-wrap lg:items-center">
       <div className="flex gap-2 lg:min-w-72 lg:flex-1">
@@ -97,7 +98,9 @@ export function Filters({ search, onChange }: { search: CatalogueSearch; onChang
           />
         </>
       )}
-      <TagToggles search={search} all={all} onChange={onChange} />
+      <div className={cx('min-w-0', !isTagged && onPhone)}>
+        <TagToggles search={search} all={all} onChange={onChange} />
+      </div>
     </search>
   );
 }
@@ -224,7 +227,7 @@ function Toggle({ tag, isOn, onToggle }: { tag: string; isOn: boolean; onToggle(
         'min-h-8 shrink-0 rounded-full border px-3 text-sm transition-colors',
         isOn
           ? 'border-accent bg-accent-soft font-medium text-accent'
-          : 'border-line bg-raised text-faint hover:border-strong hover:text-ink',
+          : 'border-strong/45 bg-raised text-faint hover:border-strong hover:text-ink',
       )}
     >
       {tag}

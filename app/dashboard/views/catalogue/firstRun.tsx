@@ -7,7 +7,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { SpendButton } from '../../parts/badges.tsx';
-import { cx, Note, Skeleton } from '../../parts/ui.tsx';
+import { Note, Skeleton } from '../../parts/ui.tsx';
 import { formatNumber, Time } from '../../parts/values.tsx';
 import { developmentWalletsPath, exampleQuery, explain } from '../../service.ts';
 import { signIn, useSession } from '../../wallet/session.ts';
@@ -21,7 +21,7 @@ const MOST_ASKED = 6;
 
 /** Also the height before anything is known, so that nothing moves. */
 const FRAME =
-  'mt-3 min-h-32 rounded-xl border border-line bg-raised px-4 py-2 text-sm sm:mt-6 sm:min-h-18 sm:px-5 sm:py-4';
+  'mt-3 min-h-23 rounded-xl border border-line bg-raised px-4 py-3 text-sm sm:mt-6 sm:min-h-18 sm:px-5 sm:py-4';
 
 export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
   const asked = (agents ?? []).filter(({ status }) => status === 'active').slice(0, MOST_ASKED);
@@ -35,8 +35,7 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
   const navigate = useNavigate();
   const testWallet = useTestWallet();
   const isFree = !wallet || isShared;
-  const tester = isShared ? 'the shared test wallet' : 'this signs you in with a shared test wallet';
-  const payer = isFree ? `You pay nothing: ${tester}` : 'Your wallet';
+  const price = agent && `${formatNumber(agent.price_per_call_usdc)} test USDC`;
   const run = useMutation({
     mutationFn: async () => {
       if (!agent || !example || !testWallet) return;
@@ -74,23 +73,34 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
     );
   }
   return (
-    <section aria-label="First run" className={`${FRAME} flex flex-wrap items-center gap-x-6 gap-y-2`}>
-      <p className="max-sm:basis-full sm:min-w-60 sm:flex-1">
-        <span className="font-medium">Try {agent.name}</span>
-        {/* A phone has room for the first agent only if this has three lines. */}
-        <span className="text-faint">
-          <span className="max-sm:hidden">: “{agent.tagline.replace(/\.$/, '')}”</span>. {payer}
-          <span className={cx(!wallet && 'max-sm:hidden')}>
-            {!wallet && ', which'} pays {formatNumber(agent.price_per_call_usdc)} test USDC
-          </span>
-          .{isFree && ' Other users of that wallet can see the call.'}
-        </span>
+    <section
+      aria-label="First run"
+      className={`${FRAME} grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 sm:gap-x-6`}
+    >
+      <p className="font-medium max-sm:line-clamp-2">
+        Try {agent.name}
+        <span className="font-normal text-faint max-sm:hidden">: “{agent.tagline.replace(/\.$/, '')}”</span>
       </p>
-      <SpendButton busy={run.isPending} disabled={!isKnown || !testWallet} onClick={() => run.mutate()}>
-        {isFree ? 'Run its example now' : 'Run its example'}
+      <p className="text-faint max-sm:col-span-2">
+        {wallet ? (
+          `${isShared ? 'The shared test wallet' : 'Your wallet'} pays ${price}`
+        ) : (
+          <>
+            Signs you in with a shared test wallet<span className="max-sm:hidden">, which pays {price}</span>
+          </>
+        )}
+        {isFree && <span className="max-sm:hidden">; you pay nothing. Its other users can see the call</span>}.
+      </p>
+      <SpendButton
+        className="col-start-2 row-start-1 sm:row-span-2"
+        busy={run.isPending}
+        disabled={!isKnown || !testWallet}
+        onClick={() => run.mutate()}
+      >
+        {isFree ? 'Try it free' : 'Run its example'}
       </SpendButton>
       {run.error && (
-        <div className="w-full">
+        <div className="col-span-2">
           <Note tone="bad" title="It did not start">
             {explain(run.error)}
           </Note>

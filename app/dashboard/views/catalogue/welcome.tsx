@@ -1,9 +1,9 @@
 /** What is sold here, for a person who has never heard of it, and a first run. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { Explained, NEW, OnTest, PROGRAM_WORDS, WhatIsAWallet } from '../../parts/explained.tsx';
+import { NumberMark } from '../../parts/stepList.tsx';
 import { formatLamports, formatSpan } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { FirstRun } from './firstRun.tsx';
@@ -14,70 +14,78 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
   const isNew = useLocation({ select: ({ hash }) => hash === NEW });
   const bond = config ? ` of ${formatLamports(BigInt(config.dispute_bond_lamports))}` : '';
   const days = config ? ` within ${formatSpan(config.dispute_window_seconds)}` : '';
+  const steps = [
+    ['Pick an agent', 'A service on its creator’s own server. One request is a call, at a fixed price.'],
+    [
+      'Pay from a wallet: USDC and a little SOL',
+      'USDC is a digital dollar, SOL is Solana’s coin. The escrow program on Solana holds the price.',
+    ],
+    [
+      'Get a signed result, or a refund',
+      `Signed: the creator puts its name to it. It can be wrong: then dispute it${days}.`,
+    ],
+  ] as const;
   return (
     <header className="mb-4 sm:mb-8">
-      <h1 className="max-w-2xl text-2xl font-semibold sm:text-4xl">AI agents that you pay per call</h1>
-      <p className="mt-2 max-w-2xl text-faint sm:mt-3 sm:text-lg">
+      {/* On a phone all of this is short: the first agents begin on the first screen. */}
+      <h1 className="max-w-2xl text-xl font-semibold sm:text-4xl">AI agents that you pay per call</h1>
+      <p className="mt-1 max-w-2xl text-faint sm:mt-3 sm:text-lg">
         No subscription. Without a signed result, you get the price back.
       </p>
-      <ol className="mt-3 grid gap-x-8 gap-y-1.5 text-sm sm:mt-6 sm:grid-cols-3">
-        <Step number={1} title="Pick an agent">
-          A program on its creator’s own server. One request to it is a call, at a fixed price.
-        </Step>
-        <Step number={2} title="Pay from a wallet: USDC and a little SOL">
-          USDC is a digital dollar, SOL is Solana’s coin. A Solana program locks the price. It is not audited: the
-          holder of its update key could take it.<OnTest> Nothing here costs real money.</OnTest>
-        </Step>
-        <Step number={3} title="Get a signed result, or a refund">
-          A signed result can be wrong. You can dispute it{days}; the admin decides. If rejected, you lose{' '}
-          <Link to="/terms" hash="disputes" className="text-accent underline underline-offset-2">
-            a bond{bond}
-          </Link>
-          .
-        </Step>
+      <ol className="mt-3 grid gap-x-8 gap-y-3 text-sm sm:mt-6 sm:grid-cols-3">
+        {steps.map(([title, about], index) => (
+          <li key={title} className="grid grid-cols-[1.75rem_1fr] items-center gap-x-3 sm:items-start">
+            <NumberMark number={index + 1} />
+            <div>
+              <p className="font-medium sm:pt-0.5">{title}</p>
+              <p className="mt-1 text-faint max-sm:hidden">{about}</p>
+            </div>
+          </li>
+        ))}
       </ol>
+      <p className="mt-2 text-sm text-faint sm:mt-5">
+        The escrow program is not audited
+        <span className="max-sm:hidden">
+          : the holder of its upgrade key could take what it holds. If you lose a dispute, you lose a bond{bond}, which
+          can be worth more than the call
+        </span>
+        .
+      </p>
       <div
         id={NEW}
-        className="mt-2 flex flex-wrap items-start gap-x-4 gap-y-1 text-sm sm:mt-5 sm:gap-x-8 sm:border-t sm:border-line sm:pt-3"
+        className="mt-1 flex flex-wrap items-start gap-x-3 gap-y-1 text-sm sm:mt-4 sm:gap-x-8 sm:border-t sm:border-line sm:pt-3"
       >
         <div className="contents max-sm:hidden">
           <Answers isNew={isNew} />
         </div>
-        {/* A phone has room for the first agent only if the questions are one line. */}
+        {/* A phone has room for the first agent only if the explanations are one line. */}
         <details open={isNew} className="open:basis-full sm:hidden">
-          <summary className="py-1 font-medium text-accent">New to this?</summary>
+          <summary className="py-1 font-medium text-accent">How it works</summary>
+          <ol className="list-decimal space-y-1 pb-1 pl-5 text-faint">
+            {steps.map(([title, about]) => (
+              <li key={title}>{about}</li>
+            ))}
+          </ol>
           <Answers isNew={isNew} />
         </details>
         <Explained term="Can I trust it?" className="open:basis-full">
-          The program that holds the price {PROGRAM_WORDS} The marketplace checks the creator’s signature of a result,
-          not whether the result is right. Its admin decides disputes.{' '}
+          The escrow program {PROGRAM_WORDS} The marketplace checks the creator’s signature of a result, not whether the
+          result is right. Its admin decides disputes. If you lose one, you lose{' '}
+          <Link to="/terms" hash="disputes" className="text-accent underline underline-offset-2">
+            a bond{bond}
+          </Link>
+          , which can be worth more than the call.{' '}
           <Link to="/terms" hash="roles" className="text-accent underline underline-offset-2">
             Who can do what
           </Link>
         </Explained>
-        <a href="/docs" className="py-1 font-medium text-accent underline underline-offset-2">
-          Call from code<span className="max-sm:hidden">: curl, TypeScript, Python, MCP</span>
+        <a href="/docs" className="py-1 font-medium text-accent underline underline-offset-2 sm:ml-auto">
+          <span className="sm:hidden">API docs</span>
+          <span className="max-sm:hidden">Call from code: curl, TypeScript, Python, MCP</span>
         </a>
       </div>
       <FirstRun agents={agents} />
     </header>
-  );
-}
-
-function Step({ number, title, children }: { number: number; title: string; children: ReactNode }) {
-  return (
-    <li className="grid grid-cols-[1.75rem_1fr] gap-x-3">
-      <span
-        aria-hidden="true"
-        className="grid size-7 place-items-center rounded-full bg-accent-soft text-sm font-semibold text-accent"
-      >
-        {number}
-      </span>
-      <div>
-        <p className="pt-0.5 font-medium">{title}</p>
-        <p className="text-faint sm:mt-1">{children}</p>
-      </div>
-    </li>
   );
 }
 
@@ -92,8 +100,8 @@ function Answers({ isNew }: { isNew: boolean }) {
       <WhatIsAWallet isOpen={isNew} />
       <Explained term="What is Solana?">
         Solana is a public network of computers that records payments. “The chain” is that record: anybody can read it,
-        and the marketplace cannot rewrite it. A program there holds the price of each call until there is a result, or
-        returns it. It has not been audited, and the holder of the key for its updates can take what it holds.
+        and the marketplace cannot rewrite it. The escrow program runs there. It holds the price of each call until
+        there is a result, or returns it.
       </Explained>
     </>
   );

@@ -11,17 +11,17 @@ export function Roles({ config, pending }: { config: MarketplaceConfig; pending:
   return (
     <Card id="roles" className="grid gap-4">
       <h2 className="font-semibold">Who can do what</h2>
-      <Note tone="warn" title="The program has not been audited">
-        The holder of the key for its updates (the upgrade authority) can replace the program, and so change every rule
-        here, take the escrows and the collateral that the program holds, and spend the allowances of API keys. The
-        delay and the guardian do not limit it.
+      <Note tone="warn" title="The escrow program has not been audited">
+        The holder of its upgrade key (upgrade authority) can replace the program, and so change every rule here, take
+        the escrows and the collateral that it holds, and spend the allowances of API keys. The delay and the guardian
+        do not limit it.
       </Note>
       <Facts
         rows={[
           [
-            'Program upgrades',
+            'Upgrade key',
             <span key="upgrades">
-              Who holds the key:{' '}
+              Who holds it:{' '}
               <a
                 href={explorerUrl(config, 'address', config.program_id)}
                 target="_blank"
@@ -51,14 +51,14 @@ export function Roles({ config, pending }: { config: MarketplaceConfig; pending:
             'Guardian',
             <Role
               key="guardian"
-              about="Can stop new calls and withdrawals from the treasury, cancel changes and remove relay authorities. Cannot change anything else."
+              about={`${pending.guardian ? 'Can' : 'If there is one, it can'} stop new calls and withdrawals from the treasury, cancel changes and remove relay authorities. It cannot change anything else.`}
             >
               {pending.guardian ? <Id value={pending.guardian} kind="address" /> : <span>No guardian{FOR_TESTS}</span>}
             </Role>,
           ],
           pending !== undefined && [
             'Delay of changes',
-            <Role key="delay" about="From the announcement of a change until it can be applied.">
+            <Role key="delay" about="The time from the announcement of a change until it can be applied.">
               {pending.admin_delay_seconds === 0 ? (
                 <span>No delay{FOR_TESTS}</span>
               ) : (

@@ -1,8 +1,8 @@
-/** The rules in four lines: the cost of a call, who takes what, what can change, and what is not audited. */
+/** The rules in three lines: the cost of a call, who takes what, and what can change. */
 import { useQuery } from '@tanstack/react-query';
 import { WALLET_CALL_FEES } from '../../../sdk/wallet/usualAmounts.ts';
 import type { MarketplaceConfig, PendingChanges } from '../../../sdk/wire/procedures.ts';
-import { PROGRAM_WORDS } from '../../parts/explained.tsx';
+import { formatShortSol } from '../../parts/amount.ts';
 import { Card, Facts } from '../../parts/ui.tsx';
 import { formatLamports, formatSpan } from '../../parts/values.tsx';
 import { depositsQuery } from '../../wallet/deposits.ts';
@@ -22,14 +22,13 @@ export function Summary({ config, pending }: SummaryProps) {
         rows={[
           [
             'A call costs',
-            `Its price. By wallet also about ${formatLamports(WALLET_CALL_FEES)} of network fees, and a deposit${deposits ? ` of ${formatLamports(deposits.token + deposits.record)}` : ' in SOL'}, which comes back. Without a signed result the price comes back.`,
+            `Its price. By wallet also about ${formatLamports(WALLET_CALL_FEES)} of network fees, and a deposit${deposits ? ` of about ${formatShortSol(deposits.token + deposits.record, { up: true })}` : ' in SOL'}, which comes back. Without a signed result the price comes back.`,
           ],
           [
             'Who takes what',
-            `The marketplace takes ${config.fee_bps / 100} % of a paid price from the creator. A rejected dispute costs its caller a bond of ${bond}, which can be worth more than the call. An upheld one takes up to ${SLASH_MULTIPLE} times the price from the creator’s collateral.`,
+            `The marketplace takes ${config.fee_bps / 100} % of a paid price from the creator. A rejected dispute costs its caller a bond of ${bond}, which can be worth more than the call. An upheld one pays its caller at most the price, from the creator’s collateral. The admin can take up to ${SLASH_MULTIPLE} times the price from it: the rest is kept for later callers of the agent, and can then go to the marketplace.`,
           ],
           ['What can change', changeWords(pending)],
-          ['Not audited', `The program that holds the money ${PROGRAM_WORDS}`],
         ]}
       />
     </Card>

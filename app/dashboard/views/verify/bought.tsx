@@ -22,8 +22,8 @@ const timeRow = (name: string, at: string | null | undefined): Row =>
 const textRow = (name: string, shown: ReactNode, wrong: string | null): Row => [
   name,
   <div key={name}>
+    {wrong && <p className="mb-1 text-sm font-medium text-bad">{wrong}</p>}
     <div className={cx(wrong && 'note rounded-lg border border-bad/25 bg-bad-soft p-3')}>{shown}</div>
-    {wrong && <p className="mt-1 text-sm font-medium text-bad">{wrong}</p>}
   </div>,
 ];
 
@@ -47,18 +47,36 @@ export function Bought({ verification: { subject, facts, rpcUrl, checks } }: { v
   return (
     <Card>
       <h3 className="mb-4 font-semibold">
-        {checks.some(({ state }) => state === 'failed') ? 'What this says' : 'What was bought'}
+        {!checks.some(({ state }) => state === 'failed')
+          ? 'What was bought'
+          : receipt
+            ? 'What this receipt says'
+            : 'What the chain says'}
       </h3>
       <Facts
         rows={[
           idRow('Call', receipt?.execution_id ?? (subject.kind === 'execution' ? subject.executionId : null)),
           agentId === null ? null : ['Agent', <Agent key="agent" agentId={agentId} isNamed={rpcUrl !== null} />],
           task === undefined ? null : textRow('Task', <TextBox label="Task" text={task} />, otherRequest),
-          parameters ? textRow('Parameters', <Parameters parameters={parameters} isExact />, otherRequest) : null,
+          parameters
+            ? textRow(
+                'Parameters',
+                <Parameters parameters={parameters} isExact={otherRequest !== null} />,
+                otherRequest,
+              )
+            : null,
           task === undefined ? idRow('Request hash', receipt?.request_hash ?? facts?.requestHash) : null,
           result === undefined
             ? null
-            : textRow('Result', <Result text={result} name={`result-${receipt?.execution_id}`} isExact />, otherResult),
+            : textRow(
+                'Result',
+                <Result
+                  text={result}
+                  name={`result-${receipt?.execution_id}`}
+                  isExact={otherResult !== null || result.trim() === ''}
+                />,
+                otherResult,
+              ),
           idRow(otherResult === null ? 'Result hash' : HASH_NAMES[otherResult], receipt?.result_hash),
           price === null ? null : ['Price', formatAmount(price)],
           refund && ['Refunded', formatAmount(toUsdc(refund.amount))],

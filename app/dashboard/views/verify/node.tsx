@@ -36,15 +36,13 @@ export function NodeFields({ node, fault, onNode, isOffline, onOffline, isChosen
       onToggle={({ currentTarget }) => onChosen(currentTarget.open)}
     >
       <summary className="py-1 text-sm font-medium text-faint hover:text-ink">
-        {isOwn
-          ? 'Reads the marketplace’s own Solana node (a server). Use another'
-          : 'Use another Solana node (a server)'}
+        {isOwn ? 'Check with another node than the marketplace’s own' : 'Check with another node'}
       </summary>
       <div className="mt-3 grid gap-4 md:grid-cols-2 md:gap-x-8">
         <Input
           label="Solana node"
           type="url"
-          hint="The server from which the chain is read. The default is the marketplace’s own: for independence, choose another."
+          hint="The server from which the chain is read. At first it is the marketplace’s own: for independence, choose another."
           error={fault}
           value={node}
           onChange={(event) => onNode(event.target.value)}

@@ -24,7 +24,7 @@ export const CHECK_WORDS: Record<CheckName, CheckWords> = {
   result_hash: {
     title: 'The result is unchanged',
     about: 'The hash of the result equals the hash in the receipt.',
-    failure: 'The result was changed after it was signed',
+    failure: 'This is not the result that was signed',
     mismatch: 'Result hash does not match',
   },
   signature: {
@@ -147,7 +147,7 @@ export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null
     const rest = others.length > 0 ? ` Also: ${others.join('; ')}.` : '';
     const next = failed.some(({ name }) => name === 'genesis_hash')
       ? 'Open the form of the page Verify, choose a node of the network on which the call was paid, and check it again.'
-      : 'Get the original receipt: its caller downloads it on the page of the call, under Activity. The chain has the hash and the payment, not the text.';
+      : 'Get the original receipt: its caller downloads it on the page of the call, under Activity. The chain has only the hash of the text, its fingerprint.';
     return { tone: 'bad', title: first, about: `Do not rely on it.${rest} ${count} ${next}` };
   }
   if (facts?.isAbsent) {

@@ -48,11 +48,11 @@ export const depositOf = ({ escrowDeposit, recordDeposit }: WalletCost): bigint 
 /** What the payment takes from the wallet, lamports. */
 export const spendOf = (cost: WalletCost): bigint => cost.fees + depositOf(cost);
 
-/** What a wallet pays besides the price, rounded. Until it is known: about as long, so that nothing moves. */
+/** What a wallet pays besides the price. Until it is known: about as long, so that nothing moves. */
 export const besidesText = (cost: WalletCost | undefined): string =>
   cost
-    ? `about ${formatShortSol(spendOf(cost), { up: true })}, nearly all of which comes back within about ${formatSpan(cost.recordSeconds)} of its end`
-    : 'network fees and a deposit in SOL, nearly all of which comes back after its end';
+    ? `${feesText(cost)} of fees. A deposit of about ${formatShortSol(depositOf(cost), { up: true })} comes back within about ${formatSpan(cost.recordSeconds)} of the end`
+    : 'network fees in SOL. A deposit in SOL comes back after the end';
 
 /** What a call with a key costs besides its price. */
 export const keyFees = (isSponsored: boolean): string =>

@@ -5,7 +5,6 @@ import type { ReactNode } from 'react';
 import type { OwnKey } from '../../../../sdk/wire/ownKey.ts';
 import { parseUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
-import { formatShortSol } from '../../../parts/amount.ts';
 import { DATA_WORDS, PROGRAM_WORDS } from '../../../parts/explained.tsx';
 import { Trouble } from '../../../parts/trouble.tsx';
 import { Card, cx } from '../../../parts/ui.tsx';
@@ -15,7 +14,7 @@ import { depositsQuery } from '../../../wallet/deposits.ts';
 import { ENDED_DISPUTE_SECONDS } from '../../../wallet/programTerms.ts';
 import { useShared } from '../../../wallet/wallets.ts';
 import { DisputeTerms } from '../../executions/disputeTerms.tsx';
-import { depositOf, feesText, type Payer, spendOf, useTypedKey, type WalletCost, walletCostQuery } from './cost.ts';
+import { besidesText, depositOf, feesText, type Payer, useTypedKey, type WalletCost, walletCostQuery } from './cost.ts';
 
 interface MoneyProps {
   agent: AgentFull;
@@ -58,10 +57,9 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
       )}
       {isByWallet ? (
         <details open={!isFree} className="text-sm">
-          <summary className="mb-2 min-h-10 text-faint">
+          <summary className="mb-2 min-h-20 text-faint">
             {isFree && `The shared test wallet pays ${formatAmount(agent.price_per_call_usdc)} `}
-            {solText(wallet.data, isUnread)}
-            {!isFree && wallet.data && ', nearly all of which comes back'}
+            and {isUnread ? 'SOL: the amount could not be read' : `${besidesText(wallet.data)}.`}
           </summary>
           {sol}
         </details>
@@ -89,12 +87,6 @@ function Row({ name, about, className, children }: RowProps) {
       {about && <dd className="col-span-2 font-normal text-faint">{about}</dd>}
     </div>
   );
-}
-
-/** What a wallet pays besides the price, rounded: the rows below are exact. */
-function solText(cost: WalletCost | undefined, isUnread: boolean): string {
-  if (!cost) return isUnread ? 'and SOL: the amount could not be read' : 'and SOL: reading the amount …';
-  return `and about ${formatShortSol(spendOf(cost), { up: true })}`;
 }
 
 /** The button for a shared test wallet, whose visitor pays nothing. */
@@ -156,10 +148,11 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
   const { data: deposits } = useQuery(depositsQuery);
   const fee = config ? `, less the marketplace’s ${config.fee_bps / 100}\u00a0%` : '';
   return (
-    <section aria-label="Where the money goes" className="text-sm text-faint">
+    <section className="min-w-0 text-sm text-faint">
+      <h2 className="mb-2 font-semibold text-ink">Where the money goes</h2>
       <ol className="grid list-decimal gap-2 pl-4">
         <li>
-          The price goes into an escrow, which a program on Solana holds. It {PROGRAM_WORDS}{' '}
+          The price is held by the escrow program on Solana, which {PROGRAM_WORDS}{' '}
           <Link to="/terms" hash="roles" className="text-accent underline underline-offset-2">
             Who can do what
           </Link>

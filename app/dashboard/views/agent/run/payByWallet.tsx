@@ -8,7 +8,7 @@ import { SignDialog, type Signing } from '../../../parts/sign.tsx';
 import { Trouble } from '../../../parts/trouble.tsx';
 import { formatAmount, formatLamports, formatSpan, Id } from '../../../parts/values.tsx';
 import { useShared } from '../../../wallet/wallets.ts';
-import { feesText, spendOf, type WalletCost, walletCostQuery } from './cost.ts';
+import { depositOf, feesText, spendOf, type WalletCost, walletCostQuery } from './cost.ts';
 import type { Opened } from './kept.ts';
 import { depositTexts, runFree, UNREAD } from './money.tsx';
 import type { Inputs } from './useRun.ts';
@@ -88,7 +88,7 @@ export function PayByWallet(props: PayByWalletProps) {
       rows={
         opened ? [['Call', <Id key="id" value={opened.executionId} />]] : paymentRows(agent, seconds, cost, isUnread)
       }
-      {...(!opened && !isFree && { pays: { sum: sumOf(price, cost) } })}
+      {...(!opened && !isFree && { pays: paysOf(price, cost) })}
       doing={opened ? 'Starting the work' : `Putting ${formatAmount(agent.price_per_call_usdc)} into escrow`}
       confirm={opened ? 'Sign and start' : isFree ? runFree(agent) : `Pay ${formatAmount(agent.price_per_call_usdc)}`}
       spends={
@@ -108,8 +108,14 @@ export function PayByWallet(props: PayByWalletProps) {
   );
 }
 
-const sumOf = (price: bigint, cost: WalletCost | undefined): string =>
-  `${formatAmount(toUsdc(price))} and ${cost ? `about ${formatLamports(spendOf(cost))}` : 'network fees'}`;
+function paysOf(price: bigint, cost: WalletCost | undefined) {
+  const usdc = formatAmount(toUsdc(price));
+  if (!cost) return { sum: `${usdc} and network fees` };
+  return {
+    sum: `${usdc} and about ${formatLamports(spendOf(cost))}`,
+    parts: `Network fees ${feesText(cost)}, deposit ${formatLamports(depositOf(cost))} (comes back)`,
+  };
+}
 
 /** The facts about the payment into escrow. */
 function paymentRows(agent: AgentFull, seconds: number, cost: WalletCost | undefined, isUnread: boolean) {

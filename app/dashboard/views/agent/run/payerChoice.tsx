@@ -36,8 +36,8 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
           ? 'You paste a key. It pays within its limits, without asking again.'
           : config &&
             (config.is_sponsored
-              ? 'For programs: calls need no approval and no SOL. Only creating the key takes your signature and a little SOL. You limit what it may spend.'
-              : 'For programs: calls need no approval. You sign once, to create the key: you limit what it may spend, and set SOL aside for its network fees.')}
+              ? 'For your own programs: calls need no approval. You limit what the key may spend.'
+              : 'For your own programs: calls need no approval. You limit what the key may spend, and set SOL aside for its network fees.')}
       </Choice>
       {payer === 'key' && (
         <div className="mt-2 grid gap-2">
