@@ -116,7 +116,7 @@ describe('results on the page', function () {
       await page.getByText('Test network. USDC and SOL here have no value.').waitFor();
       expect(await page.title()).to.equal('TEST · Agent Marketplace');
       const before = await site.visitor.balances();
-      await page.getByRole('button', { name: 'Try it free' }).click();
+      await page.getByRole('button', { name: 'Run its example' }).click();
       await page.getByRole('heading', { name: 'Result', exact: true }).waitFor();
       await page.getByText('Paid', { exact: true }).waitFor();
       const paid = await site.visitor.balances();

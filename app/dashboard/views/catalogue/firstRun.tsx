@@ -97,7 +97,7 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
         disabled={!isKnown || !testWallet}
         onClick={() => run.mutate()}
       >
-        {isFree ? 'Try it free' : 'Run its example'}
+        Run its example
       </SpendButton>
       {run.error && (
         <div className="col-span-2">
