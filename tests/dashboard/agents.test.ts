@@ -186,9 +186,10 @@ describe('agents', function () {
 
       await page.getByRole('link', { name: 'Call and receipt' }).click();
       await page.waitForURL(/\/executions\/[0-9a-f-]{32,36}$/);
+      await page.getByRole('button', { name: 'Receipt' }).click();
       const [download] = await Promise.all([
         page.waitForEvent('download'),
-        page.getByRole('button', { name: 'Download receipt' }).click(),
+        page.getByRole('menuitem', { name: 'Download (JSON)' }).click(),
       ]);
       const id = new URL(page.url()).pathname.split('/').at(-1);
       expect(download.suggestedFilename()).to.equal(`receipt-${id}.json`);
