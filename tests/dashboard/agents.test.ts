@@ -407,7 +407,7 @@ describe('agents', function () {
       for (const answer of answers) expect(answer).to.include({ status: 'completed', result: echoed });
       expect(new Set(answers.map(({ execution_id }) => execution_id))).to.have.length(2);
       expect(curl.stderr).to.match(/^(Idempotency-Key: [0-9a-f]{32}\n){2}$/);
-      const x402 = await textOf('x402 (no key)', 'Program that pays sandbox-echo by x402');
+      const x402 = await textOf('x402', 'Program that pays sandbox-echo by x402');
       expect(x402)
         .to.include(JSON.stringify(site.baseUrl))
         .and.include(JSON.stringify(visitor.agent('sandbox-echo').agent_id));

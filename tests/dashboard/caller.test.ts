@@ -313,7 +313,7 @@ describe('the caller', function () {
     await sendUntil('/v1/statements/spend', 0, ({ body }) => body.rows.some(hasFee));
     await site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto('/spend');
-      await page.getByText('Of which x402 service fees 0.005 USDC', { exact: true }).waitFor();
+      await page.getByText('x402 service fees of 0.005 USDC').waitFor();
       await page.goto(`/executions/${id}`);
       await page.getByText('0.005 USDC, not refundable', { exact: true }).waitFor();
       const facts = page.locator('details').filter({ has: page.getByRole('heading', { name: 'On the chain' }) });
