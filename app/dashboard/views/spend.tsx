@@ -38,7 +38,10 @@ const BY: Record<Grouping, string> = { agent: 'By agent', key: 'By API key' };
 export default function View() {
   return (
     <>
-      <PageHead title="Spend" about="What this wallet and its keys paid for calls that ended. The daily statement has one row for each day, the other file one for each day, agent and key." />
+      <PageHead
+        title="Spend"
+        about="What this wallet and its keys paid for calls that ended. The daily statement has one row for each day, the other file one for each day, agent and key."
+      />
       <SignedIn why="The spend of a wallet is shown to that wallet only.">
         <Spend />
       </SignedIn>

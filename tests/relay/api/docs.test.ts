@@ -67,7 +67,8 @@ describe('/docs', () => {
         const codes = [...block.matchAll(/data-language="(\w+)"><code>([\s\S]*?)<\/code>/g)];
         const languages = codes.map(([, language]) => language);
         expect(languages, operationId).to.deep.equal([...LANGUAGES]);
-        expect(block).to.include(`<summary><code class="path"><b>${method.toUpperCase()}</b> ${path}</code>`);
+        const shown = path.replace(/(?!^)\//g, '/<wbr>');
+        expect(block).to.include(`<summary><code class="path"><b>${method.toUpperCase()}</b> ${shown}</code>`);
         const [curl = '', typescript = '', python = ''] = codes.map(([, , code]) => code!.replaceAll('&quot;', '"'));
         const isInClient = operationId in CALLED;
         expect(typescript, operationId).to.include(isInClient ? 'client.' : 'fetch(');

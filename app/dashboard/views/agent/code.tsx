@@ -16,6 +16,7 @@ import { BASE_URL, configQuery, developmentWalletsPath, exampleQuery } from '../
 import { depositsQuery } from '../../wallet/deposits.ts';
 import { useSession } from '../../wallet/session.ts';
 import { keyCost } from '../keys/makeKey.ts';
+import { Step } from './code/step.tsx';
 import { keyFees } from './run/cost.ts';
 import { exampleParameters } from './schema/example.ts';
 import {
@@ -72,10 +73,9 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
             {content}
             {name !== 'MCP' && (
               <p className={WORDS}>
-                The program trusts this marketplace for the result:{' '}
-                <Guide hash="verify">verifying a result</Guide> checks the creator’s signature. The{' '}
-                <Guide hash="executeAgent">docs</Guide> have every field and every error, and{' '}
-                <Guide path="/openapi.json">openapi.json</Guide> generates a client for any other language.
+                The program trusts this marketplace for the result: <Guide hash="verify">verifying a result</Guide>{' '}
+                checks the creator’s signature. The <Guide hash="executeAgent">docs</Guide> have every field and every
+                error, and <Guide path="/openapi.json">openapi.json</Guide> generates a client for any other language.
               </p>
             )}
           </Tabs.Content>
@@ -233,7 +233,9 @@ function ByMcp({ agent }: { agent: AgentFull }) {
       </p>
       <p className={WORDS}>For Claude Code:</p>
       <Code text={snippet.command} label="Adding it to Claude Code" />
-      <p className={WORDS}>Or as a file in your project, <code>.mcp.json</code> for Claude Code, <code>.cursor/mcp.json</code> for Cursor:</p>
+      <p className={WORDS}>
+        Or as a file in your project, <code>.mcp.json</code> for Claude Code, <code>.cursor/mcp.json</code> for Cursor:
+      </p>
       <Shown snippet={snippet} label={`MCP settings with ${agent.name}`} />
       <h3 className="mt-2 font-medium">
         Without a browser: with an <KeysLink>API key</KeysLink>
@@ -247,22 +249,6 @@ function ByMcp({ agent }: { agent: AgentFull }) {
         More agents: <code>agents=ID,ID</code>. Approvals and budgets: <Guide hash="mcp">docs, MCP</Guide>.
       </p>
     </Step>
-  );
-}
-
-function Step({ number, title, children }: { number?: number; title: string; children: ReactNode }) {
-  return (
-    <section className="grid grid-cols-[minmax(0,1fr)] gap-3">
-      <h2 className="flex items-center gap-3 text-lg font-semibold">
-        {number && (
-          <span className="grid size-7 shrink-0 place-items-center rounded-full bg-accent-soft text-sm text-accent">
-            {number}
-          </span>
-        )}
-        <span className="min-w-0">{title}</span>
-      </h2>
-      {children}
-    </section>
   );
 }
 

@@ -67,8 +67,8 @@ export function HeldSol({ wallet }: { wallet: string }) {
       <div>
         <h2 className="text-lg font-semibold">SOL held</h2>
         <p className="mt-0.5 text-sm text-faint">
-          Your bonds and refundable deposits now; the chosen days do not change them. A call that the wallet itself paid holds a
-          deposit for about an hour.
+          Your bonds and refundable deposits now; the chosen days do not change them. A call that the wallet itself paid
+          holds a deposit for about an hour.
         </p>
       </div>
       {isKnown && rows.length === 0 && <p className="text-sm">None of your SOL is held.</p>}
