@@ -106,7 +106,7 @@ export function SpendFields(props: SpendFieldsProps) {
     <div className="grid gap-3">
       <div className="grid grid-cols-2 items-start gap-4 sm:grid-cols-6 sm:*:col-span-2 sm:*:nth-[n+4]:col-span-3">
         <Input label="May spend, USDC" inputMode="decimal" {...field('perPeriod')} error={perPeriod.error} />
-        <Select label="Per" hint="Not by the calendar" {...field('periodSeconds')}>
+        <Select label="Per" hint="Counted from the key’s start" {...field('periodSeconds')}>
           {periods.map((seconds) => (
             <option key={seconds} value={seconds}>
               {PERIODS[seconds] ?? formatSpan(seconds)}

@@ -117,6 +117,7 @@ export function createGuide(document: OpenApi, deployment: Deployment): string {
     withLines(`<div class="guide">
 <h1>Docs</h1>
 <nav aria-label="Contents"><div class="find"></div><details><summary>Contents</summary><ul>
+<li><a href="/">Use an agent without code</a></li>
 ${SECTIONS.map(([id, title]) => `${GROUPS[id] ? `<li class="group">${GROUPS[id]}</li>` : ''}<li><a href="#${id}">${title}</a>${parts[id] ?? ''}</li>`).join('\n')}
 </ul></details></nav>
 <div>
