@@ -16,8 +16,8 @@ import { outcomeOf } from './outcome.ts';
 import { isUnderWay } from './polling.ts';
 import { OutcomeBadge } from './rows.tsx';
 
-/** Characters of a task in the title, about two lines; the whole task is below. */
-const TITLE_CHARACTERS = 120;
+/** Characters of a task in the title, at most two lines; the whole task is below. */
+const TITLE_CHARACTERS = 80;
 
 const shortTask = (task: string): string =>
   task.length > TITLE_CHARACTERS ? `${task.slice(0, TITLE_CHARACTERS)}…` : task;
