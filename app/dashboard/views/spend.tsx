@@ -73,7 +73,7 @@ function Spend() {
         ) : error ? (
           <Trouble error={error} what="The spend" onRetry={refetch} />
         ) : (
-          <Skeleton className="h-64 lg:h-32" />
+          <Skeleton className="h-70 lg:h-35" />
         ))}
       <div className="flex flex-wrap items-center justify-between gap-3">
         <Segments
