@@ -186,9 +186,10 @@ describe('agents', function () {
 
       await page.getByRole('link', { name: 'Call and receipt' }).click();
       await page.waitForURL(/\/executions\/[0-9a-f-]{32,36}$/);
+      await page.getByRole('button', { name: 'Receipt' }).click();
       const [download] = await Promise.all([
         page.waitForEvent('download'),
-        page.getByRole('button', { name: 'Download receipt' }).click(),
+        page.getByRole('menuitem', { name: 'Download (JSON)' }).click(),
       ]);
       const id = new URL(page.url()).pathname.split('/').at(-1);
       expect(download.suggestedFilename()).to.equal(`receipt-${id}.json`);
@@ -410,7 +411,7 @@ describe('agents', function () {
       for (const answer of answers) expect(answer).to.include({ status: 'completed', result: echoed });
       expect(new Set(answers.map(({ execution_id }) => execution_id))).to.have.length(2);
       expect(curl.stderr).to.match(/^(Idempotency-Key: [0-9a-f]{32}\n){2}$/);
-      const x402 = await textOf('x402 (no key)', 'Program that pays sandbox-echo by x402');
+      const x402 = await textOf('x402', 'Program that pays sandbox-echo by x402');
       expect(x402)
         .to.include(JSON.stringify(site.baseUrl))
         .and.include(JSON.stringify(visitor.agent('sandbox-echo').agent_id));

@@ -41,7 +41,7 @@ describe('the caller', function () {
       await dialog(page).getByText('Enter a name first.').waitFor();
       await dialog(page).getByLabel('Name').fill(NAME);
       await dialog(page)
-        .getByText('The key may spend 50.00 USDC per day, 1.00 per call, 100.00 in all, until ')
+        .getByText('The key may spend 50.00 USDC per day, 1.00 per call, 100.00 in total, until ')
         .waitFor();
       await dialog(page).getByLabel('May spend, USDC').fill('5');
       await dialog(page).getByLabel('Per call, USDC').fill('0');
@@ -49,7 +49,7 @@ describe('the caller', function () {
       expect(await dialog(page).getByRole('button', { name: 'Sign and create' }).isDisabled()).to.equal(true);
       await dialog(page).getByLabel('Per call, USDC').fill('2');
       await dialog(page)
-        .getByText('The key may spend 5.00 USDC per day, 2.00 per call, 100.00 in all, until ')
+        .getByText('The key may spend 5.00 USDC per day, 2.00 per call, 100.00 in total, until ')
         .waitFor();
       await dialog(page).getByText('Advanced').click();
       await dialog(page)
@@ -124,7 +124,7 @@ describe('the caller', function () {
         .getByText(/^You pay now about 0\.\d+ SOL\./)
         .waitFor();
       await dialog(page)
-        .getByText(/^After the key’s end you can take back 0\.\d+ SOL\./)
+        .getByText(/^Of this, 0\.\d+ SOL is a deposit: you can take it back after the key’s end\./)
         .waitFor();
       await cancel();
       await act('What it may do …');
@@ -161,7 +161,7 @@ describe('the caller', function () {
       await dialog(page).getByLabel('What is wrong').fill(COMPLAINT);
       const hash = createHash('sha256').update(COMPLAINT).digest('hex');
       await dialog(page)
-        .getByText('deposit 0.00204724 SOL (comes back 30 days after the dispute ends), fee 0.000005 SOL.')
+        .getByText('deposit 0.00204724 SOL, which comes back 30 days after the dispute ends; fee 0.000005 SOL.')
         .waitFor();
       await dialog(page).getByRole('region', { name: 'If it is rejected' }).getByText('0.01 SOL').first().waitFor();
       const [usdc, lamports] = [await visitor.balances(), await visitor.lamports(wallet)];
@@ -313,7 +313,7 @@ describe('the caller', function () {
     await sendUntil('/v1/statements/spend', 0, ({ body }) => body.rows.some(hasFee));
     await site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto('/spend');
-      await page.getByText('Of which x402 service fees 0.005 USDC', { exact: true }).waitFor();
+      await page.getByText('x402 service fees of 0.005 USDC').waitFor();
       await page.goto(`/executions/${id}`);
       await page.getByText('0.005 USDC, not refundable', { exact: true }).waitFor();
       const facts = page.locator('details').filter({ has: page.getByRole('heading', { name: 'On the chain' }) });

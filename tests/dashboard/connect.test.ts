@@ -70,7 +70,7 @@ describe('connecting a host', function () {
       await page.getByRole('button', { name: 'Set a budget' }).click();
       const dialog = page.getByRole('dialog', { name: `Budget of ${HOST_NAME}` });
       expect(await dialog.getByLabel('Name').inputValue()).to.equal(name);
-      await dialog.getByLabel('In all, USDC').fill('5');
+      await dialog.getByLabel('In total, USDC').fill('5');
       await dialog.getByText('Advanced').click();
       await dialog.getByLabel('Per call, USDC').fill('1');
       await dialog.getByLabel('Ends after, days').fill('30');

@@ -90,7 +90,7 @@ export function scenesOf({ disputed, answered, plain, receipt, agentId, pausedId
     {
       name: 'agent-code-x402',
       path: `/agents/${agentId}?tab=code`,
-      act: (page) => page.getByRole('tab', { name: 'x402 (no key)' }).click(),
+      act: (page) => page.getByRole('tab', { name: 'x402' }).click(),
     },
     {
       name: 'agent-code-mcp',

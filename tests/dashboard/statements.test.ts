@@ -134,7 +134,9 @@ describe('the statements of a wallet', function () {
     site.visit(CALLER, async (page) => {
       const { rows } = JSON.parse(await textOf('/v1/statements/spend')) as SpendStatement;
       const paidIn = (some: SpendRow[]) =>
-        usdcOf(some.reduce((sum, row) => sum + parseUsdc(row.paid_usdc) + parseUsdc(row.service_fee_usdc), 0n));
+        usdcOf(some.reduce((sum, row) => sum + parseUsdc(row.paid_usdc) + parseUsdc(row.service_fee_usdc), 0n))
+          // The head of the column has the unit.
+          .replace(' USDC', '');
       const { agent_id } = site.visitor.agent('sandbox-echo');
       const ofAgent = rows.filter((row) => row.agent_id === agent_id);
       await page.goto('/executions');

@@ -132,7 +132,8 @@ describe('the week of a caller and a creator', function () {
       // A print dialog would wait for a person.
       await page.addInitScript('window.print = () => (document.documentElement.dataset.printed = "yes")');
       await page.goto(`/executions/${body.execution_id}`);
-      await page.getByRole('link', { name: 'Print receipt' }).click();
+      await page.getByRole('button', { name: 'Receipt' }).click();
+      await page.getByRole('menuitem', { name: 'Print' }).click();
       await page.locator('html[data-printed]').waitFor();
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
       const main = page.getByRole('main');

@@ -1,10 +1,10 @@
 /** The session's wallet: its balance, its own views, and disconnecting. */
-import { lazy, Suspense, useState } from 'react';
+import { Fragment, lazy, Suspense, useState } from 'react';
 import { signOut, useBalance, useLamports, useSession } from '../wallet/session.ts';
 import { type Connected, useShared } from '../wallet/wallets.ts';
 import { formatShortSol } from './amount.ts';
 import { Menu, MenuGroup, MenuItem, MenuLine, MenuLink } from './menu.tsx';
-import { ACTIVITY, ADMIN, creatorPlaceOf, type Place, TERMS } from './places.ts';
+import { ACTIVITY, ADMIN, creatorPlaceOf, TERMS } from './places.ts';
 import { Badge, cx } from './ui.tsx';
 import { formatAmount, formatCents, shorten } from './values.tsx';
 import { useOpenDisputes, useUnanswered } from './waiting.tsx';
@@ -25,8 +25,6 @@ function signerWords(connected: Connected | null, isShared: boolean): string {
     ? `Shared test wallet: ${name}. Others use it too; its calls and disputes are not only yours.`
     : `Signs with ${name}`;
 }
-
-const links = (places: readonly Place[]) => places.map((place) => <MenuLink key={place.to} place={place} />);
 
 interface AccountMenuProps {
   wallet: string;
@@ -88,7 +86,7 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
           <span className="grid gap-1 sm:max-w-60">
             <span>{signerWords(connected, isShared)}</span>
             {balance !== undefined && (
-              <span className="text-base font-semibold text-ink tabular-nums">{formatAmount(balance)}</span>
+              <span className="mt-1.5 text-base font-semibold text-ink tabular-nums">{formatAmount(balance)}</span>
             )}
             <SolBalance wallet={wallet} />
           </span>
@@ -99,11 +97,18 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
         </MenuItem>
         <MenuItem onSelect={() => setOpened('usdc')}>Add USDC …</MenuItem>
         <MenuLine />
-        <MenuGroup name="Activity">{links(ACTIVITY)}</MenuGroup>
+        <MenuGroup name="Activity">
+          {ACTIVITY.map((place) => (
+            <Fragment key={place.to}>
+              <MenuLink place={place} />
+              {place.to === '/spend' && <MenuItem onSelect={() => setOpened('statement')}>Daily statement …</MenuItem>}
+            </Fragment>
+          ))}
+        </MenuGroup>
         <MenuLine />
-        <MenuGroup name="As a creator">{links([creatorPlaceOf(isCreator)])}</MenuGroup>
-        <MenuLine />
-        <MenuItem onSelect={() => setOpened('statement')}>Daily statement …</MenuItem>
+        <MenuGroup name="As a creator">
+          <MenuLink place={creatorPlaceOf(isCreator)} />
+        </MenuGroup>
         <MenuLine />
         {isAdmin && <MenuLink place={ADMIN} />}
         <MenuLink place={TERMS} />

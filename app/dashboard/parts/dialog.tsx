@@ -58,7 +58,7 @@ export function Dialog({ title, about, children, mayClose = true, onClose }: Dia
           onPointerDownOutside={keep}
           aria-describedby={about ? undefined : ''}
           className={cx(
-            'fixed z-50 inset-x-0 bottom-0 max-h-[92dvh] scroll-pb-40 sm:scroll-pb-56 overflow-y-auto rounded-t-2xl border border-line bg-raised p-6',
+            'fixed z-50 inset-x-0 bottom-0 max-h-[92dvh] scroll-pb-40 overflow-y-auto rounded-t-2xl border border-line bg-raised p-6',
             'sm:inset-auto sm:top-1/2 sm:left-1/2 sm:w-[min(34rem,calc(100vw-2rem))] sm:-translate-x-1/2 sm:-translate-y-1/2 sm:rounded-2xl',
           )}
         >
@@ -85,9 +85,7 @@ interface FormDialogProps extends Omit<DialogProps, 'mayClose'> {
   error: string | null;
   /** Title above `error`. */
   failed?: string | undefined;
-  /** Above the buttons, with them on a wide window. */
-  details?: ReactNode;
-  /** Stays with the buttons: a line or two, such as why it cannot be submitted yet. */
+  /** Stays with the buttons: one line, such as what is paid, or why it cannot be submitted yet. */
   whyNot?: ReactNode;
   cancel?: string | undefined;
   /** The button that submits the form. */
@@ -95,6 +93,9 @@ interface FormDialogProps extends Omit<DialogProps, 'mayClose'> {
   onSubmit(): void;
 }
 
+/** What scrolls below it fades first, so that it does not look complete. */
+const FADE =
+  'before:pointer-events-none before:absolute before:inset-x-0 before:bottom-full before:h-4 before:bg-linear-to-t before:from-raised before:to-transparent';
 const FOOT =
   'sticky -bottom-6 z-1 -mx-6 -mb-6 flex flex-wrap items-center justify-end gap-2 border-t border-line bg-raised px-6 py-3 sm:py-4 max-sm:*:grow';
 
@@ -104,7 +105,6 @@ export function FormDialog(props: FormDialogProps) {
     isBusy,
     error,
     failed = 'It failed',
-    details,
     whyNot,
     cancel = 'Cancel',
     button,
@@ -128,16 +128,12 @@ export function FormDialog(props: FormDialogProps) {
             </Note>
           )}
         </div>
-        <div className={cx('max-sm:contents', FOOT)}>
-          {details && <div className="w-full text-sm text-faint max-sm:mb-4">{details}</div>}
-          {/* A phone has no room for more. */}
-          <div className={cx('sm:contents', FOOT)}>
-            {whyNot && <div className="grid w-full gap-1 text-sm text-faint max-sm:gap-0 max-sm:text-xs">{whyNot}</div>}
-            <Button onClick={props.onClose} disabled={isBusy}>
-              {cancel}
-            </Button>
-            {button}
-          </div>
+        <div className={cx(FOOT, FADE)}>
+          {whyNot && <div className="w-full text-sm text-faint max-sm:text-[0.8125rem]">{whyNot}</div>}
+          <Button onClick={props.onClose} disabled={isBusy}>
+            {cancel}
+          </Button>
+          {button}
         </div>
       </form>
     </Dialog>

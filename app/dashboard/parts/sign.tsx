@@ -108,9 +108,7 @@ interface SignDialogProps<T> extends ActionProps<T> {
   doing: string;
   /** What it takes from the wallet. The button waits until the balance is known, and is enough. */
   spends?: Spend | undefined;
-  /** What it allows from now on, which stays beside the button, above what it takes. */
-  allows?: ReactNode;
-  /** What it takes, because the rows may be out of sight: the sum stays beside the button, as do its parts on a wide window. */
+  /** What it takes, because the rows may be out of sight: the sum stays beside the button, its parts end the dialog. */
   pays?: { sum: string; parts?: string };
   /** Facts about the signature: amounts, receivers, and when they come back. */
   rows?: readonly (readonly [ReactNode, ReactNode])[];
@@ -124,7 +122,6 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
   const {
     doing,
     spends,
-    allows,
     pays,
     rows = [],
     isAtOnce = false,
@@ -168,24 +165,12 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
       about={props.about}
       isBusy={signing.isRunning}
       error={signing.error}
-      details={
-        pays && (
-          <p className="min-h-5 tabular-nums">
-            {pays.parts && `${pays.parts}. `}
-            {/* What is not known yet has its own punctuation. */}
-            {funds.rows.map(([name, value]) => [`${name} `, value, typeof value !== 'string' && '.'])}
-          </p>
-        )
-      }
       whyNot={
-        (reason || pays || allows) && (
-          <>
-            {allows}
-            <p>
-              {pays && <span className="text-ink tabular-nums">You pay now {pays.sum}. </span>}
-              {reason}
-            </p>
-          </>
+        (reason || pays) && (
+          <p>
+            {pays && <span className="text-ink tabular-nums">You pay now {pays.sum}. </span>}
+            {reason}
+          </p>
         )
       }
       onClose={props.onClose}
@@ -202,6 +187,13 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
     >
       {children}
       {shown.length > 0 && <Facts rows={shown} />}
+      {pays && (
+        <p className="min-h-5 text-sm text-faint tabular-nums">
+          {pays.parts && `${pays.parts}. `}
+          {/* What is not known yet has its own punctuation. */}
+          {funds.rows.map(([name, value]) => [`${name} `, value, typeof value !== 'string' && '.'])}
+        </p>
+      )}
       {funds.notice}
       <Progress said={signing.said} log={signing.log} isRunning={signing.isRunning} />
     </FormDialog>

@@ -53,7 +53,10 @@ export default function View() {
   const { data } = useQuery({ ...executionsQuery(wallet, search), enabled: false });
   return (
     <>
-      <PageHead title="Your calls" about="Every call that this wallet or its keys made, with its outcome.">
+      <PageHead
+        title="Your calls"
+        about="Every call that this wallet or its keys made, with its outcome. The CSV has one row for each call, the daily statement one for each day."
+      >
         {wallet && (
           <>
             <Button className="md:hidden" aria-expanded={hasFilters} onClick={() => showFilters(!hasFilters)}>

@@ -5,6 +5,7 @@ import { type ReactNode, useState } from 'react';
 import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { SpendStatement } from '../../sdk/wire/wire.ts';
+import { formatterOf } from '../parts/amount.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { type DayRange, download, faultOf, lastDays, RangeFields } from '../parts/range.tsx';
 import { SaveButton } from '../parts/saveButton.tsx';
@@ -27,16 +28,20 @@ import { PaidByDay } from './spend/paidByDay.tsx';
 import { SpentSol } from './spend/spent.tsx';
 
 const route = getRouteApi('/spend');
-const COLUMNS = ['Calls', 'Paid', 'Refunded', 'Awarded'];
+const AMOUNTS = ['paid', 'refunded', 'returned'] as const;
+const COLUMNS = ['Calls', 'Paid, USDC', 'Refunded, USDC', 'Awarded, USDC'];
 /** Left out of the cards of a phone while they are zero. */
-const SELDOM = ['Refunded', 'Awarded'];
-const OF_KEYS = ['Limit in all', 'Left'];
+const SELDOM = ['Refunded, USDC', 'Awarded, USDC'];
+const OF_KEYS = ['Total limit, USDC', 'Left, USDC'];
 const BY: Record<Grouping, string> = { agent: 'By agent', key: 'By API key' };
 
 export default function View() {
   return (
     <>
-      <PageHead title="Spend" about="What this wallet and its keys paid for calls that ended, day by day." />
+      <PageHead
+        title="Spend"
+        about="What this wallet and its keys paid for calls that ended. The daily statement has one row for each day, the other file one for each day, agent and key."
+      />
       <SignedIn why="The spend of a wallet is shown to that wallet only.">
         <Spend />
       </SignedIn>
@@ -68,7 +73,7 @@ function Spend() {
         ) : error ? (
           <Trouble error={error} what="The spend" onRetry={refetch} />
         ) : (
-          <Skeleton className="h-64 lg:h-32" />
+          <Skeleton className="h-70 lg:h-35" />
         ))}
       <div className="flex flex-wrap items-center justify-between gap-3">
         <Segments
@@ -124,21 +129,21 @@ function Calls({ search, children }: { search: ExecutionsSearch; children: React
 const callsOf = (groups: readonly Group[]): string =>
   formatCount(groups.reduce((sum, { executions }) => sum + executions, 0));
 
-/** The values of COLUMNS. No filter leaves the calls of the wallet itself, whose group has no id. */
-const cellsOf = (groups: readonly Group[], search: ExecutionsSearch): ReactNode[] => [
-  search.key === '' ? callsOf(groups) : <Calls search={search}>{callsOf(groups)}</Calls>,
-  ...(['paid', 'refunded', 'returned'] as const).map((name) => formatAmount(total(groups, name))),
-];
-
-/** The sums of each agent or key, and of all. A key with what it may still spend in all, once that is read. */
+/** The sums of each agent or key, and of all. A key with what it may still spend in total, once that is read. */
 function ByGroup({ by, groups, days }: { by: Grouping; groups: readonly Group[]; days: DayRange }) {
   const grants = useGrants(by === 'key');
   const isByKey = by === 'key';
   const columns = isByKey ? [...COLUMNS, ...OF_KEYS] : COLUMNS;
+  const formats = AMOUNTS.map((name) => formatterOf(groups.map((group) => total([group], name))));
+  // No filter leaves the calls of the wallet itself, whose group has no id.
+  const cellsOf = (some: readonly Group[], search: ExecutionsSearch): ReactNode[] => [
+    search.key === '' ? callsOf(some) : <Calls search={search}>{callsOf(some)}</Calls>,
+    ...AMOUNTS.map((name, index) => formats[index]!(total(some, name))),
+  ];
+  const formatLimit = formatterOf(groups.flatMap(({ id }) => grants?.of(id) ?? []));
   const limitsOf = ({ id }: Group): string[] => {
     if (!isByKey) return [];
-    const found = grants?.of(id);
-    return found ? [found.limit, found.left] : OF_KEYS.map(() => (grants || id === '' ? '–' : '…'));
+    return grants?.of(id)?.map(formatLimit) ?? OF_KEYS.map(() => (grants || id === '' ? '–' : '…'));
   };
   const row = (name: ReactNode, cells: readonly ReactNode[], isTotal = false) => (
     <>
@@ -149,9 +154,9 @@ function ByGroup({ by, groups, days }: { by: Grouping; groups: readonly Group[];
           of={columns[index]!}
           className={cx(
             'whitespace-nowrap tabular-nums sm:text-right',
-            SELDOM.includes(columns[index]!) &&
-              cell === formatAmount(0) &&
-              cx('max-sm:hidden', !isTotal && 'text-faint'),
+            typeof cell === 'string' &&
+              /^[0.]+$/.test(cell) &&
+              cx(SELDOM.includes(columns[index]!) && 'max-sm:hidden', !isTotal && 'text-faint'),
           )}
         >
           <span>{cell}</span>
@@ -190,7 +195,7 @@ function ByGroup({ by, groups, days }: { by: Grouping; groups: readonly Group[];
   );
 }
 
-/** The limits of the wallet's keys in all; undefined until they are read. */
+/** The total limit of each of the wallet's keys, and what is left of it, USDC; undefined until they are read. */
 function useGrants(isWanted: boolean) {
   const { wallet } = useSession();
   const { money } = useWalletKeys(wallet ?? '', isWanted && Boolean(wallet));
@@ -199,8 +204,7 @@ function useGrants(isWanted: boolean) {
     of(keyId: string) {
       const grant = money.grants.get(keyId);
       if (!isLive(grant, money.now)) return undefined;
-      const show = (amount: bigint) => formatAmount(toUsdc(amount));
-      return { limit: show(grant.totalMax), left: show(leftOf(grant, money.now).total) };
+      return [grant.totalMax, leftOf(grant, money.now).total].map(toUsdc);
     },
   };
 }
@@ -208,9 +212,8 @@ function useGrants(isWanted: boolean) {
 /** What open disputes may still bring. */
 function openWords(open: readonly DisputeSummary[]): string {
   const most = formatAmount(sumUsdc(open.map((one) => one.price_usdc)));
-  return open.length === 1
-    ? `Up to ${most} more if 1 open dispute is upheld`
-    : `Up to ${most} more if ${open.length} open disputes are upheld`;
+  const disputes = open.length === 1 ? '1 open dispute is' : `${open.length} open disputes are`;
+  return `Up to ${most} more comes back if ${disputes} upheld.`;
 }
 
 function Figures({ spend, groups }: { spend: SpendStatement; groups: readonly Group[] }) {
@@ -228,34 +231,34 @@ function Figures({ spend, groups }: { spend: SpendStatement; groups: readonly Gr
     );
   }
   return (
-    <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
-      <Figure
-        label="Paid"
-        value={formatAmount(total(groups, 'paid'))}
-        about={
-          <>
-            <span className="block">
-              {fees > 0 ? `Of which x402 service fees ${formatAmount(fees)}` : 'Including disputed calls'}
-            </span>
-            <span className="block font-medium text-ink tabular-nums">Net of awards: {netOf(groups)}</span>
-          </>
-        }
-      />
-      <Figure
-        label="Calls"
-        value={<Calls search={range}>{callsOf(groups)}</Calls>}
-        about={
-          refunded > 0 && (
-            <Calls search={{ ...range, status: 'failed' }}>{formatCount(refunded)} of them refunded</Calls>
-          )
-        }
-      />
-      <Figure label="Refunded" value={formatAmount(total(groups, 'refunded'))} about="Not included in Paid" />
-      <Figure
-        label="Awarded in disputes"
-        value={formatAmount(total(groups, 'returned'))}
-        about={`Not deducted from Paid. ${open.length > 0 ? openWords(open) : 'Counted on the day of the decision'}`}
-      />
+    <div className="grid gap-3">
+      <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
+        <Figure
+          label="Paid"
+          value={formatAmount(total(groups, 'paid'))}
+          about={<span className="font-medium text-ink tabular-nums">Net of awards: {netOf(groups)}</span>}
+        />
+        <Figure
+          label="Calls"
+          value={<Calls search={range}>{callsOf(groups)}</Calls>}
+          about={
+            refunded > 0 && (
+              <Calls search={{ ...range, status: 'failed' }}>{formatCount(refunded)} of them refunded</Calls>
+            )
+          }
+        />
+        <Figure label="Refunded" value={formatAmount(total(groups, 'refunded'))} about="Not included in Paid" />
+        <Figure
+          label="Awarded in disputes"
+          value={formatAmount(total(groups, 'returned'))}
+          about="Not deducted from Paid"
+        />
+      </div>
+      <p className="text-sm text-faint tabular-nums">
+        Paid includes disputed calls
+        {fees > 0 && `, and x402 service fees of ${formatAmount(fees)}, also of refunded calls`}. An award counts on the
+        day of the decision. {open.length > 0 && openWords(open)}
+      </p>
     </div>
   );
 }
@@ -273,8 +276,6 @@ function Sums({ spend, by, groups }: SumsProps) {
       <PaidByDay title={`Paid, ${BY[by].toLowerCase().replace('api', 'API')}`} spend={spend} groups={groups} />
       <ByGroup by={by} groups={groups} days={{ from: spend.from, to: spend.to }} />
       <p className="text-sm text-faint">
-        {total(groups, 'fees') > 0 &&
-          'Paid includes the service fees of x402 calls, also of refunded ones, whose price alone comes back. '}
         Not in these sums: what was spent and is held in SOL
         {config &&
           config.x402_service_fee_usdc !== null &&

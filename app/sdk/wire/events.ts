@@ -70,7 +70,7 @@ export type EventData<Type extends EventType> = z.infer<(typeof EVENT_DATA)[Type
 export const EVENT_MEANINGS: Record<EventType, string> = {
   'execution.pending': 'The price is in the escrow, and the agent will be called.',
   'execution.running': 'The agent is called, or its answer is being settled or refunded.',
-  'execution.completed': 'The answer was paid for. Read the call for its result.',
+  'execution.completed': 'The answer was paid for. The message has no result: read the call.',
   'execution.failed': 'Nothing was paid, or the price was refunded in full.',
   'dispute.opened': 'A call that this wallet made, or a call of an agent that it lists, is disputed.',
   'dispute.resolved': 'The dispute has ended.',

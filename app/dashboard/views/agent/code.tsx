@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
-import { Fragment, type ReactNode, useRef } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { FIRST_GAS } from '../../../sdk/wallet/usualAmounts.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
@@ -16,6 +16,7 @@ import { BASE_URL, configQuery, developmentWalletsPath, exampleQuery } from '../
 import { depositsQuery } from '../../wallet/deposits.ts';
 import { useSession } from '../../wallet/session.ts';
 import { keyCost } from '../keys/makeKey.ts';
+import { Step } from './code/step.tsx';
 import { keyFees } from './run/cost.ts';
 import { exampleParameters } from './schema/example.ts';
 import {
@@ -53,7 +54,7 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
     ...snippetsOf(call).map(
       (snippet) => [snippet.name, <ByKey key={snippet.name} agent={agent} snippet={snippet} />] as const,
     ),
-    ['x402 (no key)', <ByX402 key="x402" agent={agent} call={call} />],
+    ['x402', <ByX402 key="x402" agent={agent} call={call} />],
     ['MCP', <ByMcp key="mcp" agent={agent} />],
   ];
   return (
@@ -72,8 +73,9 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
             {content}
             {name !== 'MCP' && (
               <p className={WORDS}>
-                Next: the <Guide hash="executeAgent">docs</Guide> have every field and every error, and{' '}
-                <Guide path="/openapi.json">openapi.json</Guide> generates a client for any other language.
+                The program trusts this marketplace for the result: <Guide hash="verify">verifying a result</Guide>{' '}
+                checks the creator’s signature. The <Guide hash="executeAgent">docs</Guide> have every field and every
+                error, and <Guide path="/openapi.json">openapi.json</Guide> generates a client for any other language.
               </p>
             )}
           </Tabs.Content>
@@ -89,7 +91,7 @@ function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Program }) {
   return (
     <>
       <NeedsWallet />
-      <Step title="1. Create an API key">
+      <Step number={1} title="Create an API key">
         <p className={WORDS}>
           A key spends USDC from your wallet, within limits that you set. Creating one takes {pays.sum}.{' '}
           {pays.parts && `${pays.parts}. `}
@@ -97,10 +99,10 @@ function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Program }) {
         </p>
         <Code text={`export ${KEY_VARIABLE}=${keyText(config)}`} label="Setting the key" />
       </Step>
-      <Step title={`2. Call ${agent.name}`}>
+      <Step number={2} title={`Call ${agent.name}`}>
         <p className={WORDS}>
-          Each call costs {formatAmount(agent.price_per_call_usdc)}. {config && keyFees(config.is_sponsored)} The call
-          returns the result, or an error and a refund.{' '}
+          Each call costs {formatAmount(agent.price_per_call_usdc)}; <code>max_cost_usdc</code> refuses a higher price.{' '}
+          {config && keyFees(config.is_sponsored)} The call returns the result, or an error and a refund.{' '}
           {isJson(agent) && (
             <>
               <code>result</code> is always a string: here it is JSON as text, which the code parses.{' '}
@@ -127,7 +129,8 @@ function useKeyCost(): { sum: string; parts: string | null } {
 /** Stands for a key of this network. */
 const keyText = (config: { environment: string } | undefined): string => `crtx_${config?.environment ?? ''}_...`;
 
-function NeedsWallet() {
+/** `isChosenLater`: where the wallet is connected in the next step, so that no button is needed here. */
+function NeedsWallet({ isChosenLater = false }: { isChosenLater?: boolean }) {
   const { wallet, isKnown } = useSession();
   return (
     <div className="grid justify-items-start gap-3">
@@ -139,7 +142,7 @@ function NeedsWallet() {
           </>
         )}
       </p>
-      {isKnown && !wallet && developmentWalletsPath() !== '' && (
+      {!isChosenLater && isKnown && !wallet && developmentWalletsPath() !== '' && (
         <div className="flex flex-wrap gap-2">
           <ConnectButton label="Connect a wallet" kind="plain" />
           <TestWalletButton />
@@ -165,10 +168,10 @@ function ByX402({ agent, call }: { agent: AgentFull; call: SnippetInput }) {
         service fee.
       </p>
       <WalletFile />
-      <Step title="2. Install the packages of x402">
+      <Step number={2} title="Install the packages of x402">
         <Code text={X402_INSTALL} label="Installing the packages" />
       </Step>
-      <Step title={`3. Call ${agent.name}`}>
+      <Step number={3} title={`Call ${agent.name}`}>
         <Shown snippet={snippet} label={`Program that pays ${agent.name} by x402`} />
       </Step>
       <Run step={4} program={snippet} />
@@ -178,7 +181,7 @@ function ByX402({ agent, call }: { agent: AgentFull; call: SnippetInput }) {
 
 function WalletFile() {
   return (
-    <Step title="1. Get a wallet file">
+    <Step number={1} title="Get a wallet file">
       {developmentWalletsPath() === '' ? (
         <>
           <p className={WORDS}>
@@ -216,7 +219,7 @@ function ByMcp({ agent }: { agent: AgentFull }) {
         In Claude, Cursor and other apps that support the Model Context Protocol (MCP), {agent.name} becomes a tool of
         the model. Each use costs {formatAmount(agent.price_per_call_usdc)}.
       </p>
-      <NeedsWallet />
+      <NeedsWallet isChosenLater />
       <h3 className="mt-2 font-medium">
         Sign in: the app opens your browser, where you connect a wallet and set a budget
       </h3>
@@ -225,14 +228,15 @@ function ByMcp({ agent }: { agent: AgentFull }) {
       <p className={WORDS}>
         Signing in creates a new API key for the app, with your budget as its limits. That takes {pays.sum}.{' '}
         {pays.parts && `${pays.parts}. `}
-        <code>pay_by=key</code> means that a key pays for the calls: an app without one must sign in. With an API key,
-        as below, you can leave it out.
+        <code>pay_by=key</code> makes the app sign in; without it, an app that has no key is asked to pay each call by
+        x402.
       </p>
       <p className={WORDS}>For Claude Code:</p>
       <Code text={snippet.command} label="Adding it to Claude Code" />
-      <p className={WORDS}>Or as a file:</p>
+      <p className={WORDS}>
+        Or as a file in your project, <code>.mcp.json</code> for Claude Code, <code>.cursor/mcp.json</code> for Cursor:
+      </p>
       <Shown snippet={snippet} label={`MCP settings with ${agent.name}`} />
-      <p className={WORDS}>{snippet.needs}</p>
       <h3 className="mt-2 font-medium">
         Without a browser: with an <KeysLink>API key</KeysLink>
       </h3>
@@ -248,32 +252,20 @@ function ByMcp({ agent }: { agent: AgentFull }) {
   );
 }
 
-function Step({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section className="grid grid-cols-[minmax(0,1fr)] gap-3">
-      <h2 className="text-lg font-semibold">{title}</h2>
-      {children}
-    </section>
-  );
-}
-
-const Shown = ({ snippet: { text, file }, label }: { snippet: Snippet; label: string }) => (
+const Shown = ({ snippet: { text, file }, label }: { snippet: Pick<Snippet, 'text' | 'file'>; label: string }) => (
   <Code text={text} label={label} file={file} isWhole />
 );
 
 function Run({ step, program: { command, needs, others = [] } }: { step: number; program: Program }) {
   return (
-    <Step title={`${step}. Run it`}>
+    <Step number={step} title="Run it">
       <Code text={command} label="Running it" />
       <p className={WORDS}>
-        {needs}
-        {others.map((other) => (
-          <Fragment key={other}>
-            {' '}
-            Or <code className="inline-block max-w-full">{other}</code>.
-          </Fragment>
-        ))}
+        {needs} {others.length > 0 && 'Or with another runtime:'}
       </p>
+      {others.map((other) => (
+        <Code key={other} text={other} label={`Running it with ${other.split(' ')[0]}`} />
+      ))}
       <p className={WORDS}>
         After a lost connection, repeat it with the printed key: <code>IDEMPOTENCY_KEY=… {command}</code>. Nothing is
         paid twice.

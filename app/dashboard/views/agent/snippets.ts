@@ -90,22 +90,23 @@ client.onAfterPaymentCreation(async ({ paymentPayload }) => {
 
 const service = ${JSON.stringify(baseUrl)};
 const agent = ${JSON.stringify(agentId)};
-// With the payer in the address, its money can only buy this call or come back.
+// With the payer in the address, your USDC can only pay for this call or come back to you.
 const url = \`\${service}/v1/x402/agents/\${agent}/execute?payer=\${wallet.address}\`;
-// Keep this Idempotency-Key with your order.
+// Keep this Idempotency-Key until you have the answer.
 // A retry with the same one never pays twice; a new one is a new, paid call.
 const idempotencyKey = process.env.IDEMPOTENCY_KEY ?? crypto.randomUUID();
 console.error(\`Idempotency-Key: \${idempotencyKey}\`);
 const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey };
 const body = JSON.stringify(${JSON.stringify({ task, parameters }, null, 2)});
 let response = await wrapFetchWithPayment(fetch, client)(url, { method: 'POST', headers, body });
+let answer = await response.json();
 // The call continues. The same payment is taken once, and gets its outcome.
-while (response.status === 202) {
+while (response.status === 202 || answer.error?.code === 'request_in_progress') {
   const seconds = Number(response.headers.get('retry-after') ?? 1);
   await new Promise((resolve) => setTimeout(resolve, 1_000 * seconds));
   response = await fetch(url, { method: 'POST', headers: { ...headers, ...payment }, body });
+  answer = await response.json();
 }
-const answer = await response.json();
 if (!response.ok) throw new Error(\`\${answer.error.code}: \${answer.error.message}\`);
 console.error(\`Call \${answer.execution_id} cost \${answer.cost_usdc} USDC and the service fee\`);
 ${printed(input)}`,
@@ -122,8 +123,7 @@ export function mcpSnippet(baseUrl: string, agentId: string) {
     `${JSON.stringify({ mcpServers: { 'agent-marketplace': { type: 'http', ...server } } }, null, 2)}\n`;
   return {
     name: 'MCP',
-    needs: 'For Claude Code: .mcp.json of your project. For Cursor: .cursor/mcp.json.',
-    file: '.mcp.json',
+    file: '.mcp.json, or .cursor/mcp.json',
     text: settings({ url }),
     url,
     command: `claude mcp add --transport http agent-marketplace "${url}"`,
@@ -140,7 +140,7 @@ const bodyOf = ({ task, parameters, priceUsdc }: SnippetInput) => ({ task, param
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 function curl(input: SnippetInput): string {
-  return `# Keep this Idempotency-Key with your order.
+  return `# Keep this Idempotency-Key until you have the answer.
 # A retry with the same one never pays twice; a new one is a new, paid call.
 idempotency_key=\${IDEMPOTENCY_KEY:-$(od -An -N16 -tx1 /dev/urandom | tr -dc 0-9a-f)}
 echo "Idempotency-Key: $idempotency_key" >&2
@@ -166,7 +166,7 @@ ${input.isJson ? "# Its result is JSON as text. With jq: sh call.sh | jq '.resul
 }
 
 function typescript(input: SnippetInput): string {
-  return `// Keep this Idempotency-Key with your order.
+  return `// Keep this Idempotency-Key until you have the answer.
 // A retry with the same one never pays twice; a new one is a new, paid call.
 const idempotencyKey = process.env.IDEMPOTENCY_KEY ?? crypto.randomUUID();
 console.error(\`Idempotency-Key: \${idempotencyKey}\`);
@@ -206,7 +206,7 @@ import urllib.error
 import urllib.request
 import uuid
 
-# Keep this Idempotency-Key with your order.
+# Keep this Idempotency-Key until you have the answer.
 # A retry with the same one never pays twice; a new one is a new, paid call.
 idempotency_key = os.environ.get("IDEMPOTENCY_KEY") or str(uuid.uuid4())
 print("Idempotency-Key:", idempotency_key, file=sys.stderr)

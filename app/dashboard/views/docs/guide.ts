@@ -62,6 +62,7 @@ export function followSections(): () => void {
   if (!guide) return () => undefined;
   const visible = new Set<Element>();
   const sections = [...guide.querySelectorAll('section[id]')];
+  const routes = [...guide.querySelectorAll('#reference > details')];
   const observer = new IntersectionObserver(
     (entries) => {
       for (const { target, isIntersecting } of entries) {
@@ -69,12 +70,20 @@ export function followSections(): () => void {
         else visible.delete(target);
       }
       const current = sections.find((section) => visible.has(section));
-      if (current) mark(current.id);
+      const route = current?.id === 'reference' && routes.find((one) => visible.has(one));
+      if (current) mark((route && groupOf(route)) || current.id);
     },
     { rootMargin: READING },
   );
-  for (const section of sections) observer.observe(section);
+  for (const part of [...sections, ...routes]) observer.observe(part);
   return () => observer.disconnect();
+}
+
+/** The heading above a route of the reference. */
+function groupOf(route: Element): string | undefined {
+  let before = route.previousElementSibling;
+  while (before && before.tagName !== 'H3') before = before.previousElementSibling;
+  return before?.id;
 }
 
 function mark(id: string): void {

@@ -31,6 +31,8 @@ export function RunAgain({ execution: { execution_id: id, agent_id: agentId } }:
   if (!asked) return null;
   return (
     <Button
+      kind="primary"
+      className="max-sm:col-span-2"
       onClick={() => {
         keep(agentId, { task: asked.task, parameters: asked.parameters, timeout: '', call: null });
         void navigate({ to: '/agents/$agentId', params: { agentId }, search: { tab: 'run' } });

@@ -1,74 +1,120 @@
 /** The head of one call. */
+import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { toError } from '../../../sdk/client/http.ts';
+import { Avatar } from '../../parts/avatar.tsx';
 import { Back, HeadFacts } from '../../parts/heads.tsx';
-import { SaveButton } from '../../parts/saveButton.tsx';
+import { Chevron } from '../../parts/icons.tsx';
+import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
-import { buttonStyle, cx, PageHead, QUIET_LINK } from '../../parts/ui.tsx';
+import { buttonStyle, cx, Note, PageHead, QUIET_LINK } from '../../parts/ui.tsx';
 import { Id, saveFile, shorten, Time } from '../../parts/values.tsx';
+import { explain } from '../../service.ts';
 import { RunAgain } from './asked.tsx';
 import type { Execution } from './facts.tsx';
 import { outcomeOf } from './outcome.ts';
 import { isUnderWay } from './polling.ts';
 import { OutcomeBadge } from './rows.tsx';
 
-/** Characters of a task beside the agent's name; the whole task is below. */
+/** Characters of a task in the title, at most two lines; the whole task is below. */
 const TITLE_CHARACTERS = 80;
 
 const shortTask = (task: string): string =>
   task.length > TITLE_CHARACTERS ? `${task.slice(0, TITLE_CHARACTERS)}…` : task;
 
-/** Agent and task, outcome and time, and the ways to keep or check a receipt. */
+/** Task and agent, outcome and time, and the ways to keep or check a receipt. */
 export function Head({ execution }: { execution: Execution }) {
-  const notify = useNotify();
-  const { execution_id: id, agent_id, agent_name } = execution;
-  const isSettled = execution.creator_amount_usdc > 0;
-  const saveReceipt = async () => {
-    saveFile(`receipt-${id}.json`, await readReceipt(id));
-    notify('The receipt is saved', 'Keep it: it can be verified without this marketplace.');
-  };
+  const { execution_id: id, agent_id, agent_name, task } = execution;
+  const agent = (
+    <Link to="/agents/$agentId" params={{ agentId: agent_id }} className={cx('decoration-1', QUIET_LINK)}>
+      {agent_name ?? shorten(agent_id)}
+    </Link>
+  );
   return (
     <>
       <Back to="/executions">Your calls</Back>
       <PageHead
         title={
-          <>
-            <Link to="/agents/$agentId" params={{ agentId: agent_id }} className={cx('decoration-1', QUIET_LINK)}>
-              {agent_name ?? shorten(agent_id)}
-            </Link>{' '}
-            {execution.task !== null && (
-              <span className="mt-1.5 block text-base font-normal text-faint">{shortTask(execution.task)}</span>
-            )}
-          </>
+          task === null ? (
+            agent
+          ) : (
+            <span className="line-clamp-2 break-words" title={task}>
+              {shortTask(task)}
+            </span>
+          )
         }
         about={
-          <HeadFacts
-            facts={[
-              <OutcomeBadge key="outcome" call={execution} outcome={outcomeOf(execution)} />,
-              <Time key="time" at={execution.initiated_at} hasSeconds />,
-              <span key="id">
-                Call ID <Id value={id} full />
-              </span>,
-            ]}
-          />
+          <>
+            {task !== null && (
+              <span className="mb-2 flex items-center gap-2 text-sm font-medium text-ink">
+                <Avatar address={agent_id} className="size-6" />
+                {agent}
+              </span>
+            )}
+            <HeadFacts
+              facts={[
+                <OutcomeBadge key="outcome" call={execution} outcome={outcomeOf(execution)} />,
+                <Time key="time" at={execution.initiated_at} hasSeconds />,
+                <span key="id">
+                  Call ID <Id value={id} full />
+                </span>,
+              ]}
+            />
+          </>
         }
       >
-        {!isUnderWay(execution) && <RunAgain execution={execution} />}
-        {isSettled && (
-          <SaveButton work={saveReceipt} failed="The receipt could not be downloaded">
-            Download receipt (JSON)
-          </SaveButton>
-        )}
-        {/* These links load new documents, whose CSP allows requests to any node. */}
-        {(isSettled || execution.refund === 'done') && (
-          <a href={`/verify?id=${encodeURIComponent(id)}&print=true`} className={buttonStyle()}>
-            Print receipt
+        <div className="grid grid-cols-2 gap-2 sm:flex sm:flex-wrap">
+          {!isUnderWay(execution) && <RunAgain execution={execution} />}
+          {/* These links load new documents, whose CSP allows requests to any node. */}
+          <a href={verifyPath(id)} className={cx(buttonStyle(), 'only:col-span-2')}>
+            Verify it yourself
           </a>
-        )}
-        <a href={`/verify?id=${encodeURIComponent(id)}`} className={buttonStyle()}>
-          Verify it yourself
-        </a>
+          <Receipt execution={execution} />
+        </div>
       </PageHead>
+    </>
+  );
+}
+
+const verifyPath = (id: string): string => `/verify?id=${encodeURIComponent(id)}`;
+
+/** A refunded call has none to download, but its check can be printed. */
+function Receipt({ execution: { execution_id: id, creator_amount_usdc, refund } }: { execution: Execution }) {
+  const notify = useNotify();
+  const { mutate, error } = useMutation({
+    mutationFn: async () => {
+      saveFile(`receipt-${id}.json`, await readReceipt(id));
+      notify('The receipt is saved', 'Keep it: it can be verified without this marketplace.');
+    },
+  });
+  const printed = `${verifyPath(id)}&print=true`;
+  if (creator_amount_usdc === 0) {
+    if (refund !== 'done') return null;
+    return (
+      <a href={printed} className={buttonStyle()}>
+        Print receipt
+      </a>
+    );
+  }
+  return (
+    <>
+      <Menu
+        button={
+          <>
+            Receipt <Chevron className="-mr-1" />
+          </>
+        }
+      >
+        <MenuItem onSelect={() => mutate()}>Download (JSON)</MenuItem>
+        <MenuItem onSelect={() => window.location.assign(printed)}>Print</MenuItem>
+      </Menu>
+      {error && (
+        <div className="order-last col-span-full basis-full">
+          <Note tone="bad" title="The receipt could not be downloaded">
+            {explain(error)}
+          </Note>
+        </div>
+      )}
     </>
   );
 }

@@ -6,6 +6,7 @@ import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { call, explain } from '../../service.ts';
+import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
 import { StakesFor } from '../disputes/atStake.tsx';
 import { type Stakes, stakesQuery } from '../disputes/stakes.ts';
 import { ACCEPTED, type Evidence, MAX_KIB, readEvidenceFile, toBase64 } from './evidence.ts';
@@ -38,7 +39,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
           title="Open a dispute"
           about={`Describe what is wrong. The admin compares it with the result and should decide within ${formatSpan(DECISION_SECONDS)}.`}
           spends={stakes && { lamports: costOf(stakes) }}
-          pays={stakes ? costWords(stakes) : { sum: unread ? 'an amount that could not be read' : '…' }}
+          pays={costWords(stakes, unread)}
           doing="Opening the dispute"
           confirm="Pay and open"
           danger
@@ -78,11 +79,15 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
 
 const costOf = ({ bond, deposit }: Stakes): bigint => bond + deposit + SIGNATURE_FEE;
 
-/** Everything that leaves the wallet now. */
-const costWords = (stakes: Stakes) => ({
-  sum: `about ${formatLamports(costOf(stakes))}. ${formatLamports(stakes.bond)} of it is lost if the dispute is rejected; the deposit comes back`,
-  parts: `Bond ${formatLamports(stakes.bond)}, deposit ${formatLamports(stakes.deposit)} (comes back ${formatSpan(stakes.depositSeconds)} after the dispute ends), fee ${formatLamports(SIGNATURE_FEE)}`,
-});
+/** Everything that leaves the wallet now; as long while the stakes are read, so that nothing moves. */
+function costWords(stakes: Stakes | undefined, unread: Error | null) {
+  if (unread && !stakes) return { sum: 'an amount that could not be read' };
+  const show = (lamports: bigint | undefined) => (lamports === undefined ? '…' : formatLamports(lamports));
+  return {
+    sum: stakes ? `about ${formatLamports(costOf(stakes))}` : '…',
+    parts: `Bond ${show(stakes?.bond)}, lost if the dispute is rejected; deposit ${show(stakes?.deposit)}, which comes back ${formatSpan(ENDED_DISPUTE_SECONDS)} after the dispute ends; fee ${formatLamports(SIGNATURE_FEE)}`,
+  };
+}
 
 const KEPT_FIRST =
   'Before you sign, it is stored here for the admin and the creator to read. If that fails, no dispute is opened.';

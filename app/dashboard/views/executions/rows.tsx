@@ -2,6 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ExecutionSummary } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
+import { Chevron } from '../../parts/icons.tsx';
 import { AtRight, Table } from '../../parts/table.tsx';
 import { Badge, cx } from '../../parts/ui.tsx';
 import { agoText, formatAmount, formatDuration, Id, shorten, zoneAt } from '../../parts/values.tsx';
@@ -55,12 +56,9 @@ export function Rows({ executions }: { executions: ExecutionSummary[] }) {
           ))}
         </Table>
       </div>
-      <ul className="grid gap-2.5 lg:hidden">
+      <ul className="divide-y divide-line rounded-xl border border-line bg-raised lg:hidden">
         {executions.map((call) => (
-          <li
-            key={call.execution_id}
-            className="relative grid gap-3 rounded-xl border border-line bg-raised p-4 text-sm"
-          >
+          <li key={call.execution_id} className="relative grid gap-3 p-4 text-sm">
             <CallLink call={call} lines="line-clamp-2" />
             <div>
               <p className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1">
@@ -148,13 +146,14 @@ function CallLink({ call, lines }: { call: ExecutionSummary; lines: string }) {
     <Link
       to="/executions/$executionId"
       params={{ executionId: call.execution_id }}
-      className="flex items-center gap-3 after:absolute after:inset-0 after:rounded-xl"
+      className="group/call flex items-center gap-3 after:absolute after:inset-0 after:rounded-xl"
     >
       <Avatar address={call.agent_id} className="size-8" />
       <span className="grid min-w-0 gap-0.5">
         <TaskLine task={call.task} lines={lines} />{' '}
         <span className="truncate text-faint">{call.agent_name ?? shorten(call.agent_id)}</span>
       </span>
+      <Chevron className="ml-auto -rotate-90 lg:hidden" />
     </Link>
   );
 }
@@ -163,7 +162,7 @@ function CallLink({ call, lines }: { call: ExecutionSummary; lines: string }) {
 export function TaskLine({ task, lines = 'line-clamp-1' }: { task: string | null; lines?: string }) {
   if (task === null) return <span className="text-faint italic">Task no longer kept</span>;
   return (
-    <span className={cx('font-medium break-words', lines)} title={task}>
+    <span className={cx('font-medium break-words underline-offset-4 group-hover/call:underline', lines)} title={task}>
       {task}
     </span>
   );

@@ -13,7 +13,6 @@ import {
   GasLimit,
   type LimitTexts,
   ListField,
-  MaySpend,
   readLimitTexts,
   ScopeFields,
   SpendFields,
@@ -110,7 +109,6 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
       title={`What "${apiKey.name}" may spend`}
       about="The amount already spent still counts. The allowance of all keys does not change."
       doing="Changing the limits"
-      allows={<MaySpend texts={texts} readings={readings} reach={reach} />}
       confirm="Sign the limits"
       disabled={hasErrors || isSame}
       whyNot={hasErrors ? CORRECT_FIRST : 'Change a limit first.'}

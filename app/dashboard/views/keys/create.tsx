@@ -19,7 +19,6 @@ import {
   CORRECT_FIRST,
   GasLimit,
   ListField,
-  MaySpend,
   nameError,
   ReplaceDelegate,
   readLimitTexts,
@@ -86,9 +85,8 @@ export function CreateDialog(props: CreateDialogProps) {
       {open && (
         <SignDialog
           title={title}
-          about="Your USDC stays in your wallet until a call is paid. The chain enforces what the key may spend."
+          about="Your USDC stays in your wallet until a call is paid."
           rows={lamports.error === null && isSponsored !== undefined ? cost.rows : []}
-          allows={<MaySpend texts={limits} readings={readings} reach={reach} />}
           pays={cost.pays}
           doing="Setting what the key may spend"
           spends={cost}

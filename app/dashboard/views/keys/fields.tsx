@@ -95,41 +95,39 @@ function wordsOf({ texts, readings, reach }: Pick<SpendFieldsProps, 'texts' | 'r
   return spendWords({ periodMax, totalMax, perExecutionMax, periodSeconds: Number(texts.periodSeconds) }, reach);
 }
 
-/** What a signature lets the key spend. It stays beside the button, because the fields may be out of sight. */
-export function MaySpend(props: Parameters<typeof wordsOf>[0]) {
-  const words = wordsOf(props);
-  return (
-    <p aria-live="polite" className="min-h-8 font-medium text-ink tabular-nums sm:min-h-10">
-      {words && `The key may spend ${words.chain} `}
-      {words?.unlimited && <span className="text-warn">{words.unlimited}</span>}
-    </p>
-  );
-}
-
 /** What a key may spend and until when. */
 export function SpendFields(props: SpendFieldsProps) {
   const { texts, readings, end } = props;
   const field = fieldOf(props);
   const periods = [...new Set([...OFFERED, Number(texts.periodSeconds)])].sort((one, other) => one - other);
   const [perPeriod, total, perExecution] = [readings.perPeriod, readings.total, readings.perExecution];
+  const words = wordsOf(props);
   return (
     <div className="grid gap-3">
-      <div className="grid grid-cols-2 items-start gap-4 sm:grid-cols-3">
+      <div className="grid grid-cols-2 items-start gap-4 sm:grid-cols-6 sm:*:col-span-2 sm:*:nth-[n+4]:col-span-3">
         <Input label="May spend, USDC" inputMode="decimal" {...field('perPeriod')} error={perPeriod.error} />
-        <Select label="Per" {...field('periodSeconds')}>
+        <Select label="Per" hint="Counted from the key’s start" {...field('periodSeconds')}>
           {periods.map((seconds) => (
             <option key={seconds} value={seconds}>
               {PERIODS[seconds] ?? formatSpan(seconds)}
             </option>
           ))}
         </Select>
-        <Input label="In all, USDC" inputMode="decimal" {...field('total')} error={total.error} />
+        <Input label="In total, USDC" inputMode="decimal" {...field('total')} error={total.error} />
         <Input label="Per call, USDC" inputMode="decimal" {...field('perExecution')} error={perExecution.error} />
         <Input label={end.label} hint={end.hint} inputMode="numeric" {...field('days')} error={readings.days.error} />
       </div>
-      <p className="text-sm" aria-live="polite">
-        {wordsOf(props)?.service}
-      </p>
+      <div className="min-h-15 text-sm" aria-live="polite">
+        {words && (
+          <>
+            <p className="font-medium tabular-nums">
+              The key may spend {words.chain} {words.unlimited && <span className="text-warn">{words.unlimited} </span>}
+              <span className="font-normal">The chain enforces this.</span>
+            </p>
+            <p>{words.service}</p>
+          </>
+        )}
+      </div>
     </div>
   );
 }
@@ -169,7 +167,7 @@ export function Advanced({ about, hasErrors, children }: AdvancedProps) {
 
 export function ScopeFields({ scopes, onChange }: { scopes: KeyScope[]; onChange(scopes: KeyScope[]): void }) {
   return (
-    <fieldset className="grid gap-3 sm:grid-cols-2">
+    <fieldset className="grid gap-3">
       <legend className="mb-2 text-sm font-medium">What it may do</legend>
       {KEY_SCOPES.map((scope) => (
         <Checkbox
@@ -181,7 +179,7 @@ export function ScopeFields({ scopes, onChange }: { scopes: KeyScope[]; onChange
           }
         />
       ))}
-      {scopes.length === 0 && <p className="text-sm text-bad sm:col-span-2">Choose at least one.</p>}
+      {scopes.length === 0 && <p className="text-sm text-bad">Choose at least one.</p>}
     </fieldset>
   );
 }

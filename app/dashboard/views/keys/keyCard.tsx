@@ -221,7 +221,7 @@ function Spend({ apiKey, grant, money }: Pick<KeyCardProps, 'apiKey' | 'money'> 
           }
         />
       )}
-      <Meter label="In all" left={left.total} most={grant.totalMax} />
+      <Meter label="Total limit" left={left.total} most={grant.totalMax} />
     </>
   );
 }

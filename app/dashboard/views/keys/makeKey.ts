@@ -39,7 +39,7 @@ export function keyCost({ grantDeposit }: Pick<WalletMoney, 'grantDeposit'>, gas
   const lamports = grantDeposit + gas + SIGNATURE_FEE;
   const pays = {
     sum: `about ${formatLamports(lamports)}`,
-    parts: `After the key’s end you can take back ${formatLamports(grantDeposit)}`,
+    parts: `Of this, ${formatLamports(grantDeposit)} is a deposit: you can take it back after the key’s end`,
   };
   const rows: (readonly [string, string])[] =
     gas > 0n ? [['Gas balance', `${formatLamports(gas)} for network fees of calls, which you can withdraw`]] : [];

@@ -120,13 +120,13 @@ interface SharedProps {
 
 function Shared({ label, value, about, isLast = false, children }: SharedProps) {
   return (
-    <Card className={cx('flex flex-wrap items-start justify-between gap-3 sm:min-h-28', isLast && 'col-span-full')}>
-      <div>
-        <h2 className="text-sm text-faint">{label}</h2>
-        <p className="mt-1 text-xl font-semibold tabular-nums">{withUnit(value)}</p>
-        {about && <p className="mt-0.5 text-sm text-faint first-letter:uppercase">{about}</p>}
+    <Card className={cx('sm:min-h-28', isLast && 'col-span-full')}>
+      <h2 className="text-sm text-faint">{label}</h2>
+      <div className="mt-1 flex flex-wrap items-center justify-between gap-x-3 gap-y-2">
+        <p className="text-xl font-semibold tabular-nums">{withUnit(value)}</p>
+        {children && <div className="flex flex-wrap gap-2">{children}</div>}
       </div>
-      {children && <div className="flex flex-wrap gap-2 self-end">{children}</div>}
+      {about && <p className="mt-0.5 text-sm text-faint first-letter:uppercase">{about}</p>}
     </Card>
   );
 }

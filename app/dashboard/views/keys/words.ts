@@ -40,7 +40,7 @@ export function spendWords(
   const amounts = [
     hasPeriod && `${show(periodMax)} per ${period}`,
     hasCall && `${show(perExecutionMax)} per call`,
-    `${show(totalMax)} in all`,
+    `${show(totalMax)} in total`,
   ].filter((text) => text !== false);
   const idle = [!hasPeriod && `per ${period}`, !hasCall && 'per call'].filter((text) => text !== false);
   const enforced = [

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { formatLamports } from '../../parts/amount.ts';
+import { formatSol } from '../../../sdk/wire/sol.ts';
 import { AtRight, Cell, Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Skeleton } from '../../parts/ui.tsx';
@@ -61,12 +61,14 @@ export function HeldSol({ wallet }: { wallet: string }) {
   ];
   const rows = all.filter(({ amount }) => amount !== 0n);
   const total = rows.reduce((sum, { amount = 0n }) => sum + amount, 0n);
+  const format = solFormatterOf(rows.map(({ amount = 0n }) => amount));
   return (
     <section aria-label="SOL held" className="grid gap-3">
       <div>
         <h2 className="text-lg font-semibold">SOL held</h2>
         <p className="mt-0.5 text-sm text-faint">
-          Your bonds and refundable deposits now. The chosen days do not change them.
+          Your bonds and refundable deposits now; the chosen days do not change them. A call that the wallet itself paid
+          holds a deposit for about an hour.
         </p>
       </div>
       {isKnown && rows.length === 0 && <p className="text-sm">None of your SOL is held.</p>}
@@ -74,7 +76,7 @@ export function HeldSol({ wallet }: { wallet: string }) {
         <Table
           label="SOL held now"
           hasCards
-          head={['Held in', <AtRight key="amount">Amount</AtRight>, 'When it comes back']}
+          head={['Held in', <AtRight key="amount">Amount, SOL</AtRight>, 'When it comes back']}
         >
           {rows.map(({ what, to, amount, back }) => (
             <tr key={what}>
@@ -83,8 +85,8 @@ export function HeldSol({ wallet }: { wallet: string }) {
                   {what}
                 </Link>
               </td>
-              <Cell of="Amount" className="whitespace-nowrap tabular-nums sm:text-right">
-                <span>{amount === undefined ? 'Not known' : formatLamports(amount)}</span>
+              <Cell of="Amount, SOL" className="whitespace-nowrap tabular-nums sm:text-right">
+                <span>{amount === undefined ? 'Not known' : format(amount)}</span>
               </Cell>
               <Cell of="Comes back" className="text-faint">
                 <span>{amount === undefined ? 'Could not be read' : back}</span>
@@ -93,8 +95,8 @@ export function HeldSol({ wallet }: { wallet: string }) {
           ))}
           <tr className="font-semibold">
             <td>Total</td>
-            <Cell of="Amount" className="whitespace-nowrap tabular-nums sm:text-right">
-              <span>{formatLamports(total)}</span>
+            <Cell of="Amount, SOL" className="whitespace-nowrap tabular-nums sm:text-right">
+              <span>{format(total)}</span>
             </Cell>
             <Cell of="Comes back" className="font-normal text-faint max-sm:hidden">
               <span>{failed.length > 0 && 'Without what could not be read'}</span>
@@ -112,6 +114,16 @@ export function HeldSol({ wallet }: { wallet: string }) {
       )}
     </section>
   );
+}
+
+/** Amounts of one column, without the unit: all with as many decimals as the longest. */
+function solFormatterOf(column: readonly bigint[]): (lamports: bigint) => string {
+  const decimalsOf = (lamports: bigint) => formatSol(lamports).split('.')[1]?.length ?? 0;
+  const decimals = Math.max(2, ...column.map(decimalsOf));
+  return (lamports) => {
+    const [whole, fraction = ''] = formatSol(lamports).split('.');
+    return `${whole}.${fraction.padEnd(decimals, '0')}`;
+  };
 }
 
 function rowsOfDisputes(held: HeldInDisputes | undefined): Held[] {

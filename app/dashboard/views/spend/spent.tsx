@@ -27,11 +27,11 @@ export function SpentSol({ wallet, range }: { wallet: string; range: DayRange })
         </p>
       </div>
       {data ? (
-        <p className="flex flex-wrap justify-between gap-x-4 rounded-xl border border-line bg-raised px-4 py-3 text-sm">
-          <Link to="/disputes" className="font-medium text-accent underline underline-offset-2">
+        <p className="flex flex-wrap gap-x-4 text-sm">
+          <Link to="/disputes" className="text-accent underline underline-offset-2">
             Bonds lost in rejected disputes
           </Link>
-          <span className="tabular-nums">
+          <span className="font-medium tabular-nums">
             {lost.length === 0
               ? 'None'
               : `${formatLamports(sum)} in ${formatCount(lost.length)} ${lost.length === 1 ? 'dispute' : 'disputes'}`}
@@ -42,7 +42,7 @@ export function SpentSol({ wallet, range }: { wallet: string; range: DayRange })
       ) : error ? (
         <Trouble error={error} what="The disputes" onRetry={refetch} />
       ) : (
-        <Skeleton className="h-12" />
+        <Skeleton className="h-5" />
       )}
     </section>
   );

@@ -25,7 +25,8 @@ export const RESULT_HASH_OFFSET = 225;
 
 /** Who pays the network fees of calls with a key. */
 const SPONSORED = {
-  key_sol: 'for each key about 0.002 SOL, nearly all of which you get back once the key has ended',
+  key_sol:
+    'for each key about 0.002 SOL (the page shows the exact amount), nearly all of which you get back once the key has ended',
   key_fees:
     'This marketplace pays the network fees of calls with a key. A gas balance, if you keep one, is used first; you need none',
   key_call_sol: 'none: this marketplace pays the fees that the gas balance does not cover',
@@ -66,7 +67,7 @@ const partsOf = (html: string, headings: RegExp): string =>
 const CREATOR_PARTS = partsOf(GUIDE, /<h3 id="(creators-[\w-]+|schemas-allowed)">(.*?)<\/h3>/g);
 
 /** Who the sections are for, by the first of each group. */
-const GROUPS: Record<string, string> = { keys: 'For callers', creators: 'For creators', webhooks: 'For both' };
+const GROUPS: Record<string, string> = { keys: 'For callers', creators: 'For creators', disputes: 'For both' };
 
 interface Deployment {
   environment: 'live' | 'test';
@@ -116,6 +117,7 @@ export function createGuide(document: OpenApi, deployment: Deployment): string {
     withLines(`<div class="guide">
 <h1>Docs</h1>
 <nav aria-label="Contents"><div class="find"></div><details><summary>Contents</summary><ul>
+<li><a href="/">Use an agent without code</a></li>
 ${SECTIONS.map(([id, title]) => `${GROUPS[id] ? `<li class="group">${GROUPS[id]}</li>` : ''}<li><a href="#${id}">${title}</a>${parts[id] ?? ''}</li>`).join('\n')}
 </ul></details></nav>
 <div>

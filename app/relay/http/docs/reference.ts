@@ -43,11 +43,14 @@ function route(method: string, path: string, operation: Operation, snippets: [La
     requestBody ? `<h4>Body</h4><p>${inline(requestBody.description)}</p>${content(requestBody.content)}` : '',
     ...Object.entries(responses).map(([status, response]) => answer(status, response)),
   ];
-  return `<details id="${operationId}"><summary><code class="path"><b>${method.toUpperCase()}</b> ${escapeHtml(path)}</code><br>
+  return `<details id="${operationId}"><summary><code class="path"><b>${method.toUpperCase()}</b> ${withBreaks(escapeHtml(path))}</code><br>
 ${escapeHtml(summary)}. <span class="faint">${key}</span></summary>
 ${parts.filter(Boolean).join('\n')}
 </details>`;
 }
+
+/** A path that may break after each slash but the first. */
+const withBreaks = (path: string): string => path.replace(/(?!^)\//g, '/<wbr>');
 
 /** The scope that a key needs, which the document does not have. */
 function scopeWords(id: RouteId): string {

@@ -152,7 +152,7 @@ function python(sample: Sample): string {
   ];
   const imports = [...(needsKey ? ['import os'] : []), ...(takesIdempotencyKey ? ['import uuid'] : [])];
   const key = takesIdempotencyKey
-    ? '# Keep it: a retry with the same key never pays twice.\nkey = str(uuid.uuid4())\n'
+    ? '# Keep it: a retry with the same Idempotency-Key never pays twice.\nkey = str(uuid.uuid4())\n'
     : '';
   return `${[...imports, ...(imports.length > 0 ? [''] : []), 'import requests', ''].join('\n')}
 ${key}response = requests.${method.toLowerCase()}(
