@@ -27,6 +27,7 @@ const lastCallQuery = (agentId: string) =>
   queryOptions({
     queryKey: ['listings', 'calls', agentId, 'last'],
     queryFn: async () => (await call('listings.calls', { agent_id: agentId, limit: 1 })).calls[0] ?? null,
+    refetchInterval: 15_000,
   });
 
 export function Overview({ listing }: { listing: OwnListing }) {
