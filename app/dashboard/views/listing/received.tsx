@@ -88,28 +88,31 @@ function Calls({ agentId, failed, onFailed, onFind }: Omit<ReceivedProps, 'only'
   return (
     <section className="grid gap-4" aria-label="Calls">
       <h2 className="sr-only">Calls</h2>
-      <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 lg:flex-nowrap">
-        <p className="max-w-2xl text-sm text-faint">
-          Ended calls, newest first; a call in progress appears here once it has ended. Failed calls are refunded, or
-          have an upheld dispute. “Download CSV” saves {failed ? 'the failed calls' : 'all calls'}, also older ones than
-          shown. A caller can delete the request and the answer; the payment stays.
-        </p>
-        <div className="flex flex-wrap items-center gap-x-5 gap-y-3 lg:shrink-0">
-          {/* The label takes no line. */}
-          <div className="-mt-1.5 max-sm:w-full">
-            <FindCall onFind={onFind} />
-          </div>
-          <Checkbox label="Only failed calls" checked={failed} onChange={({ target }) => onFailed(target.checked)} />
-          <SaveButton
-            disabled={!calls?.length}
-            work={async () =>
-              (await import('../executions/saveCsv.ts')).saveReceivedCsv({ ...ofAgent(agentId), failed }, nameOf)
-            }
-            failed="The file could not be made"
-          >
-            Download CSV
-          </SaveButton>
+      <p className="text-sm text-faint">
+        Ended calls, newest first. “Download CSV” saves {failed ? 'all failed ones' : 'all'}, also older ones than
+        shown. A caller can delete the request and the answer; the payment stays.
+      </p>
+      <div className="flex flex-wrap items-center gap-x-5 gap-y-3">
+        {/* The label takes no line. */}
+        <div className="-mt-1.5 max-sm:w-full sm:w-64">
+          <FindCall onFind={onFind} />
         </div>
+        <Checkbox
+          label="Only failed calls"
+          hint="Refunded, or with an upheld dispute"
+          checked={failed}
+          onChange={({ target }) => onFailed(target.checked)}
+        />
+        <SaveButton
+          className="sm:ml-auto"
+          disabled={!calls?.length}
+          work={async () =>
+            (await import('../executions/saveCsv.ts')).saveReceivedCsv({ ...ofAgent(agentId), failed }, nameOf)
+          }
+          failed="The file could not be made"
+        >
+          Download CSV
+        </SaveButton>
       </div>
       {error && !data && <Trouble error={error} what="The calls" onRetry={refetch} />}
       {!calls && !error && <Skeleton className="h-64" />}
