@@ -80,7 +80,12 @@ describe('pages of creators', () => {
       ];
       for (const [execution_time_ms, opened_slot, open_index] of rows)
         await ended(listing, 0, { execution_time_ms, opened_slot, open_index });
-      await ended(listing, 0, { execution_time_ms: 5n, settled_at: BigInt(TODAY + 8), opened_slot: 6n, open_index: 0n });
+      await ended(listing, 0, {
+        execution_time_ms: 5n,
+        settled_at: BigInt(TODAY + 8),
+        opened_slot: 6n,
+        open_index: 0n,
+      });
       const { outcomes } = await anonymous().call('agents.outcomes', { agent_id: listing });
       expect(outcomes.map(({ execution_time_ms }) => execution_time_ms)).to.deep.equal([5, 4, 3, 2, 1]);
     });

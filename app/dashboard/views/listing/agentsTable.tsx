@@ -49,7 +49,7 @@ export function AgentsTable({ listings, agents, label }: ListProps) {
   return (
     <div className="grid gap-2">
       <p className="text-sm text-faint">
-        “Failed”: refunded by its fault, or with an upheld dispute.
+        “Failed”: refunded through the agent’s fault, or with an upheld dispute.
         {listings.some(isLow) && ' At the minimum of its collateral, any award of a dispute pauses an agent.'}
       </p>
       <Table
@@ -163,8 +163,10 @@ function Row({ listing, agent, formats, isLow, missing }: RowProps) {
               value === 0 && SELDOM.includes(column) && 'max-sm:hidden',
             )}
           >
-            <span className={cx(value === 0 && 'text-faint')}>{shown}</span>
-            {column === 'collateral' && isLow && <span className="block text-xs text-faint">at the minimum</span>}
+            <span className={cx(value === 0 && 'text-faint')}>
+              {shown}
+              {column === 'collateral' && isLow && <span className="block text-xs text-faint">at the minimum</span>}
+            </span>
           </Cell>
         );
       })}

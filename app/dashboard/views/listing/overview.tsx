@@ -122,7 +122,7 @@ function LastCall({ received }: { received: ReceivedCall }) {
         {duration_ms !== null && `, answered in ${formatDuration(duration_ms)}`}, <Time at={received_at} hasSeconds />
       </span>
       <TabLink agentId={agentId} search={{ tab: 'received', call: execution_id }}>
-        See it<span className="sr-only">: the last call</span>
+        See it<span className="sr-only"> (the last call)</span>
       </TabLink>
     </span>
   );
