@@ -389,7 +389,9 @@ SELECT
   execution_time_ms,
   creator_amount,
   dispute_count,
-  settled_at
+  settled_at,
+  opened_slot,
+  open_index
 FROM executions
 WHERE status <> 'open';
 

@@ -36,7 +36,14 @@ export type AgentDayRow = IndexTables['agent_days'] & Pick<EndedExecutionRow, 'o
 /** A view of ended executions; `failed` is the creator's fault, `refunded` is not. */
 export type EndedExecutionRow = Pick<
   ExecutionRow,
-  'execution_id' | 'listing' | 'execution_time_ms' | 'creator_amount' | 'dispute_count' | 'settled_at'
+  | 'execution_id'
+  | 'listing'
+  | 'execution_time_ms'
+  | 'creator_amount'
+  | 'dispute_count'
+  | 'settled_at'
+  | 'opened_slot'
+  | 'open_index'
 > & { outcome: 'completed' | 'failed' | 'refunded' | 'disputed' | 'dispute_upheld' };
 
 /** The index for Kysely. */

@@ -385,6 +385,10 @@ describe('the creator', function () {
       });
       await assertInert(page, asked);
       await assertAccessibleInEveryLook(page);
+      await page.goto(`/creator/${agentId}`);
+      await page.getByRole('link', { name: /the last call/ }).click();
+      await calls.getByRole('link', { name: 'Show all calls' }).waitFor();
+      await calls.getByText(`Nothing to shout ${IMAGE}`).first().waitFor();
       // No line of the table is cut off, and none needs scrolling.
       await page.goto(`/creator/${agentId}`);
       const reasons = page.getByRole('region', { name: 'Failures by reason' });

@@ -37,9 +37,9 @@ export async function assertSameFigures(page: Page, visitor: Visitor, agentId: s
   await page.goto('/creator');
   const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'Shouter' }) });
   for (const [column, value] of [
-    ['Calls', '2'],
-    ['Failed', '2'],
-    ['Earned', '0.0495 USDC'],
+    ['Calls since yesterday', '2'],
+    ['Failed since yesterday', '2'],
+    ['Earned, USDC since yesterday', /^0\.04950*$/],
   ] as const)
     await row.locator(`td[data-column="${column}"]`).getByText(value, { exact: true }).last().waitFor();
   await page.goto(`/agents/${agentId}`);

@@ -10,7 +10,6 @@ import { StatementButton } from '../parts/statement.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { buttonStyle, Card, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatNumber } from '../parts/values.tsx';
-import { useUnanswered } from '../parts/waiting.tsx';
 import { agentsQuery, request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { AgentsTable } from './listing/agentsTable.tsx';
@@ -21,33 +20,15 @@ import { heldCollateral, ownListingsQuery, sumUsdc, takenText } from './listing/
 import { DisputeWebhook } from './webhooks/disputeWebhook.tsx';
 
 const POLL_MS = 60_000;
-const LINK = 'text-accent underline underline-offset-2';
 
 export default function View() {
-  // A dispute that waits for a reply comes before another agent.
-  const unanswered = useUnanswered();
   const { wallet } = useSession();
   const { data } = useQuery({ ...ownListingsQuery, enabled: Boolean(wallet) });
+  const hasListings = data !== undefined && data.listings.length > 0;
   return (
     <>
-      <PageHead
-        title="Your agents"
-        about={
-          <>
-            Earnings, calls and disputes of each of your agents. Days are in UTC.
-            {data && data.listings.length > 0 && (
-              <>
-                {' '}
-                <Link to="/webhooks" className={LINK}>
-                  Webhooks
-                </Link>{' '}
-                tell you of disputes while you are away.
-              </>
-            )}
-          </>
-        }
-      >
-        {data && data.listings.length > 0 && (
+      <PageHead title="Your agents" about="Earnings, calls and disputes of your agents, by days in UTC.">
+        {hasListings && (
           <>
             {data.listings.length > 1 && (
               <Link to="/creator/calls" className={buttonStyle()}>
@@ -55,7 +36,7 @@ export default function View() {
               </Link>
             )}
             <StatementButton as="creator" />
-            <Link to="/creator/new" className={buttonStyle(unanswered > 0 ? 'plain' : 'primary')}>
+            <Link to="/creator/new" className={buttonStyle('primary')}>
               List an agent
             </Link>
           </>
@@ -90,10 +71,7 @@ function Listings() {
   const past = listings.filter(({ status }) => status === 'delisted');
   return (
     <div className="grid gap-8">
-      <div className="grid gap-3 empty:hidden">
-        <OpenDisputes />
-        <DisputeWebhook />
-      </div>
+      <OpenDisputes />
       <Figures listings={listings} />
       {isDraftKept() && <Resume />}
       {active.length > 0 && <AgentsTable listings={active} agents={agents} label="Your agents" />}
@@ -103,6 +81,7 @@ function Listings() {
           <AgentsTable listings={past} agents={agents} label="Delisted agents" />
         </section>
       )}
+      <DisputeWebhook />
     </div>
   );
 }
@@ -118,7 +97,7 @@ function Figures({ listings }: { listings: readonly OwnListing[] }) {
   const ofMonth = (value: (total: StatementTotal) => string) =>
     month ? value(month.total) : error ? '–' : <Skeleton className="h-7 w-28 sm:h-8" />;
   return (
-    <div className="grid gap-3 lg:grid-cols-3">
+    <div className="grid grid-cols-2 gap-3 lg:grid-cols-3">
       <Figure
         label="Earned in the last 30 days, after the fee"
         value={ofMonth(({ earned_usdc }) => formatAmount(earned_usdc))}

@@ -13,7 +13,7 @@ import { useShared } from '../wallet/wallets.ts';
 import { DeleteDialog, EndpointDialog, RotateDialog, SecretDialog } from './webhooks/dialogs.tsx';
 import { type EndpointAction, EndpointCard } from './webhooks/endpointCard.tsx';
 import { endpointsQuery } from './webhooks/endpoints.ts';
-import { EVENT_GROUPS } from './webhooks/eventGroups.ts';
+import { eventGroups } from './webhooks/eventGroups.ts';
 
 const route = getRouteApi('/webhooks');
 const OF_DISPUTES = EVENT_TYPES.filter((type) => type.startsWith('dispute.'));
@@ -23,9 +23,9 @@ const POLL_MS = 5_000;
 
 const TITLE = 'Webhooks';
 const ABOUT =
-  'Your server is told of your calls, disputes, agents and keys. Each message is signed. One that is not ' +
-  'accepted is sent again for about 24 hours. An endpoint to which every delivery fails for 3 days is switched off; ' +
-  'your other endpoints get webhook.disabled.';
+  'Your server is told of your calls, disputes, agents and keys. A message that is not accepted is sent again for ' +
+  'about 24 hours. If every delivery fails for 3 days, the endpoint is switched off. This page shows that, and your ' +
+  'other endpoints get webhook.disabled: so add a second one on another server.';
 
 export default function View() {
   const { wallet } = useSession();
@@ -44,6 +44,7 @@ function Webhooks({ wallet }: { wallet: string }) {
   const [shown, setShown] = useState<Shown>(add ? 'create' : null);
   const [secret, setSecret] = useState<string | null>(null);
   const isShared = useShared();
+  const { isCreator } = useSession();
   const {
     data: endpoints,
     error,
@@ -84,7 +85,7 @@ function Webhooks({ wallet }: { wallet: string }) {
         <section className="mt-8">
           <h2 className="mb-3 text-lg font-semibold">Events</h2>
           <Table label="Events" head={['Event', 'When']} hasCards>
-            {EVENT_GROUPS.map(({ name, types }) => (
+            {eventGroups(isCreator).map(({ name, types }) => (
               <Fragment key={name}>
                 <tr className="bg-sunken">
                   <th scope="colgroup" colSpan={2} className="px-3 py-2 font-medium max-sm:p-0 sm:px-4">
@@ -100,13 +101,15 @@ function Webhooks({ wallet }: { wallet: string }) {
               </Fragment>
             ))}
           </Table>
-          <p className="mt-3 text-sm text-faint">
-            Calls that others make to your agents send no message: see “Failed” under{' '}
-            <Link to="/creator" className="text-accent underline underline-offset-2">
-              Your agents
-            </Link>
-            .
-          </p>
+          {isCreator && (
+            <p className="mt-3 text-sm text-faint">
+              Calls that others make to your agents send no message: see “Failed since yesterday” under{' '}
+              <Link to="/creator" className="text-accent underline underline-offset-2">
+                Your agents
+              </Link>
+              .
+            </p>
+          )}
         </section>
       )}
       <ul className="grid grid-cols-1 gap-3">

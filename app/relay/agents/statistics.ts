@@ -23,7 +23,7 @@ const NEWEST = 50;
 const PUBLIC_DAYS = 30;
 const DAY_SECONDS = 86_400;
 
-/** The 50 executions that ended last. Throws ApiError 404 if there is no such agent. */
+/** The 50 executions that ended last; of one second, those that were opened last. Throws ApiError 404 if there is no such agent. */
 export async function readOutcomes(deps: AgentDeps, agentId: string): Promise<{ outcomes: AgentOutcome[] }> {
   const { listing } = await requireListing(deps, agentId);
   const rows = await deps.views
@@ -32,7 +32,9 @@ export async function readOutcomes(deps: AgentDeps, agentId: string): Promise<{ 
     .where('listing', '=', listing)
     .where('settled_at', 'is not', null)
     .orderBy('settled_at', 'desc')
-    .orderBy('execution_id')
+    .orderBy('opened_slot', (order) => order.desc().nullsLast())
+    .orderBy('open_index', (order) => order.desc().nullsLast())
+    .orderBy('execution_id', 'desc')
     .limit(NEWEST)
     .execute();
   return {

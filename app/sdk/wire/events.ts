@@ -77,10 +77,10 @@ export const EVENT_MEANINGS: Record<EventType, string> = {
   'agent.paused':
     'An agent of this wallet was paused: by this wallet, or because an upheld dispute left too little collateral.',
   'agent.failing':
-    'Too many calls of an agent of this wallet fail, and callers see it marked as failing or degraded. Sent again only if the mark has gone meanwhile.',
+    'Too many calls of an agent of this wallet fail: callers now see the mark “Failing” or “Degraded”. Sent again only if the mark has gone meanwhile.',
   'agent.signing_key_changed': 'An agent of this wallet has a new key for signing results.',
   'agent.collateral_low':
-    'An upheld dispute left less than 125 % of the collateral that the agent’s price requires; below 100 % the agent is paused at the same time. Or, where the marketplace caps calls, the agent has used more than 80 % of its cap. Top up.',
+    'An upheld dispute left less than 125 % of the collateral that the agent’s price requires; below 100 % the agent is paused at the same time. Or, where the marketplace limits an agent’s calls by its collateral, more than 80 % of that limit is used. Top up.',
   'key.cap_near': 'An API key has spent 80 % of what it may spend in its period or in total.',
   'gas.low': 'The gas balance pays for fewer than 10 more calls.',
   'webhook.disabled': 'Every delivery to another endpoint failed for 3 days, and it was switched off.',

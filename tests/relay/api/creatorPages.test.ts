@@ -69,6 +69,26 @@ describe('pages of creators', () => {
       expect(newest.outcomes).to.have.length(50);
       expect(newest.outcomes.at(-1)?.ended_at).to.equal(timeOf(EPOCH + 100));
     });
+
+    it('returns the outcomes of one second in the order in which the chain opened them, newest first', async () => {
+      const listing = await world.addListing();
+      const rows: [execution_time_ms: bigint, opened_slot: bigint | null, open_index: bigint | null][] = [
+        [3n, 7n, 1n],
+        [1n, null, null],
+        [4n, 8n, 0n],
+        [2n, 7n, 0n],
+      ];
+      for (const [execution_time_ms, opened_slot, open_index] of rows)
+        await ended(listing, 0, { execution_time_ms, opened_slot, open_index });
+      await ended(listing, 0, {
+        execution_time_ms: 5n,
+        settled_at: BigInt(TODAY + 8),
+        opened_slot: 6n,
+        open_index: 0n,
+      });
+      const { outcomes } = await anonymous().call('agents.outcomes', { agent_id: listing });
+      expect(outcomes.map(({ execution_time_ms }) => execution_time_ms)).to.deep.equal([5, 4, 3, 2, 1]);
+    });
   });
 
   describe('listings.mine', () => {

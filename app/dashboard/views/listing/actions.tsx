@@ -73,14 +73,14 @@ export function LowCollateral({ listing }: ActionProps) {
   );
 }
 
-/** Below the collateral of an agent that any award pauses. */
+/** For an agent that any award pauses. */
 export function AtMinimum({ listing }: ActionProps) {
   const { data: config } = useQuery(configQuery);
   if (listing.status !== 'active' || !isAtMinimum(listing, config)) return null;
   return (
-    <span className={cx('text-sm', listing.open_disputes > 0 && 'text-warn')}>
-      The minimum for its price: any award pauses the agent. <TopUp agentId={listing.agent_id} />
-    </span>
+    <p className={cx('text-sm', listing.open_disputes > 0 ? 'text-warn' : 'text-faint')}>
+      Its collateral is the minimum for its price: any award pauses the agent. <TopUp agentId={listing.agent_id} />
+    </p>
   );
 }
 

@@ -5,11 +5,12 @@ import type { ReactNode } from 'react';
 import { markOf } from '../../../sdk/wire/agentMark.ts';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
+import { formatterOf } from '../../parts/amount.ts';
 import { Health } from '../../parts/badges.tsx';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { AtRight, Cell, Table } from '../../parts/table.tsx';
 import { Badge, cx, QUIET_LINK } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, Status, Time } from '../../parts/values.tsx';
+import { formatCount, Status, Time } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { healthWords, heldCollateral, isAtMinimum, missingCollateral } from './own.ts';
 import type { ListingSearch } from './search.ts';
@@ -20,29 +21,60 @@ interface ListProps {
   label: string;
 }
 
-const AMOUNTS = ['Price', 'Collateral', 'Open disputes', 'Calls', 'Failed', 'Earned'] as const;
-/** Left out of the cards of a phone. */
-const NOTHING: readonly ReactNode[] = ['0', formatAmount(0)];
+/** The head of each column after the first two, in one or two lines. */
+const AMOUNTS = {
+  price: ['Price, USDC'],
+  collateral: ['Collateral, USDC'],
+  disputes: ['Open disputes'],
+  calls: ['Calls', 'since yesterday'],
+  failed: ['Failed', 'since yesterday'],
+  earned: ['Earned, USDC', 'since yesterday'],
+} as const;
+type Column = keyof typeof AMOUNTS;
+const COLUMNS = Object.keys(AMOUNTS) as Column[];
+/** If 0, left out of the cards of a phone. */
+const SELDOM: readonly Column[] = ['disputes', 'earned'];
+
+/** Amounts of USDC, all of a column with as many decimals. */
+type Formats = Record<'price' | 'collateral' | 'earned', (usdc: number) => string>;
 
 export function AgentsTable({ listings, agents, label }: ListProps) {
   const { data: config } = useQuery(configQuery);
-  const isLow = (listing: OwnListing) => listing.status === 'active' && isAtMinimum(listing, config);
+  const isLow = (listing: OwnListing) => listing.status !== 'delisted' && isAtMinimum(listing, config);
+  const formats: Formats = {
+    price: formatterOf(listings.map(({ price_usdc }) => price_usdc)),
+    collateral: formatterOf(listings.map(heldCollateral)),
+    earned: formatterOf(listings.map(({ latest }) => latest.earned_usdc)),
+  };
   return (
     <div className="grid gap-2">
       <p className="text-sm text-faint">
-        “Calls”, “Failed” (refunded by its fault, or with an upheld dispute) and “Earned”: since 00:00 UTC yesterday.
+        “Failed”: refunded through the agent’s fault, or with an upheld dispute.
         {listings.some(isLow) && ' At the minimum of its collateral, any award of a dispute pauses an agent.'}
       </p>
       <Table
         label={label}
         hasCards
-        head={['Agent', 'Status', ...AMOUNTS.map((name) => <AtRight key={name}>{name}</AtRight>)]}
+        head={[
+          'Agent',
+          'Status',
+          ...COLUMNS.map((column) => (
+            <AtRight key={column}>
+              {AMOUNTS[column].map((line) => (
+                <span key={line} className="block">
+                  {line}
+                </span>
+              ))}
+            </AtRight>
+          )),
+        ]}
       >
         {listings.map((listing) => (
           <Row
             key={listing.agent_id}
             listing={listing}
             agent={agents.get(listing.agent_id)}
+            formats={formats}
             isLow={isLow(listing)}
             missing={config && missingCollateral(listing, config)}
           />
@@ -55,14 +87,15 @@ export function AgentsTable({ listings, agents, label }: ListProps) {
 interface RowProps {
   listing: OwnListing;
   agent: AgentSummary | undefined;
-  /** Any award pauses it. */
+  formats: Formats;
+  /** Any award pauses it while it is active. */
   isLow: boolean;
   /** The collateral that its price needs beyond what it holds, USDC. */
   missing: number | undefined;
 }
 
 /** The whole row is a link to its agent; above it are those to its calls and disputes. */
-function Row({ listing, agent, isLow, missing }: RowProps) {
+function Row({ listing, agent, formats, isLow, missing }: RowProps) {
   const { agent_id, name, status, price_usdc, latest, open_disputes } = listing;
   const to = { to: '/creator/$agentId', params: { agentId: agent_id } } as const;
   const inner = (search: ListingSearch, count: number) =>
@@ -75,20 +108,25 @@ function Row({ listing, agent, isLow, missing }: RowProps) {
     );
   const warned = (search: ListingSearch, count: number) =>
     count === 0 ? '0' : <Badge tone="warn">{inner(search, count)}</Badge>;
-  const values: [column: (typeof AMOUNTS)[number], value: ReactNode][] = [
-    ['Price', formatAmount(price_usdc)],
-    [
-      'Collateral',
+  const values: Record<Column, readonly [value: number, shown: ReactNode]> = {
+    price: [price_usdc, formats.price(price_usdc)],
+    collateral: [heldCollateral(listing), formats.collateral(heldCollateral(listing))],
+    disputes: [open_disputes, warned({ tab: 'disputes' }, open_disputes)],
+    calls: [latest.executions, inner({ tab: 'received' }, latest.executions)],
+    failed: [latest.failed, warned({ tab: 'received', failed: true }, latest.failed)],
+    earned: [latest.earned_usdc, formats.earned(latest.earned_usdc)],
+  };
+  const note =
+    status === 'paused' ? (
       <>
-        {formatAmount(heldCollateral(listing))}
-        {isLow && <span className="block text-xs text-faint">at the minimum</span>}
-      </>,
-    ],
-    ['Open disputes', warned({ tab: 'disputes' }, open_disputes)],
-    ['Calls', inner({ tab: 'received' }, latest.executions)],
-    ['Failed', warned({ tab: 'received', failed: true }, latest.failed)],
-    ['Earned', formatAmount(latest.earned_usdc)],
-  ];
+        {pauseReason(listing, missing)}
+        <Link {...to} className={cx('relative z-1', QUIET_LINK)}>
+          resume it
+        </Link>
+      </>
+    ) : (
+      status === 'active' && healthOf(listing, agent)
+    );
   return (
     <tr className="relative hover:bg-sunken max-sm:grid-cols-[minmax(0,1fr)_auto] max-sm:gap-y-1!">
       <td className="min-w-40 max-sm:min-w-0">
@@ -106,28 +144,32 @@ function Row({ listing, agent, isLow, missing }: RowProps) {
           <Status value={status} />
           <Health agent={agent} />
         </span>
-        {status === 'active' && <Unmarked listing={listing} agent={agent} />}
-        {status === 'paused' && (
-          <span className="block text-xs text-faint">
-            {pauseReason(listing, missing)}
-            <Link {...to} className={cx('relative z-1', QUIET_LINK)}>
-              resume it
-            </Link>
-          </span>
-        )}
+        {note && <span className="block text-xs text-faint max-sm:hidden">{note}</span>}
       </td>
-      {values.map(([column, value]) => (
-        <Cell
-          key={column}
-          of={column}
-          className={cx(
-            'whitespace-nowrap tabular-nums max-sm:col-span-2 sm:text-right',
-            NOTHING.includes(value) && column !== 'Calls' && 'max-sm:hidden',
-          )}
-        >
-          <span>{value}</span>
+      {/* On a phone only the badge stands beside the name. */}
+      {note && (
+        <Cell of={status === 'paused' ? 'Paused' : 'Health'} className="max-sm:col-span-2 sm:hidden">
+          <span>{note}</span>
         </Cell>
-      ))}
+      )}
+      {COLUMNS.map((column) => {
+        const [value, shown] = values[column];
+        return (
+          <Cell
+            key={column}
+            of={AMOUNTS[column].join(' ')}
+            className={cx(
+              'whitespace-nowrap tabular-nums max-sm:col-span-2 sm:text-right',
+              value === 0 && SELDOM.includes(column) && 'max-sm:hidden',
+            )}
+          >
+            <span className={cx(value === 0 && 'text-faint')}>
+              {shown}
+              {column === 'collateral' && isLow && <span className="block text-xs text-faint">at the minimum</span>}
+            </span>
+          </Cell>
+        );
+      })}
     </tr>
   );
 }
@@ -140,10 +182,8 @@ function pauseReason({ collateral }: OwnListing, missing: number | undefined): s
 }
 
 /** The health of an agent that has no mark, once that is known. */
-function Unmarked({ listing, agent }: Pick<RowProps, 'listing' | 'agent'>) {
-  if (listing.total_executions > 0 && (!agent || markOf(agent))) return null;
-  return <span className="block text-xs text-faint">{healthWords(listing)}</span>;
-}
+const healthOf = (listing: OwnListing, agent: AgentSummary | undefined): string | null =>
+  listing.total_executions > 0 && (!agent || markOf(agent)) ? null : healthWords(listing);
 
 /** When the collateral of a delisted agent comes back. */
 function Returns({ listing: { collateral } }: { listing: OwnListing }) {

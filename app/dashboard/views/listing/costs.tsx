@@ -37,7 +37,7 @@ export function Payment() {
       ) : (
         'some SOL'
       )}
-      . Your draft stays in this browser until then.
+      . Your draft stays in this browser until then. You can change every field after listing.
     </>
   );
 }

@@ -51,6 +51,7 @@ export function DetailsFields({ draft, errors, onChange, agentId, children }: De
       </div>
       <Input
         label="Tagline"
+        placeholder="Answers questions about a CSV file"
         {...limited(draft.tagline, TAGLINE_LENGTH, 'One sentence that says what it does.', errors.tagline)}
         value={draft.tagline}
         onChange={({ target }) => onChange({ tagline: target.value })}
@@ -65,6 +66,7 @@ export function DetailsFields({ draft, errors, onChange, agentId, children }: De
           errors.description,
         )}
         rows={7}
+        placeholder="Send a CSV file of up to 1 MB and a question. The result is one sentence with the figures. Other formats are refused."
         value={draft.description}
         onChange={({ target }) => onChange({ description: target.value })}
       />
@@ -89,8 +91,7 @@ function Tags({ draft: { tags }, errors, onChange }: FieldsProps) {
       <fieldset>
         <legend className="text-sm font-medium">Tags</legend>
         <p className="mt-1 text-sm text-faint">
-          Choose 1 to {MAX_STANDARD_TAGS}. If none fits, take the nearest and add your own below. {standard.length}{' '}
-          chosen.
+          Choose 1 to {MAX_STANDARD_TAGS}: one is required, also beside your own tags below. {standard.length} chosen.
         </p>
         <div className="mt-2.5 flex flex-wrap gap-2">
           {STANDARD_TAGS.map((tag) => {

@@ -25,9 +25,9 @@ export function Introduction() {
   return (
     <div className="grid gap-4">
       <Example config={config} />
-      <div className="grid gap-4 sm:grid-cols-2">
+      <div className="gap-4 *:mb-4 *:break-inside-avoid lg:columns-2">
         <Answer title="What you need">
-          <ul className="grid list-disc gap-1.5 pl-5">
+          <ul className={POINTS}>
             <li>
               An HTTPS server{developmentWalletsPath() !== '' && ' (on this local network also http)'} with one route,{' '}
               <code className="font-mono text-[0.8125rem] whitespace-nowrap">POST …/execute</code>. Copy one file to
@@ -43,13 +43,13 @@ export function Introduction() {
               <a href="/docs#creators" className={LINK}>
                 guide
               </a>{' '}
-              explains it, and the kit for TypeScript and Python.
+              explains it. There are kits for TypeScript and Python.
             </li>
             <li>A signing key, which the page can create. Your server signs each result with it.</li>
             <li>
               A Solana wallet, which is paid, with USDC for the collateral and SOL.{' '}
               <Link to="/" hash={NEW} className={LINK}>
-                New to this?
+                What these are
               </Link>
             </li>
             <li>
@@ -58,7 +58,8 @@ export function Introduction() {
           </ul>
           <p>
             About ten minutes, once your server answers: seven steps, the last two a test of your server and one
-            signature. The badge “Verified wallet” is optional: ask the <Operator url={config.operator_contact} />.
+            signature. With the optional badge “Verified wallet”, callers see that the marketplace has checked who owns
+            yours: ask the <Operator url={config.operator_contact} />.
           </p>
         </Answer>
         <Answer title="What you earn and deposit">
@@ -71,69 +72,72 @@ export function Introduction() {
             caption="Amounts in USDC"
             columns={[
               ['Price up to', (tier) => tier.max_price_usdc],
-              ['You receive at that price', (tier) => shareOf(tier.max_price_usdc, config.fee_bps)],
+              ['You receive', (tier) => shareOf(tier.max_price_usdc, config.fee_bps)],
               ['Collateral', (tier) => tier.deposit_usdc],
-              ['Of it, a lost dispute takes at most', (tier) => mostLost(tier.max_price_usdc, tier.deposit_usdc)],
+              ['Lost at most', (tier) => mostLost(tier.max_price_usdc, tier.deposit_usdc)],
             ]}
           />
           <p>
             To raise the price into a higher tier, you first deposit its collateral. If you lower the price, no
             collateral comes back. To get it back, delist the agent for good, and press “Return collateral” once no
             dispute is open, but at the earliest {formatSpan(config.longest_span_seconds, { units: 3 })} later: until
-            then a call could still be paid and disputed (the longest timeout, refund time and dispute window so far,
-            together).
+            then a call could still be paid and disputed.
           </p>
         </Answer>
+        <Answer title="What can go wrong">
+          <ul className={POINTS}>
+            <li>
+              Your server fails, does not answer within your agent’s timeout, or answers without a valid signature: the
+              caller gets the price back. You earn nothing, your collateral is not touched, and the call counts as
+              failed.
+            </li>
+            <li>
+              {pending && changeWords(pending.admin_delay_seconds, config.exposure_multiple)} If it raises the
+              collateral, your agent keeps running with what you deposited. It needs the higher amount, and perhaps a
+              top-up, when you change its price or resume it, or when a dispute takes from its collateral.{' '}
+              <TermsLink hash="effects">Effect of changes</TermsLink>
+            </li>
+            <li>
+              The holder of the upgrade authority can replace the program, and so change every rule and take collateral.
+              The admin can stop new calls. <TermsLink hash="roles">Who can do what</TermsLink>
+            </li>
+          </ul>
+        </Answer>
+        <Answer title="If a caller disputes">
+          <p className={READABLE}>
+            Only the caller who paid for a call can dispute it, once, within {formatSpan(config.dispute_window_seconds)}{' '}
+            after it was paid, with a bond of {formatLamports(BigInt(config.dispute_bond_lamports))}. You can read the
+            evidence and reply. The admin alone decides, at any time, and should within {formatSpan(DECISION_SECONDS)}.
+            It compares the answer with what your agent’s page promises: tagline, description and output. A{' '}
+            <Link to="/webhooks" className={LINK}>
+              webhook
+            </Link>{' '}
+            tells you of a dispute at once.
+          </p>
+          <ul className={POINTS}>
+            <li>Rejected: you keep everything, and get the caller’s bond.</li>
+            <li>
+              Upheld: the admin takes an amount of its choice from the agent’s collateral, at most {SLASH_MULTIPLE}{' '}
+              times the price
+              {takesMinimumMostly(config) ? ': with the minimum collateral, for most prices all of it' : ''}. You keep
+              what you earned, but the call counts as failed.
+            </li>
+            <li>
+              Of what is taken, the caller gets at most the price. The rest is kept for later callers of this agent,
+              then goes to the marketplace’s treasury, from which the admin withdraws. So the one who decides can gain.{' '}
+              <TermsLink hash="disputes">Rules of disputes</TermsLink>
+            </li>
+            <li>
+              If less than the minimum of its price is left, the agent is paused until you top up and resume it. You can
+              top up beforehand.
+            </li>
+            <li>
+              Not decided: {formatSpan(DISPUTE_LAPSE_SECONDS)} after it was opened, anybody can end the dispute. The
+              caller gets the bond back, and you lose nothing.
+            </li>
+          </ul>
+        </Answer>
       </div>
-      <Answer title="What can go wrong">
-        <ul className={POINTS}>
-          <li>
-            Your server fails, does not answer within your agent’s timeout, or answers without a valid signature: the
-            caller gets the price back. You earn nothing, your collateral is not touched, and the call counts as failed.
-          </li>
-          <li>
-            {pending && changeWords(pending.admin_delay_seconds, config.exposure_multiple)} If it raises the collateral,
-            your agent keeps running with what you deposited. It needs the higher amount, and perhaps a top-up, when you
-            change its price or resume it, or when a dispute takes from its collateral.{' '}
-            <TermsLink hash="effects">Effect of changes</TermsLink>
-          </li>
-          <li>
-            The holder of the upgrade authority can replace the program, and so change every rule and take collateral.
-            The admin can stop new calls. <TermsLink hash="roles">Who can do what</TermsLink>
-          </li>
-        </ul>
-      </Answer>
-      <Answer title="If a caller disputes">
-        <p>
-          Only the caller who paid for a call can dispute it, once, within {formatSpan(config.dispute_window_seconds)}{' '}
-          after it was paid, with a bond of {formatLamports(BigInt(config.dispute_bond_lamports))}. You can read the
-          evidence and reply. The admin alone decides, at any time, and should within {formatSpan(DECISION_SECONDS)}; a{' '}
-          <Link to="/webhooks" className={LINK}>
-            webhook
-          </Link>{' '}
-          tells you at once.
-        </p>
-        <ul className={POINTS}>
-          <li>Rejected: you keep everything, and get the caller’s bond.</li>
-          <li>
-            Upheld: the admin takes an amount from the agent’s collateral, at most {SLASH_MULTIPLE} times the price
-            {takesMinimumMostly(config) ? ': with the minimum collateral, for most prices all of it' : ''}. You keep
-            what you earned, but the call counts as failed.
-          </li>
-          <li>
-            Of what is taken, the caller gets at most the price. The rest is kept for later callers of this agent, then
-            goes to the marketplace’s treasury. <TermsLink hash="disputes">When</TermsLink>
-          </li>
-          <li>
-            If less than the minimum of its price is left, the agent is paused until you top up and resume it. You can
-            top up beforehand.
-          </li>
-          <li>
-            Not decided: {formatSpan(DISPUTE_LAPSE_SECONDS)} after it was opened, anybody can end the dispute. The
-            caller gets the bond back, and you lose nothing.
-          </li>
-        </ul>
-      </Answer>
     </div>
   );
 }
@@ -193,8 +197,9 @@ const Operator = ({ url }: { url: string | null }) =>
     </a>
   );
 
-/** Points in two columns, so that no line is too long to read. */
-const POINTS = 'list-disc columns-1 gap-x-10 pl-5 *:mb-1.5 *:break-inside-avoid sm:columns-2';
+/** At most so wide that no line is too long to read. */
+const READABLE = 'max-w-[72ch]';
+const POINTS = `grid list-disc gap-1.5 pl-5 ${READABLE}`;
 
 /** The settings that the marketplace can change, and how soon. Not everything waits for the delay. */
 function changeWords(delay: number, exposureMultiple: number): string {

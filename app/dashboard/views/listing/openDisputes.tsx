@@ -37,15 +37,9 @@ export function OpenDisputes({ agentId, isShort = false }: OpenDisputesProps) {
   if (isShort) {
     return (
       <Note tone="warn">
-        <p className="flex flex-wrap justify-between gap-x-4">
+        <p className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
           <span className="font-semibold text-warn">{title}</span>
-          <Link
-            to="/disputes/$executionId"
-            params={{ executionId: first.execution_id }}
-            className="text-accent underline"
-          >
-            {first.reply === null ? 'Read and reply' : 'Read'}
-          </Link>
+          <ReadLink dispute={first} />
         </p>
       </Note>
     );
@@ -55,15 +49,7 @@ export function OpenDisputes({ agentId, isShort = false }: OpenDisputesProps) {
       title={title}
       disputes={open.slice(0, SHOWN)}
       wordsOf={(dispute) => <Words dispute={dispute} isNamed={agentId === undefined} />}
-      buttonOf={({ execution_id, reply }) => (
-        <Link
-          to="/disputes/$executionId"
-          params={{ executionId: execution_id }}
-          className={buttonStyle(reply === null ? 'primary' : 'plain')}
-        >
-          {reply === null ? 'Read and reply' : 'Read'}
-        </Link>
-      )}
+      buttonOf={(dispute) => <ReadLink dispute={dispute} />}
     >
       {open.length > SHOWN && (
         <Link
@@ -78,6 +64,16 @@ export function OpenDisputes({ agentId, isShort = false }: OpenDisputesProps) {
     </DisputesNote>
   );
 }
+
+const ReadLink = ({ dispute: { execution_id: executionId, reply } }: { dispute: DisputeSummary }) => (
+  <Link
+    to="/disputes/$executionId"
+    params={{ executionId }}
+    className={buttonStyle(reply === null ? 'primary' : 'plain')}
+  >
+    {reply === null ? 'Read and reply' : 'Read'}
+  </Link>
+);
 
 /** Those without a reply first, the one that is decided soonest before the others. */
 const bySilence = (one: DisputeSummary, other: DisputeSummary): number =>

@@ -1,15 +1,15 @@
 /** The figures of a creator's agent, day by day and in all, and its present terms. */
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { MIN_CALLS } from '../../../sdk/wire/agentMark.ts';
-import type { OwnListing } from '../../../sdk/wire/procedures.ts';
+import type { OwnListing, ReceivedCall } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { markWords, successOf } from '../../parts/badges.tsx';
 import { Card, Facts, Figure, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatSpan, Id, Time } from '../../parts/values.tsx';
-import { agentQuery } from '../../service.ts';
-import { outcomesQuery, outcomeWords } from '../agent/outcomes.tsx';
+import { agentQuery, call } from '../../service.ts';
+import { outcomeOfReceived } from '../executions/outcome.ts';
 import { AtMinimum, LowCollateral } from './actions.tsx';
 import { draftOf } from './draft.ts';
 import { healthWords, heldCollateral, takenText } from './own.ts';
@@ -21,6 +21,14 @@ export const ownAgentQuery = ({ agent_id, status, metadata }: OwnListing) => ({
   ...agentQuery(agent_id),
   enabled: status !== 'delisted' && metadata !== null,
 });
+
+/** The newest call under “Calls”. */
+const lastCallQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: ['listings', 'calls', agentId, 'last'],
+    queryFn: async () => (await call('listings.calls', { agent_id: agentId, limit: 1 })).calls[0] ?? null,
+    refetchInterval: 15_000,
+  });
 
 export function Overview({ listing }: { listing: OwnListing }) {
   const { total_executions, earned_usdc, collateral } = listing;
@@ -46,12 +54,9 @@ export function Overview({ listing }: { listing: OwnListing }) {
             value={successOf(listing)}
             about={listing.open_disputes > 0 && `${formatCount(listing.open_disputes)} in dispute`}
           />
-          <Figure
-            label="Collateral"
-            value={formatAmount(heldCollateral(listing))}
-            about={<AtMinimum listing={listing} />}
-          />
+          <Figure label="Collateral" value={formatAmount(heldCollateral(listing))} />
         </div>
+        <AtMinimum listing={listing} />
         {taken && <p className="text-sm text-faint">{taken}</p>}
       </div>
       <Statistics agentId={listing.agent_id} listedAt={listing.listed_at} />
@@ -61,10 +66,7 @@ export function Overview({ listing }: { listing: OwnListing }) {
 }
 
 function Terms({ listing }: { listing: OwnListing }) {
-  // The marketplace shows the outcomes of offered agents only.
-  const isShown = listing.status !== 'delisted' && listing.metadata !== null;
-  const { data } = useQuery({ ...outcomesQuery(listing.agent_id), enabled: isShown });
-  const last = data?.outcomes[0];
+  const { data: last } = useQuery(lastCallQuery(listing.agent_id));
   const { data: agent } = useQuery(ownAgentQuery(listing));
   const { endpoint } = draftOf(listing);
   return (
@@ -79,12 +81,7 @@ function Terms({ listing }: { listing: OwnListing }) {
               <code className="font-mono text-[0.8125rem] break-all">{endpoint}</code>
             </Changeable>,
           ],
-          last !== undefined && [
-            'Last call',
-            <span key="last" className="inline-block first-letter:uppercase">
-              {outcomeWords(last)}, <Time at={last.ended_at} />
-            </span>,
-          ],
+          last != null && ['Last call', <LastCall key="last" received={last} />],
           agent !== undefined &&
             agent.avg_execution_time_ms > 0 && ['Answers in, on average', formatDuration(agent.avg_execution_time_ms)],
           [
@@ -94,17 +91,40 @@ function Terms({ listing }: { listing: OwnListing }) {
             </Changeable>,
           ],
           ['Listed', <Time key="listed" at={listing.listed_at} />],
-          ['Version', formatCount(listing.listing_version)],
           [
             'Signing key',
             <Changeable key="key" listing={listing} tab="settings" verb="Rotate" what="signing key">
               <Id value={listing.signing_key} />
             </Changeable>,
           ],
-          ['Description hash', <Id key="hash" value={listing.metadata_hash} />],
+        ]}
+      />
+      <h3 className="mt-2 text-sm font-semibold">On the chain</h3>
+      <Facts
+        rows={[
+          [
+            'Version of its terms',
+            `${formatCount(listing.listing_version)}; each change of price, timeouts or description adds 1`,
+          ],
+          ['SHA-256 of its description', <Id key="hash" value={listing.metadata_hash} />],
         ]}
       />
     </Card>
+  );
+}
+
+function LastCall({ received }: { received: ReceivedCall }) {
+  const { agent_id: agentId, execution_id, received_at, duration_ms } = received;
+  return (
+    <span className="flex flex-wrap items-baseline gap-x-4">
+      <span>
+        {outcomeOfReceived(received).words}
+        {duration_ms !== null && `, answered in ${formatDuration(duration_ms)}`}, <Time at={received_at} hasSeconds />
+      </span>
+      <TabLink agentId={agentId} search={{ tab: 'received', call: execution_id }}>
+        See it<span className="sr-only"> (the last call)</span>
+      </TabLink>
+    </span>
   );
 }
 
@@ -149,7 +169,11 @@ function HealthWords({ agent }: { agent: AgentFull }) {
       )}
       <span className="block text-faint">
         From {MIN_CALLS} calls on, callers see “Failing” if fewer than half of all calls succeeded, and “Degraded” if
-        fewer than 80 % of the last 50 did, as the mean over wallets.{' '}
+        too many of the last 50 failed for several wallets.{' '}
+        <a href="/docs#creators-health" className={LINK}>
+          The exact rule
+        </a>{' '}
+        ·{' '}
         <TabLink agentId={agentId} search={{ tab: 'test' }}>
           Test your server
         </TabLink>
@@ -157,6 +181,8 @@ function HealthWords({ agent }: { agent: AgentFull }) {
     </>
   );
 }
+
+const LINK = 'text-accent underline underline-offset-2';
 
 const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
@@ -167,12 +193,7 @@ interface TabLinkProps {
 }
 
 const TabLink = ({ agentId, search, children }: TabLinkProps) => (
-  <Link
-    to="/creator/$agentId"
-    params={{ agentId }}
-    search={search}
-    className="text-accent underline underline-offset-2"
-  >
+  <Link to="/creator/$agentId" params={{ agentId }} search={search} className={LINK}>
     {children}
   </Link>
 );

@@ -1,26 +1,22 @@
 /** The calls that an agent's server received, or those of all agents: request, answer, and the reason of a refund. */
-import { queryOptions, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { useState } from 'react';
 import { MarketplaceError } from '../../../sdk/client/error.ts';
-import type { ReceivedCall, ReceivedCallContent } from '../../../sdk/wire/procedures.ts';
+import type { ReceivedCall } from '../../../sdk/wire/procedures.ts';
+import { formatterOf } from '../../parts/amount.ts';
 import { FindCall } from '../../parts/findCall.tsx';
 import { SaveButton } from '../../parts/saveButton.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Button, buttonStyle, Checkbox, cx, Empty, Facts, Note, Skeleton } from '../../parts/ui.tsx';
-import { Code, formatAmount, formatDuration, Id, shorten, Time, zoneAt } from '../../parts/values.tsx';
+import { Button, buttonStyle, Checkbox, cx, Empty, Note, Skeleton } from '../../parts/ui.tsx';
+import { formatDuration, shorten, zoneAt } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { outcomeOfReceived } from '../executions/outcome.ts';
 import { Exact, OutcomeBadge, TaskLine } from '../executions/rows.tsx';
 import { ownListingsQuery } from './own.ts';
+import { Content, contentQuery } from './receivedContent.tsx';
 
 const EVERY_MS = 10_000;
-
-const contentQuery = (executionId: string) =>
-  queryOptions({
-    queryKey: ['listings', 'call', executionId],
-    queryFn: () => call('listings.call', { execution_id: executionId }),
-  });
 
 /** Names of the wallet's agents, by address. */
 function useNames(): (agentId: string) => string {
@@ -88,28 +84,31 @@ function Calls({ agentId, failed, onFailed, onFind }: Omit<ReceivedProps, 'only'
   return (
     <section className="grid gap-4" aria-label="Calls">
       <h2 className="sr-only">Calls</h2>
-      <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 lg:flex-nowrap">
-        <p className="max-w-2xl text-sm text-faint">
-          Ended calls, newest first; a call in progress appears here once it has ended. Failed calls are refunded, or
-          have an upheld dispute. “Download CSV” saves {failed ? 'the failed calls' : 'all calls'}, also older ones than
-          shown. A caller can delete the request and the answer; the payment stays.
-        </p>
-        <div className="flex flex-wrap items-center gap-x-5 gap-y-3 lg:shrink-0">
-          {/* The label takes no line. */}
-          <div className="-mt-1.5 max-sm:w-full">
-            <FindCall onFind={onFind} />
-          </div>
-          <Checkbox label="Only failed calls" checked={failed} onChange={({ target }) => onFailed(target.checked)} />
-          <SaveButton
-            disabled={!calls?.length}
-            work={async () =>
-              (await import('../executions/saveCsv.ts')).saveReceivedCsv({ ...ofAgent(agentId), failed }, nameOf)
-            }
-            failed="The file could not be made"
-          >
-            Download CSV
-          </SaveButton>
+      <p className="text-sm text-faint">
+        Ended calls, newest first. “Download CSV” saves {failed ? 'all failed ones' : 'all'}, also older ones than
+        shown. A caller can delete the request and the answer; the payment stays.
+      </p>
+      <div className="flex flex-wrap items-center gap-x-5 gap-y-3">
+        {/* The label takes no line. */}
+        <div className="-mt-1.5 max-sm:w-full sm:w-64">
+          <FindCall onFind={onFind} />
         </div>
+        <Checkbox
+          label="Only failed calls"
+          hint="Refunded, or with an upheld dispute"
+          checked={failed}
+          onChange={({ target }) => onFailed(target.checked)}
+        />
+        <SaveButton
+          className="sm:ml-auto"
+          disabled={!calls?.length}
+          work={async () =>
+            (await import('../executions/saveCsv.ts')).saveReceivedCsv({ ...ofAgent(agentId), failed }, nameOf)
+          }
+          failed="The file could not be made"
+        >
+          Download CSV
+        </SaveButton>
       </div>
       {error && !data && <Trouble error={error} what="The calls" onRetry={refetch} />}
       {!calls && !error && <Skeleton className="h-64" />}
@@ -142,19 +141,25 @@ interface TableProps {
 
 function Table({ calls, isNamed, isOpen }: TableProps) {
   const nameOf = useNames();
+  const earned = formatterOf(calls.map(({ earned_usdc }) => earned_usdc));
   return (
     <div className="overflow-hidden rounded-xl border border-line bg-raised">
       <p aria-hidden="true" className={cx(COLUMNS, 'border-b border-line py-2.5 text-xs text-faint max-lg:hidden')}>
         <span className="pl-6">Task</span>
         <span>Outcome</span>
-        <span className="text-right">Earned</span>
+        <span className="text-right">Earned, USDC</span>
         <span className="text-right">Answer</span>
         <span>When ({zoneAt(Date.now())})</span>
       </p>
       <ul>
         {calls.map((one) => (
           <li key={one.execution_id} className="border-b border-line last:border-b-0">
-            <Call received={one} agent={isNamed ? nameOf(one.agent_id) : undefined} isOpenFirst={isOpen} />
+            <Call
+              received={one}
+              earned={earned(one.earned_usdc)}
+              agent={isNamed ? nameOf(one.agent_id) : undefined}
+              isOpenFirst={isOpen}
+            />
           </li>
         ))}
       </ul>
@@ -164,12 +169,14 @@ function Table({ calls, isNamed, isOpen }: TableProps) {
 
 interface CallProps {
   received: ReceivedCall;
+  /** With as many decimals as the others. */
+  earned: string;
   /** Its name, where other calls may be of another agent. */
   agent: string | undefined;
   isOpenFirst?: boolean | undefined;
 }
 
-function Call({ received, agent, isOpenFirst = false }: CallProps) {
+function Call({ received, earned, agent, isOpenFirst = false }: CallProps) {
   const [isOpen, setOpen] = useState(isOpenFirst);
   const { task, received_at, duration_ms, earned_usdc, http_status, error } = received;
   const facts = [
@@ -212,7 +219,14 @@ function Call({ received, agent, isOpenFirst = false }: CallProps) {
           <OutcomeBadge call={received} outcome={outcomeOfReceived(received)} />
           <span className="text-right tabular-nums max-lg:font-medium">
             <span className="font-normal text-faint lg:sr-only">earned </span>
-            {earned_usdc > 0 ? formatAmount(earned_usdc) : <span className="font-normal text-faint">–</span>}
+            {earned_usdc > 0 ? (
+              <>
+                {earned}
+                <span className="lg:sr-only"> USDC</span>
+              </>
+            ) : (
+              <span className="font-normal text-faint">–</span>
+            )}
           </span>
         </span>
         <span className="flex flex-wrap justify-between gap-x-3 text-faint lg:contents">
@@ -226,64 +240,6 @@ function Call({ received, agent, isOpenFirst = false }: CallProps) {
         </span>
       </div>
       {isOpen && <Content received={received} agent={agent} />}
-    </>
-  );
-}
-
-function Content({ received, agent }: Omit<CallProps, 'isOpenFirst'>) {
-  const { data, error, refetch } = useQuery(contentQuery(received.execution_id));
-  return (
-    <div className="grid grid-cols-[minmax(0,1fr)] gap-4 px-4 pb-5">
-      <Facts
-        rows={[
-          agent !== undefined && [
-            'Agent',
-            <Link
-              key="agent"
-              to="/creator/$agentId"
-              params={{ agentId: received.agent_id }}
-              className="text-accent underline underline-offset-2"
-            >
-              {agent}
-            </Link>,
-          ],
-          ['Call ID', <Id key="id" value={received.execution_id} full />],
-          ['Received', <Time key="received" at={received.received_at} />],
-          ['Price', formatAmount(received.price_usdc)],
-          ['You earned', formatAmount(received.earned_usdc)],
-          received.error && ['Refunded because', received.error.message],
-          received.error && ['Error code', <code key="code">{received.error.code}</code>],
-        ]}
-      />
-      {error && !data && <Trouble error={error} what="The call" onRetry={refetch} />}
-      {!data && !error && <Skeleton className="h-40" />}
-      {data && <Bodies content={data} />}
-    </div>
-  );
-}
-
-function Bodies({ content: { call: received, request, answer } }: { content: ReceivedCallContent }) {
-  if (request === null) return <p className="text-sm text-faint">The caller deleted request and answer.</p>;
-  const said = answer?.kind === 'result' ? 'The result of your server' : 'The answer of your server';
-  return (
-    <>
-      <section>
-        <h3 className="mb-2 text-sm font-medium">What was sent</h3>
-        <Code text={request} label="What was sent" />
-      </section>
-      <section>
-        <h3 className="mb-2 text-sm font-medium">
-          {said}
-          {answer?.is_cut && <span className="font-normal text-faint">, beginning only</span>}
-        </h3>
-        {answer ? (
-          <Code text={answer.text || '(empty)'} label={said} />
-        ) : (
-          <p className="text-sm text-faint">
-            {received.http_status === null ? 'No answer came before the deadline.' : 'The answer is no longer kept.'}
-          </p>
-        )}
-      </section>
     </>
   );
 }

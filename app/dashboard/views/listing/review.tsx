@@ -49,7 +49,7 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
     ],
     [
       'When it can shrink',
-      `Only if a dispute is upheld against you: by at most ${SLASH_MULTIPLE} times the price of the call, never by more than the collateral.`,
+      `Only if the admin, who decides alone, upholds a dispute against you: by an amount of its choice, at most ${SLASH_MULTIPLE} times the price of the call, never by more than the collateral.`,
     ],
     [
       'When it returns',

@@ -7,13 +7,8 @@ import { ShownOnce } from '../../parts/shownOnce.tsx';
 import { Checkbox, Input } from '../../parts/ui.tsx';
 import { Code } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
-import { EVENT_GROUPS } from './eventGroups.ts';
-
-/** The event types to choose from. A test is always sent. */
-const CHOICES = EVENT_GROUPS.map(({ name, types }) => ({
-  name,
-  types: types.filter((type) => type !== 'webhook.test'),
-}));
+import { useSession } from '../../wallet/session.ts';
+import { eventGroups } from './eventGroups.ts';
 
 interface MadeProps {
   onClose(): void;
@@ -29,6 +24,12 @@ interface EndpointProps extends MadeProps {
 
 /** Changes `endpoint`, or adds a new one without it. */
 export function EndpointDialog({ endpoint, chosen = endpoint?.event_types ?? [], onClose, onMade }: EndpointProps) {
+  const { isCreator } = useSession();
+  // A test is always sent.
+  const choices = eventGroups(isCreator).map(({ name, types }) => ({
+    name,
+    types: types.filter((type) => type !== 'webhook.test'),
+  }));
   const [url, setUrl] = useState(endpoint?.url ?? '');
   const [isAll, setAll] = useState(chosen.length === 0);
   const [types, setTypes] = useState(chosen);
@@ -71,10 +72,10 @@ export function EndpointDialog({ endpoint, chosen = endpoint?.event_types ?? [],
         />
       </fieldset>
       {!isAll &&
-        CHOICES.map(({ name, types: choices }) => (
+        choices.map(({ name, types: ofGroup }) => (
           <fieldset key={name} className="grid gap-2.5">
             <legend className="mb-2 text-sm font-medium">{name}</legend>
-            {choices.map((type) => (
+            {ofGroup.map((type) => (
               <Checkbox
                 key={type}
                 label={type}

@@ -18,10 +18,10 @@ export function DisputeWebhook() {
   const canBeDisputed = own?.listings.some(({ status }) => status === 'active');
   if (!endpoints || isTold || !canBeDisputed) return null;
   return (
-    <Note tone="warn">
+    <Note>
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2 sm:flex-nowrap">
         <div className="min-w-0">
-          <p className="mb-1 font-semibold text-warn">Nothing tells you of a dispute while you are away</p>
+          <p className="mb-1 font-semibold text-ink">Nothing tells you of a dispute while you are away</p>
           <p>
             A dispute can take up to {SLASH_MULTIPLE} times the price of a call, and you can reply only until the admin
             decides.

@@ -3,7 +3,6 @@ import { EVENT_TYPES, type EventType } from '../../../sdk/wire/events.ts';
 
 type Subject = EventType extends `${infer Name}.${string}` ? Name : never;
 
-/** In the order in which they are shown. */
 const NAMES: Record<Subject, string> = {
   execution: 'Calls that this wallet makes',
   dispute: 'Disputes, as caller or as creator',
@@ -12,9 +11,14 @@ const NAMES: Record<Subject, string> = {
   gas: 'API keys and gas balance',
   webhook: 'Webhooks',
 };
+/** The order in which they are shown; what concerns a creator first. */
+const OF_CALLER: readonly Subject[] = ['execution', 'dispute', 'key', 'agent', 'webhook'];
+const OF_CREATOR: readonly Subject[] = ['dispute', 'agent', 'execution', 'key', 'webhook'];
 
 const nameOf = (type: EventType): string => NAMES[type.split('.')[0] as Subject];
 
-export const EVENT_GROUPS: readonly { name: string; types: readonly EventType[] }[] = [
-  ...new Set(Object.values(NAMES)),
-].map((name) => ({ name, types: EVENT_TYPES.filter((type) => nameOf(type) === name) }));
+export const eventGroups = (isCreator: boolean): { name: string; types: readonly EventType[] }[] =>
+  (isCreator ? OF_CREATOR : OF_CALLER).map((subject) => {
+    const name = NAMES[subject];
+    return { name, types: EVENT_TYPES.filter((type) => nameOf(type) === name) };
+  });
