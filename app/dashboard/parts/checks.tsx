@@ -30,7 +30,7 @@ export function Checks({ checks, isRunning }: { checks: readonly ListingCheck[] 
               )}
               {found && found.sent !== null && (
                 <details className="mt-1">
-                  <summary className="text-sm text-faint">Sent and received</summary>
+                  <summary className="text-sm">Sent and received</summary>
                   <div className="mt-2 grid gap-2">
                     <Code text={found.sent} label={`${title}: what was sent`} />
                     <Code text={found.received ?? '(no answer)'} label={`${title}: what came back`} />

@@ -22,7 +22,7 @@ interface ExplainedProps {
 export function Explained({ term, isOpen, className, children }: ExplainedProps) {
   return (
     <details open={isOpen} className={className}>
-      <summary className="py-1 font-medium text-accent">{term}</summary>
+      <summary className="py-1">{term}</summary>
       <p className="pb-2 text-faint">{children}</p>
     </details>
   );

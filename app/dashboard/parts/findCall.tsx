@@ -9,8 +9,7 @@ export function FindCall({ onFind }: { onFind(executionId: string): void }) {
   return (
     <Input
       type="search"
-      label={<span className="sr-only">Find by call ID</span>}
-      placeholder="Find by call ID"
+      label="Find by call ID"
       spellCheck={false}
       value={text}
       error={text === '' ? null : 'Enter the full ID of a call.'}

@@ -91,7 +91,7 @@ function Progress({ said, log, isRunning }: Pick<ReturnType<typeof useSigning>, 
       {isRunning && <Spinner label={said} />}
       {log.length > 0 && (
         <details>
-          <summary className="text-faint">Details</summary>
+          <summary>Details</summary>
           <ul className="mt-1.5 grid gap-1 text-faint">
             {log.map((line, index) => (
               <li key={index}>{line}</li>

@@ -81,7 +81,7 @@ export default function Catalogue(): ReactNode {
       {data && <Pages search={search} total={data.total} />}
       {isHiding && tests && tests.total > 0 && (
         <details className="mt-8 text-sm">
-          <summary className="py-1 font-medium text-faint hover:text-ink">
+          <summary className="py-1">
             {tests.total === 1 ? '1 test agent' : `${formatCount(tests.total)} test agents`}: for developers, most fail
             on purpose
           </summary>

@@ -17,7 +17,7 @@ import { Day, formatAmount, Id, shorten, Time } from '../parts/values.tsx';
 import { caseQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Due } from './admin/due.tsx';
-import { AgentLink, Parties, ToDecision } from './admin/parties.tsx';
+import { AgentLink, Parties } from './admin/parties.tsx';
 import { Resolve } from './admin/resolve.tsx';
 import { sol } from './admin/state.tsx';
 import { AtStake } from './disputes/atStake.tsx';
@@ -196,14 +196,13 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
         }
       >
         <DisputeActions dispute={dispute} />
-        {mayDecide && <ToDecision dispute={dispute} onGo={() => panel.current?.focus()} />}
-        {mayReply && (
+        {mustRead && (
           <Button
-            kind={dispute.reply === null ? 'primary' : 'plain'}
+            kind={mayReply && dispute.reply !== null ? 'plain' : 'primary'}
             className="lg:hidden"
             onClick={() => panel.current?.focus()}
           >
-            Reply
+            {mayReply ? 'Reply' : 'Go to the decision'}
           </Button>
         )}
       </PageHead>

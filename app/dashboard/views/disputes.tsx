@@ -1,7 +1,7 @@
 /** A wallet's disputes: those that it opened, and those about its own agents. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { Fragment, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
 import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
@@ -106,34 +106,32 @@ export function DisputeList({ wallet, agentId, page, onPage, empty }: DisputeLis
   if (data.disputes.length === 0) {
     return (
       <div className="grid gap-5">
-        {webhook}
         {empty}
+        {webhook}
       </div>
     );
   }
   return (
     <>
       <div className="grid gap-8">
-        {PARTS.map(([title, isIn], index) => {
+        {PARTS.map(([title, isIn]) => {
           const disputes = data.disputes.filter(isIn);
           return (
-            <Fragment key={title}>
-              {disputes.length > 0 && (
-                <section>
-                  <h2 className="mb-3 text-lg font-semibold">{title}</h2>
-                  <ul className="grid gap-4">
-                    {disputes.map((dispute) => (
-                      <li key={dispute.execution_id}>
-                        <DisputeCard dispute={dispute} wallet={wallet} listed isOfAgent={agentId !== undefined} />
-                      </li>
-                    ))}
-                  </ul>
-                </section>
-              )}
-              {index === 0 && webhook}
-            </Fragment>
+            disputes.length > 0 && (
+              <section key={title}>
+                <h2 className="mb-3 text-lg font-semibold">{title}</h2>
+                <ul className="grid gap-4">
+                  {disputes.map((dispute) => (
+                    <li key={dispute.execution_id}>
+                      <DisputeCard dispute={dispute} wallet={wallet} listed isOfAgent={agentId !== undefined} />
+                    </li>
+                  ))}
+                </ul>
+              </section>
+            )
           );
         })}
+        {webhook}
       </div>
       <Pages
         page={page}

@@ -116,7 +116,7 @@ function Keys({ wallet, actions }: KeysProps) {
       <ul className="grid gap-3">{cards(usable)}</ul>
       {ended.length > 0 && (
         <details className="mt-6" open={usable.length === 0 || ended.some(({ key_id }) => key_id === linked)}>
-          <summary className="mb-3 text-sm text-faint">
+          <summary className="mb-3 text-sm">
             Ended keys <span className="tabular-nums">({ended.length})</span>
           </summary>
           <ul className="grid gap-3">{cards(ended)}</ul>

@@ -193,7 +193,7 @@ function Step({ step, kept, errors, agentId, signingKey, onKey, open, outcome, o
       <div className="grid items-start gap-8 xl:grid-cols-[1fr_19rem]">
         <DetailsFields draft={draft} errors={errors} onChange={change} agentId={agentId}>
           <details className="xl:hidden">
-            <summary className="text-sm text-accent">Preview of the card</summary>
+            <summary className="text-sm">Preview of the card</summary>
             <div className="mt-3 max-w-96">
               <DraftCard draft={draft} agentId={agentId} />
             </div>

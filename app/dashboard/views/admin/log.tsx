@@ -194,7 +194,7 @@ function EventRow({ event, what, admin }: EventRowProps) {
       </td>
       <td className="max-w-96">
         <details className="min-w-0">
-          <summary className="cursor-pointer whitespace-nowrap text-faint">
+          <summary className="whitespace-nowrap">
             <span className="sm:hidden">Transaction and details</span>
             <span className="max-sm:hidden">Show</span>
           </summary>

@@ -1,7 +1,7 @@
 /** For the admin alone: the parties of a dispute, the link to its case, and in its head who has not written yet. */
 import { Link } from '@tanstack/react-router';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
-import { Button, buttonStyle } from '../../parts/ui.tsx';
+import { buttonStyle } from '../../parts/ui.tsx';
 import { Id, shorten } from '../../parts/values.tsx';
 import { useCreatorName } from '../disputes/creatorName.ts';
 import { unheardWords } from './due.tsx';
@@ -50,10 +50,3 @@ export function CaseLink({ dispute, small = false }: { dispute: DisputeSummary; 
     </Link>
   );
 }
-
-/** On a phone the decision comes after the case. */
-export const ToDecision = ({ onGo }: { dispute: DisputeSummary; onGo(): void }) => (
-  <Button kind="primary" className="lg:hidden" onClick={onGo}>
-    Go to the decision
-  </Button>
-);

@@ -126,7 +126,7 @@ function Figured({ title, rows }: { title: ReactNode; rows: (Row | false)[] }) {
       {facts(shown.filter(({ isQuiet }) => !isQuiet))}
       {quiet.length > 0 && (
         <details>
-          <summary className="text-sm text-faint">More figures</summary>
+          <summary className="text-sm">More figures</summary>
           <div className="mt-3">{facts(quiet)}</div>
         </details>
       )}

@@ -206,7 +206,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
         <Parameters agent={agent} draft={draft} form={form} />
         {isTitled(agent) && taskField}
         <details className="text-sm">
-          <summary className="py-1 text-faint hover:text-ink">Timeout: {formatSpan(timeout)}</summary>
+          <summary className="py-1">Timeout: {formatSpan(timeout)}</summary>
           <div className="mt-2">
             <Input
               label="Timeout in seconds"

@@ -48,7 +48,7 @@ export function Terms({ agent }: { agent: AgentFull }) {
         ]}
       />
       <details className="text-sm">
-        <summary className="py-1 font-medium text-accent">Fees, deposits and your data</summary>
+        <summary className="py-1">Fees, deposits and your data</summary>
         <div className="mt-2">
           <Facts
             rows={[

@@ -54,7 +54,7 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
   if (developmentWalletsPath() === '') {
     return (
       <details className={FRAME}>
-        <summary className="py-1.5 font-medium">
+        <summary className="py-1.5">
           See what “{agent.name}” answers <span className="font-normal text-faint">(a recorded run)</span>
         </summary>
         <div className="mt-3 grid gap-3">

@@ -60,7 +60,7 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
         </div>
         {/* A phone has room for the first agent only if the explanations are one line. */}
         <details open={isNew} className="open:basis-full sm:hidden">
-          <summary className="py-1 font-medium text-accent">How it works</summary>
+          <summary className="py-1">How it works</summary>
           <ol className="list-decimal space-y-1 pb-1 pl-5 text-faint">
             {steps.map(([title, about]) => (
               <li key={title}>{about}</li>

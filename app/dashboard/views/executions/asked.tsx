@@ -69,7 +69,7 @@ function Folded({ parameters }: { parameters: Record<string, unknown> }) {
   if (linesOf(parameterLines(parameters)) <= MOST_LINES) return box;
   return (
     <details className="mt-3 text-sm">
-      <summary className="py-1 text-faint hover:text-ink">Parameters: {formatList(names)}</summary>
+      <summary className="py-1">Parameters: {formatList(names)}</summary>
       {box}
     </details>
   );

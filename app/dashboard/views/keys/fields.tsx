@@ -157,7 +157,7 @@ export function Advanced({ about, hasErrors, children }: AdvancedProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details open={isOpen || hasErrors} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary className="text-sm font-medium">
+      <summary className="text-sm">
         Advanced <span className="font-normal text-faint">{about}</span>
       </summary>
       <div className="mt-4 grid gap-4">{children}</div>

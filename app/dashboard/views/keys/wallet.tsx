@@ -57,7 +57,7 @@ export function WalletFigures({ keyIds, money, isSponsored, onUsdc, onGas, onAll
         gas
       )}
       <details className="col-span-full text-sm">
-        <summary className="py-1 font-medium">
+        <summary className="py-1">
           Advanced{' '}
           <span className="font-normal text-faint">{isSponsored ? 'allowance, gas balance' : 'allowance'}</span>
         </summary>

@@ -157,7 +157,7 @@ function Proof({ agentId, agentName, value, onChange }: KeyFieldsProps) {
       </Labelled>
       {message && (
         <details className="text-sm">
-          <summary className="text-accent">A command that signs them with a key file</summary>
+          <summary>A command that signs them with a key file</summary>
           <div className="mt-2">
             <Code text={proofCommand(message, agentName)} label="Command that signs the bytes" />
           </div>

@@ -88,9 +88,8 @@ function Calls({ agentId, failed, onFailed, onFind }: Omit<ReceivedProps, 'only'
         Ended calls, newest first. “Download CSV” saves {failed ? 'all failed ones' : 'all'}, also older ones than
         shown. A caller can delete the request and the answer; the payment stays.
       </p>
-      <div className="flex flex-wrap items-center gap-x-5 gap-y-3">
-        {/* The label takes no line. */}
-        <div className="-mt-1.5 max-sm:w-full sm:w-64">
+      <div className="flex flex-wrap items-end gap-x-5 gap-y-3">
+        <div className="max-sm:w-full sm:w-64">
           <FindCall onFind={onFind} />
         </div>
         <Checkbox

@@ -172,7 +172,7 @@ export function ServerHint({ endpoint, agentName }: { endpoint: string; agentNam
   const command = `npx tsx examples/creator.ts ${keyFileName(agentName)} ${port} ${BASE_URL}`;
   return (
     <details className="text-sm">
-      <summary className="text-accent">No server yet? Start from one file</summary>
+      <summary>No server yet? Start from one file</summary>
       <div className="mt-2 grid gap-2">
         <p className="text-faint">
           <a className="underline" href="/examples/creator.py">

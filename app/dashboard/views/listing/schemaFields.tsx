@@ -91,7 +91,7 @@ function Preview({ schema }: { schema: Record<string, unknown> | null }) {
 function Rules() {
   return (
     <details className="rounded-xl border border-line bg-raised px-5 py-3.5 text-sm">
-      <summary className="font-medium">Rules for schemas</summary>
+      <summary>Rules for schemas</summary>
       <div className="mt-3 grid gap-2 text-faint">
         {describeSchemaRules().map((rule) => (
           <p key={rule}>

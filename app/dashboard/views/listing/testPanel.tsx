@@ -162,7 +162,7 @@ function TestResult({ error, outcome, isRunning }: TestResultProps) {
       <Checks checks={outcome?.checks ?? null} isRunning={isRunning} />
       {outcome && outcome.answer !== null && (
         <details open={!outcome.ok}>
-          <summary className="mb-2 text-sm font-medium">The answer of your server</summary>
+          <summary className="mb-2 text-sm">The answer of your server</summary>
           <Code text={outcome.answer || '(empty)'} label="The answer of your server" />
         </details>
       )}

@@ -35,7 +35,7 @@ export function NodeFields({ node, fault, onNode, isOffline, onOffline, isChosen
       open={isOpen}
       onToggle={({ currentTarget }) => onChosen(currentTarget.open)}
     >
-      <summary className="py-1 text-sm font-medium text-faint hover:text-ink">
+      <summary className="py-1 text-sm">
         {isOwn ? 'Check with another node than the marketplace’s own' : 'Check with another node'}
       </summary>
       <div className="mt-3 grid gap-4 md:grid-cols-2 md:gap-x-8">

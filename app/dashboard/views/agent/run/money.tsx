@@ -57,7 +57,7 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
       )}
       {isByWallet ? (
         <details open={!isFree} className="text-sm">
-          <summary className="mb-2 min-h-20 text-faint">
+          <summary className="mb-2 min-h-20">
             {isFree && `The shared test wallet pays ${formatAmount(agent.price_per_call_usdc)} `}
             and {isUnread ? 'SOL: the amount could not be read' : `${besidesText(wallet.data)}.`}
           </summary>
@@ -171,7 +171,7 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
           decides.
           {deposits && (
             <details>
-              <summary className="py-1 text-accent">Rules of disputes</summary>
+              <summary className="py-1">Rules of disputes</summary>
               <DisputeTerms
                 bond={BigInt(config.dispute_bond_lamports)}
                 deposit={deposits.dispute}

@@ -162,7 +162,7 @@ function What({ run: { ended, answer, executionId } }: { run: RunState }) {
       />
       {steps.length > 0 && (
         <details className="rounded-lg border border-line px-4 py-3">
-          <summary className="text-sm font-medium">Steps reported by the agent ({steps.length})</summary>
+          <summary className="text-sm">Steps reported by the agent ({steps.length})</summary>
           <div className="mt-4">
             <Steps steps={steps} />
           </div>
