@@ -67,16 +67,13 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
               </span>
             )}
             {/* A narrow window has it on the button of its menu. A wide one has the admin's number, and what waits for a
-                reply, beside its links: nothing here is to be done. */}
-            {own > unanswered && (
+                reply, beside its links. The disputes of a shared wallet are others’. */}
+            {own > unanswered && !isShared && (
               <Badge
                 className="max-xl:px-1.5 max-lg:hidden"
                 title={own + queue === 1 ? 'Open dispute' : 'Open disputes'}
               >
-                {own + queue}{' '}
-                <span className={isShared ? 'sr-only' : 'max-xl:sr-only'}>
-                  {own + queue === 1 ? 'dispute' : 'disputes'}
-                </span>
+                {own + queue} <span className="max-xl:sr-only">{own + queue === 1 ? 'dispute' : 'disputes'}</span>
                 <span className="sr-only"> open</span>
               </Badge>
             )}

@@ -8,7 +8,7 @@ import { CrossIcon } from './icons.tsx';
 import { ADMIN, isReloaded, OWN_PLACES, type Place, placesOf, TERMS } from './places.ts';
 import { ThemeButton } from './theme.tsx';
 import { buttonStyle, cx } from './ui.tsx';
-import { useOpenDisputes, WaitingAt } from './waiting.tsx';
+import { useOpenDisputes, useUnanswered, WaitingAt } from './waiting.tsx';
 
 export function Navigation() {
   const { isAdmin, isCreator } = useSession();
@@ -96,12 +96,16 @@ export function NarrowMenu() {
 /** On the button of the menu, whose links say which they are. */
 function OpenDisputes() {
   const { own, queue } = useOpenDisputes();
+  const mayAct = useUnanswered() + queue > 0;
   const count = own + queue;
   if (count === 0) return null;
   const words = count === 1 ? 'open dispute' : 'open disputes';
   return (
     <span
-      className="absolute top-2 right-1.5 size-2.5 rounded-full bg-warn ring-2 ring-paper"
+      className={cx(
+        'absolute top-2 right-1.5 size-2.5 rounded-full ring-2 ring-paper',
+        mayAct ? 'bg-amber-500' : 'bg-strong',
+      )}
       title={`${count} ${words}`}
     >
       <span className="sr-only">

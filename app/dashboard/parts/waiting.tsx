@@ -69,10 +69,11 @@ export function WaitingAt({ to }: Pick<Place, 'to'>) {
 
 function OpenAt({ to }: { to: '/disputes' | '/admin' }) {
   const { own, queue } = useOpenDisputes();
+  const unanswered = useUnanswered();
   const count = to === '/admin' ? queue : own;
   if (count === 0) return null;
   return (
-    <Badge tone="warn">
+    <Badge tone={to === '/admin' || unanswered > 0 ? 'warn' : 'plain'}>
       {count} <span className="max-sm:sr-only">open</span>
     </Badge>
   );

@@ -68,7 +68,7 @@ export function Purpose({ text, format, isCut = false }: PurposeProps) {
 
 /** Beside the long column it stays in sight, in a window that has room for it. */
 const STAYS =
-  'lg:-m-1 lg:p-1 lg:[@media(min-height:54rem)]:sticky lg:[@media(min-height:54rem)]:top-23 lg:[@media(min-height:54rem)]:max-h-[calc(100vh-7rem)] lg:[@media(min-height:54rem)]:self-start lg:[@media(min-height:54rem)]:overflow-y-auto';
+  'lg:[@media(min-height:54rem)]:sticky lg:[@media(min-height:54rem)]:top-23 lg:[@media(min-height:54rem)]:self-start';
 
 export function Overview({ agent }: { agent: AgentFull }) {
   return (

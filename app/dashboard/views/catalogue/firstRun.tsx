@@ -92,7 +92,7 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
         {isFree && <span className="max-sm:hidden">; you pay nothing. Its other users can see the call</span>}.
       </p>
       <SpendButton
-        className="col-start-2 row-start-1 sm:row-span-2"
+        className="col-start-2 row-start-1 sm:row-end-3"
         busy={run.isPending}
         disabled={!isKnown || !testWallet}
         onClick={() => run.mutate()}

@@ -57,7 +57,7 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
       )}
       {isByWallet ? (
         <details open={!isFree} className="text-sm">
-          <summary className="mb-2 min-h-20">
+          <summary className="mb-2 min-h-20 font-normal">
             {isFree && `The shared test wallet pays ${formatAmount(agent.price_per_call_usdc)} `}
             and {isUnread ? 'SOL: the amount could not be read' : `${besidesText(wallet.data)}.`}
           </summary>
