@@ -192,9 +192,9 @@ describe('the caller', function () {
       const shown = page.locator('section').filter({ has: page.locator(`[title="${executionId}"]`) });
       await shown.getByRole('link', { name: 'View dispute' }).click();
       await page.getByRole('heading', { level: 1, name: 'Dispute over sandbox-echo, 0.01 USDC' }).waitFor();
-      await page.getByText('Upheld: 0.01 SOL back and up to 0.01 USDC. Rejected: you lose 0.01 SOL.').click();
+      await page.getByRole('region', { name: 'If it is rejected' }).getByText('you lose 0.01 SOL').waitFor();
       const upheld = page.getByRole('region', { name: 'If it is upheld' });
-      await upheld.getByText('0.01 SOL back and up to 0.01 USDC').waitFor();
+      await upheld.getByText('0.01 SOL back and up to 0.01 USDC').first().click();
       // Twenty times the price.
       await upheld.getByText('up to 0.20 USDC').waitFor();
       await page.locator(`[title="${hash}"]`).waitFor();

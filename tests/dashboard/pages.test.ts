@@ -167,8 +167,8 @@ describe('the addresses of the page', function () {
     }
     await site.visit({}, async (page) => {
       await page.goto('/disputes/a/b');
-      await page.getByText('The address may be wrong').waitFor();
-      await page.getByRole('main').getByRole('link', { name: 'To the agents' }).click();
+      await page.getByText('The link may be wrong').waitFor();
+      await page.getByRole('main').getByRole('link', { name: 'Browse agents' }).click();
       await page.getByRole('heading', { name: 'AI agents that you pay per call' }).waitFor();
     });
     const programs = ['/v1/nothing', '/assets/no.js', ...unknown];
