@@ -207,13 +207,10 @@ describe('the page, days after a call', function () {
       await page
         .getByText(`${body.archive.leaf_index} of archive ${body.archive.archive_index}`, { exact: true })
         .waitFor();
+      await page.getByRole('button', { name: 'Receipt' }).click();
       const [download] = await Promise.all([
         page.waitForEvent('download'),
-        page
-          .getByRole('link', { name: /receipt/i })
-          .or(page.getByRole('button', { name: /receipt/i }))
-          .first()
-          .click(),
+        page.getByRole('menuitem', { name: 'Download (JSON)' }).click(),
       ]);
       const receipt = JSON.parse(readFileSync(await download.path(), 'utf8'));
       await page.goto('/verify');

@@ -141,7 +141,7 @@ describe('the week of a caller and a creator', function () {
         'Genuine: the creator signed exactly this result, and 0.01 USDC was paid',
         'sandbox-echo',
         task,
-        '"copies": 2',
+        'copies: 2',
         receipt.result,
         receipt.result_hash,
         '0.01 USDC',
