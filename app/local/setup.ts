@@ -5,6 +5,7 @@
 import { type Connection, type Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
 import { readConfig } from '../../migrations/deploy.ts';
 import { callRpc } from '../cli/surfpool.ts';
+import { upgradeKeyOf } from '../sdk/program/foreign.ts';
 import {
   type Config,
   decodeOwn,
@@ -21,9 +22,6 @@ import { provideSol, provideUsdc } from './funding.ts';
 import type { Identities } from './identities.ts';
 import { createMockUsdc, deployProgram, initializeMarketplace, sendAndConfirm } from './network.ts';
 import { commandLine, validatorCommand } from './validatorCommand.ts';
-
-/** Offset of the upgrade authority in the loader's ProgramData: after u32 kind, u64 slot and the Option's tag. */
-const UPGRADE_AUTHORITY_OFFSET = 13;
 
 /** Adds what the chain lacks, and returns the marketplace's config. `dataDir` holds the identities' keypairs. */
 export async function setUpChain(chain: LocalChain, identities: Identities, dataDir: string): Promise<Config> {
@@ -108,8 +106,8 @@ async function becomeUpgradeAuthority(chain: LocalChain, admin: Keypair): Promis
 
 async function readUpgradeAuthority({ connection }: LocalChain): Promise<PublicKey | null> {
   const account = await connection.getAccountInfo(findProgramData());
-  const bytes = account?.data.subarray(UPGRADE_AUTHORITY_OFFSET, UPGRADE_AUTHORITY_OFFSET + 32);
-  return bytes?.length === 32 ? new PublicKey(bytes) : null;
+  const key = account && upgradeKeyOf(account.data);
+  return key && new PublicKey(key);
 }
 
 /** Gives creator A the verification badge. */

@@ -10,15 +10,21 @@ interface AvatarProps {
   className?: string;
 }
 
+/** Fewer squares look like a broken picture. */
+const FEWEST_SQUARES = 8;
+
 /**
  * The colour's lightness has a contrast of 3 or more on both themes' backgrounds, for every hue. Hues are those from
  * teal by blue to pink, which go with the page's own.
  */
-const drawn = (address: string): string =>
-  minidenticon(address).replace(
+function drawn(address: string): string {
+  let svg = minidenticon(address);
+  for (let seed = `${address}.`; svg.split('<rect').length <= FEWEST_SQUARES; seed += '.') svg = minidenticon(seed);
+  return svg.replace(
     /fill="hsl\(([\d.]+)[^"]*"/,
     (_, hue: string) => `shape-rendering="crispEdges" fill="oklch(0.58 0.13 ${190 + Number(hue) * 0.45})"`,
   );
+}
 
 export function Avatar({ address, picture, className }: AvatarProps) {
   const made = useMemo(() => `data:image/svg+xml,${encodeURIComponent(drawn(address))}`, [address]);

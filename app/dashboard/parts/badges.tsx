@@ -100,8 +100,15 @@ export const VERIFIED =
 /** It says nothing about the agent, so it is quieter than the badges of one. */
 export function Verified() {
   return (
-    <span className="inline-flex shrink-0 items-center gap-1 text-xs whitespace-nowrap text-faint" title={VERIFIED}>
-      <svg viewBox="0 0 16 16" className="size-3" fill="none" stroke="currentColor" strokeWidth="2" aria-hidden="true">
+    <span className="shrink-0 text-xs whitespace-nowrap text-faint" title={VERIFIED}>
+      <svg
+        viewBox="0 0 16 16"
+        className="mr-1 inline size-3"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="2"
+        aria-hidden="true"
+      >
         <path d="m3 8.5 3.2 3L13 5" strokeLinecap="round" strokeLinejoin="round" />
       </svg>
       Verified wallet

@@ -12,7 +12,7 @@ export const TAB_ROW = `relative mb-6 flex overflow-y-hidden shadow-[inset_0_-1p
 
 const SELECTED =
   'data-[state=active]:border-accent data-[state=active]:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink';
-export const TAB = `inline-flex min-h-10 shrink-0 items-center justify-center gap-1.5 rounded-t-lg border-b-2 border-transparent px-2 sm:first:pl-0 max-[380px]:px-1.5 max-sm:grow max-sm:basis-0 text-sm sm:px-3 font-medium whitespace-nowrap text-faint hover:text-ink disabled:cursor-not-allowed disabled:hover:text-faint ${SELECTED}`;
+export const TAB = `inline-flex min-h-10 shrink-0 items-center justify-center gap-1.5 rounded-t-lg border-b-2 border-transparent px-2 max-[380px]:px-1.5 max-sm:grow max-sm:basis-0 text-sm sm:px-3 font-medium whitespace-nowrap text-faint hover:text-ink disabled:cursor-not-allowed disabled:hover:text-faint ${SELECTED}`;
 
 /** The look of a few choices, of which one is taken. */
 export const SEGMENTS = `relative flex w-fit max-w-full min-w-0 gap-1 rounded-lg bg-sunken p-1 ${SCROLLS}`;

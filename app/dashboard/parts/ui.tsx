@@ -108,7 +108,10 @@ export function Badge({ tone = 'plain', className, ...rest }: ComponentProps<'sp
 
 /** Something to read before continuing. */
 export function Note({ tone = 'plain', title, children }: { tone?: Tone; title?: ReactNode; children?: ReactNode }) {
-  const hue = tone === 'plain' ? 'border-transparent bg-sunken' : cx('note border-current/25', TONES[tone]);
+  const hue =
+    tone === 'plain'
+      ? 'border-transparent bg-sunken'
+      : cx('note border-current/25 border-l-3 border-l-current', TONES[tone]);
   return (
     <div className={cx('rounded-xl border px-4 py-3 text-sm sm:px-5', hue)} role={tone === 'bad' ? 'alert' : undefined}>
       {title && <p className="font-semibold">{title}</p>}
@@ -264,15 +267,15 @@ export function withUnit(value: string): ReactNode {
   );
 }
 
-/** A large number with its name. */
+/** A large number with its name. In a grid, its three lines are level with those of its neighbours. */
 export function Figure({ label, value, about }: { label: ReactNode; value: ReactNode; about?: ReactNode }) {
   return (
-    <Card>
+    <Card className="row-span-3 grid grid-rows-subgrid content-start gap-y-1">
       <p className="text-sm text-faint">{label}</p>
-      <p className="mt-1 text-xl font-semibold tabular-nums sm:text-2xl">
+      <p className="text-xl font-semibold tabular-nums sm:text-2xl">
         {typeof value === 'string' ? withUnit(value) : value}
       </p>
-      {about && <p className="mt-1 text-sm text-faint empty:hidden">{about}</p>}
+      {about && <p className="text-sm text-faint empty:hidden">{about}</p>}
     </Card>
   );
 }

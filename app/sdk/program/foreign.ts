@@ -18,6 +18,14 @@ export const TOKEN_ACCOUNT_SIZE = 165;
 
 /** Offset of the i64 `unix_timestamp` in the clock's account. */
 const UNIX_TIMESTAMP_OFFSET = 32;
+/** The loader's layout of a program: u32 kind, the address of its data. */
+const PROGRAM_DATA_OFFSET = 4;
+/** The loader's layout of a program's data: u32 kind, u64 slot, u8 tag and key of the upgrade authority. */
+const HAS_UPGRADE_KEY_OFFSET = 12;
+const UPGRADE_KEY_OFFSET = 13;
+const KEY_SIZE = 32;
+/** Bytes at the beginning of a program and of its data, for the next two functions. */
+export const PROGRAM_HEAD_SIZE = 45;
 /** The token program's layout: mint, owner, u64 amount, u32 tag and key of the delegate, ..., u64 delegated amount. */
 const AMOUNT_OFFSET = 64;
 const HAS_DELEGATE_OFFSET = 72;
@@ -30,6 +38,16 @@ const viewOf = (data: Uint8Array) => new DataView(data.buffer, data.byteOffset, 
 export function decodeClock(data: Uint8Array): bigint {
   return viewOf(data).getBigInt64(UNIX_TIMESTAMP_OFFSET, true);
 }
+
+/** The address of a program's data, 32 bytes, from the program's account. */
+export const programDataOf = (program: Uint8Array): Uint8Array =>
+  program.slice(PROGRAM_DATA_OFFSET, PROGRAM_DATA_OFFSET + KEY_SIZE);
+
+/** The key that can replace a program, 32 bytes, from the program's data; null if none can. */
+export const upgradeKeyOf = (programData: Uint8Array): Uint8Array | null =>
+  programData[HAS_UPGRADE_KEY_OFFSET] === 1
+    ? programData.slice(UPGRADE_KEY_OFFSET, UPGRADE_KEY_OFFSET + KEY_SIZE)
+    : null;
 
 export interface TokenData {
   /** Base units. */

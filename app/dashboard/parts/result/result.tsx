@@ -63,7 +63,7 @@ export default function Result({ text, name, isExact = false }: ResultProps) {
             </Tabs.Trigger>
           ))}
         </Tabs.List>
-        <div className="flex gap-2">
+        <div className="ml-auto flex gap-2">
           {form === 'table' && table ? (
             <TableButtons table={table} name={name} />
           ) : (

@@ -4,7 +4,7 @@ import type { MarketplaceConfig, PendingChanges } from '../../../sdk/wire/proced
 import { ContactOperator } from '../../parts/contact.tsx';
 import { Card, Facts, Note } from '../../parts/ui.tsx';
 import { formatSpan, Id } from '../../parts/values.tsx';
-import { explorerUrl } from '../../service.ts';
+import { UpgradeKey } from './upgradeKey.tsx';
 
 export function Roles({ config, pending }: { config: MarketplaceConfig; pending: PendingChanges | undefined }) {
   const { admin, relay_authorities: relays } = config;
@@ -18,20 +18,7 @@ export function Roles({ config, pending }: { config: MarketplaceConfig; pending:
       </Note>
       <Facts
         rows={[
-          [
-            'Upgrade key',
-            <span key="upgrades">
-              Who holds it:{' '}
-              <a
-                href={explorerUrl(config, 'address', config.program_id)}
-                target="_blank"
-                rel="noreferrer"
-                className="text-accent underline underline-offset-2"
-              >
-                see “Upgrade Authority” in the explorer
-              </a>
-            </span>,
-          ],
+          ['Upgrade key', <UpgradeKey key="upgrades" config={config} />],
           config.operator_contact !== null && [
             'Operator',
             <Role key="operator" about="Runs this service: the page, the API and its relays.">
