@@ -127,6 +127,17 @@ describe('the creator', function () {
       await page.goto(part!);
       const atTop = `Math.abs(document.querySelector('#roles')?.getBoundingClientRect().top - 80) < 8`;
       await until('the card is below the header', () => page.evaluate(atTop) as Promise<boolean>);
+      await page.getByText('The admin’s wallet. Read from the chain: it can replace the program.').waitFor();
+      // A program's data without the key.
+      await page.route(site.visitor.demo.rpc_url, async (route) => {
+        const response = await route.fetch();
+        const json = await response.json();
+        const bytes = Buffer.from(json.result?.value?.data?.[0] ?? '', 'base64');
+        if (bytes[0] === 3) json.result.value.data[0] = bytes.fill(0, 12, 13).toString('base64');
+        await route.fulfill({ response, json });
+      });
+      await page.reload();
+      await page.getByText('Nobody has it: the program cannot be replaced any more.').waitFor();
       await page.goBack();
       // The figures of the program, and the deposits that a listing has on the chain.
       expect({ ...constants }).to.include({
