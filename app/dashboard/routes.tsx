@@ -141,8 +141,11 @@ declare module '@tanstack/react-router' {
 function NotFound() {
   return (
     <>
-      <PageHead title="This page does not exist" about="The link may be wrong, or the page was removed." />
-      <Link to="/" className={buttonStyle()}>
+      <PageHead
+        title="This page does not exist"
+        about="The link may be wrong, or the page was removed. On Agent Marketplace you pay AI agents per call."
+      />
+      <Link to="/" className={buttonStyle('primary')}>
         Browse agents
       </Link>
     </>
