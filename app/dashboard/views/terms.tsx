@@ -157,7 +157,7 @@ function Listings({ config }: { config: MarketplaceConfig }) {
         rows={[
           [
             'Fee',
-            `${config.fee_bps / 100} % of each settled price. The creator pays it, out of the price. ${feeLimit(config.fee_bps)}`,
+            `${config.fee_bps / 100} % of each price that is paid. The creator pays it, out of the price. ${feeLimit(config.fee_bps)}`,
           ],
           ['Price', priceRange(config)],
           ['Longest timeout', formatSpan(config.max_timeout_seconds)],

@@ -11,8 +11,8 @@ import { useSession } from '../../wallet/session.ts';
 import { FirstRun } from './firstRun.tsx';
 
 /**
- * Short for a signed-in wallet, which has read it before. `agents`: the first of them that has an example can be tried at once;
- * undefined until they are known.
+ * Short for a signed-in wallet. `agents`: the first of them that has an example can be tried at once; undefined until
+ * they are known.
  */
 export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
   const { data: config } = useQuery(configQuery);
@@ -34,7 +34,7 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
   return (
     <header className="mb-4 sm:mb-8">
       {/* On a phone all of this is short: the first agents begin on the first screen. */}
-      <h1 className={cx('max-w-2xl font-semibold', isNewcomer ? 'text-xl sm:text-4xl' : 'text-2xl')}>
+      <h1 className={cx('max-w-2xl font-semibold', 'text-xl', isNewcomer ? 'sm:text-4xl' : 'sm:text-2xl')}>
         AI agents that you pay per call
       </h1>
       {isNewcomer && (
