@@ -131,7 +131,7 @@ export function SignedIn({ title, about, why, admin, children }: SignedInProps) 
           </div>
           <p className="mt-6">
             <span className="font-medium text-ink">No wallet yet?</span> <GetWallet />{' '}
-            {hasTestWallet && 'Everybody sees its calls, and can delete their content. '}
+            {hasTestWallet && 'Everybody sees their calls, and can delete the content. '}
             <NewToThis />
           </p>
         </Empty>

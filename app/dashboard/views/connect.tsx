@@ -82,7 +82,7 @@ function Request({ asked, query }: { asked: Asked; query: string }) {
                 'none'
               ) : (
                 <span key="name">
-                  <bdi>{asked.name}</bdi> <span className="text-faint">(its own choice, not checked)</span>
+                  <bdi>{asked.name}</bdi> <span className="text-faint">(not checked)</span>
                 </span>
               ),
             ],
