@@ -30,7 +30,7 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
             : 'You are asked to connect one.')}
       </Choice>
       <Choice name="payer" title="API key" isChosen={payer === 'key'} onChoose={() => onPayer('key')}>
-        You paste a key, made for your own programs. It pays within its limits, without asking.
+        You paste a key that you made for your programs. It pays within its limits, without asking.
       </Choice>
       {payer === 'key' && (
         <div className="mt-2 grid gap-2">
