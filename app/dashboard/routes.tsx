@@ -4,12 +4,12 @@ import {
   createRoute,
   createRouter,
   type ErrorComponentProps,
-  Link,
   lazyRouteComponent,
   type RouterHistory,
 } from '@tanstack/react-router';
+import { NotFound } from './parts/explained.tsx';
 import { Layout } from './parts/layout.tsx';
-import { Button, buttonStyle, Note, PageHead, Spinner } from './parts/ui.tsx';
+import { Button, Note, Spinner } from './parts/ui.tsx';
 import { explain } from './service.ts';
 import { parseAdminSearch } from './views/admin/search.ts';
 import { parseCatalogueSearch } from './views/catalogueSearch.ts';
@@ -17,7 +17,12 @@ import Docs from './views/docs.tsx';
 import { parseExecutionsSearch } from './views/executions/search.ts';
 import { parseListingSearch } from './views/listing/search.ts';
 
-const root = createRootRoute({ component: Layout, notFoundComponent: NotFound });
+const root = createRootRoute({
+  component: Layout,
+  notFoundComponent: () => (
+    <NotFound title="This page does not exist">The link may be wrong, or the page was removed.</NotFound>
+  ),
+});
 
 const view = (load: () => Promise<{ default: React.ComponentType }>) => lazyRouteComponent(load);
 
@@ -136,17 +141,6 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: PageRouter;
   }
-}
-
-function NotFound() {
-  return (
-    <>
-      <PageHead title="This page does not exist" about="The link may be wrong, or the page was removed." />
-      <Link to="/" className={buttonStyle()}>
-        Browse agents
-      </Link>
-    </>
-  );
 }
 
 /** Shown for a fault of the page, or if one of its files could not be loaded. */

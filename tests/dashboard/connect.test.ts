@@ -35,6 +35,8 @@ describe('connecting a host', function () {
     expect(page.headers.get('content-security-policy')).to.include("frame-ancestors 'none'");
     await site.visit({}, async (page) => {
       await page.goto(address.href);
+      // The name is not checked, so the heading has the place.
+      await main(page).getByRole('heading', { level: 1, name: 'Connect a program on this computer' }).waitFor();
       await main(page).getByText(HOST_NAME, { exact: true }).waitFor();
       await main(page).getByText(redirectHost(), { exact: true }).waitFor();
       await main(page).getByText('spend more than your limits').waitFor();

@@ -84,10 +84,10 @@ describe('signing in', function () {
       await page.getByRole('banner').getByRole('button', { name: 'Connect wallet' }).waitFor();
     }));
 
-  it('takes one click with the free test wallet, and keeps the focus in the page', () =>
+  it('takes one click with the shared test wallet, and keeps the focus in the page', () =>
     site.visit({}, async (page) => {
       await page.goto('/keys');
-      await page.getByRole('button', { name: 'Use a free test wallet' }).click();
+      await page.getByRole('button', { name: 'Use a shared test wallet' }).click();
       await page.getByRole('banner').getByText('Shared').waitFor();
       await page.getByRole('main').getByText('Connect a wallet to continue').waitFor({ state: 'detached' });
       expect(await page.evaluate('document.activeElement.id')).to.equal('content');

@@ -72,7 +72,7 @@ describe('verification of a receipt on the page', function () {
       await page.goto('/verify');
       await choose(page, receipt);
       await untilVerdict(page, VALID);
-      await page.getByText(/^\d+ checks passed$/).click();
+      await page.getByText(/^Passed checks \(\d+\)$/).click();
       await page.getByText(SETTLED).click();
       const settled = page.locator('li').filter({ hasText: SETTLED });
       await settled.getByText(`Source: ${site.visitor.demo.rpc_url}`).waitFor();
@@ -85,7 +85,7 @@ describe('verification of a receipt on the page', function () {
       expect(report).to.deep.include({ rpc_url: site.visitor.demo.rpc_url, receipt });
       expect(report.checks.map(({ name }: { name: string }) => name)).to.deep.equal([...CHECKS]);
       await page.getByText('the marketplace’s own node').waitFor();
-      await page.getByRole('button', { name: 'Check with another node' }).click();
+      await page.getByRole('button', { name: 'check with another node' }).click();
       await page.getByLabel('Solana node').and(page.locator(':focus')).waitFor();
     }));
 
@@ -108,7 +108,9 @@ describe('verification of a receipt on the page', function () {
           .first()
           .waitFor();
         const text = await page.getByRole('region', { name: 'Result', exact: true }).first().textContent();
-        expect(text).to.match(/Do not rely on it\..* of \d+ checks failed.*Get the original receipt/);
+        expect(text).to.match(
+          /Do not rely on it\..* of \d+ checks failed.*Ask the person who sent you this for the original receipt/,
+        );
         expect(/other 9 checks passed, also those of the payment/.test(text!)).to.equal(check === 'result_hash');
         // The call's own data are offered only where its payment is in doubt.
         expect(text!.includes('Is the call itself real?')).to.equal(!text!.includes('also those of the payment'));
@@ -120,7 +122,7 @@ describe('verification of a receipt on the page', function () {
   it('checks hash and signature without a node, and reports the other checks as open', () =>
     site.visit({}, async (page, { context }) => {
       await page.goto('/verify');
-      await page.getByText('Check with another node than').click();
+      await page.getByText('Use another Solana server').click();
       await page.getByLabel('Use no node').check();
       // Everything needed is loaded already.
       await choose(page, { ...receipt, result: 'something else' });
@@ -147,7 +149,7 @@ describe('verification of a receipt on the page', function () {
   it('does not count a node without an answer against the receipt', () =>
     site.visit({ expected: /net::ERR_CONNECTION_REFUSED/ }, async (page) => {
       await page.goto('/verify');
-      await page.getByText('Check with another node than').click();
+      await page.getByText('Use another Solana server').click();
       await page.getByLabel('Solana node').fill(`http://127.0.0.1:${await freePort()}`);
       await choose(page, receipt);
       await untilVerdict(page, 'The signature is valid, but the chain is not fully checked');
@@ -236,7 +238,7 @@ describe('verification of a receipt on the page', function () {
       await page.getByLabel('Call ID').fill('nonsense');
       await page.getByRole('button', { name: 'Verify', exact: true }).click();
       await page.getByText('A call ID has 32 hex digits').waitFor();
-      await page.getByText('Check with another node than').click();
+      await page.getByText('Use another Solana server').click();
       for (const [node, fault] of [
         ['nowhere', 'It must be a URL'],
         ['http://node.example', 'This page can ask https nodes'],

@@ -60,7 +60,7 @@ export function TestWalletButton() {
   return (
     <>
       <Button kind="primary" busy={isPending} disabled={!testWallet} onClick={() => mutate()}>
-        Use a free test wallet
+        Use a shared test wallet
       </Button>
       {error && (
         <div className="w-full">
@@ -117,6 +117,7 @@ interface SignedInProps {
 export function SignedIn({ title, about, why, admin, children }: SignedInProps) {
   const { wallet, isKnown, isAdmin } = useSession();
   if (wallet && (!admin || isAdmin)) return children;
+  const hasTestWallet = !admin && developmentWalletsPath() !== '';
   return (
     <>
       {title && <PageHead title={title} about={about} />}
@@ -125,11 +126,13 @@ export function SignedIn({ title, about, why, admin, children }: SignedInProps) 
           <p className="mb-5">{why}</p>
           <div className="flex flex-wrap justify-center gap-2">
             {/* The first is what a newcomer can use. */}
-            {!admin && <TestWalletButton />}
-            <ConnectButton kind={!admin && developmentWalletsPath() !== '' ? 'plain' : 'primary'} />
+            {hasTestWallet && <TestWalletButton />}
+            <ConnectButton kind={hasTestWallet ? 'plain' : 'primary'} />
           </div>
           <p className="mt-6">
-            <span className="font-medium text-ink">No wallet yet?</span> <GetWallet /> <NewToThis />
+            <span className="font-medium text-ink">No wallet yet?</span> <GetWallet />{' '}
+            {hasTestWallet && 'Everybody sees their calls, and can delete the content. '}
+            <NewToThis />
           </p>
         </Empty>
       )}

@@ -1,6 +1,7 @@
 /** Terms with their explanations, folded, and the words that several views use for them. */
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { buttonStyle, PageHead } from './ui.tsx';
 
 /** Fragment of the home page's URL that opens the explanations. */
 export const NEW = 'new';
@@ -9,6 +10,16 @@ export const NewToThis = () => (
   <Link to="/" hash={NEW} className="text-accent underline underline-offset-2">
     New to this?
   </Link>
+);
+
+/** In place of a view. Its reader may know nothing of this page. */
+export const NotFound = ({ title, children }: { title: string; children: string }) => (
+  <>
+    <PageHead title={title} about={`${children} On Agent Marketplace you pay AI agents per call.`} />
+    <Link to="/" className={buttonStyle('primary')}>
+      Browse agents
+    </Link>
+  </>
 );
 
 interface ExplainedProps {

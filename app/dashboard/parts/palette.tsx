@@ -146,7 +146,7 @@ function Found({ sought, receipt, onClose }: FoundProps) {
       )}
       {(agents.length > 0 || ADDRESS.test(sought)) && (
         <Command.Group heading="Agents">
-          {agents.map((agent) => (
+          {[...agents.filter((agent) => !isForTests(agent)), ...agents.filter(isForTests)].map((agent) => (
             <Item
               key={agent.agent_id}
               value={agent.agent_id}
@@ -212,10 +212,15 @@ function CallItem({ call, onOpen }: { call: ExecutionSummary; onOpen(executionId
       about={
         <>
           <span className="block">{outcomeOf(call).words}</span>
-          <code className="font-mono max-sm:hidden">{shorten(id)}</code>
+          <code className="font-mono">{shorten(id)}</code>
         </>
       }
-      line={`${secondOf(call)} · ${call.agent_name ?? shorten(call.agent_id)}`}
+      line={
+        <>
+          {secondOf(call)}
+          <span className="max-sm:hidden"> · {call.agent_name ?? shorten(call.agent_id)}</span>
+        </>
+      }
     >
       {call.task ?? 'Task no longer kept'}
     </Item>
@@ -244,7 +249,7 @@ interface ItemProps {
   onSelect(): void;
   about?: ReactNode;
   /** A second line. */
-  line?: string;
+  line?: ReactNode;
   children: ReactNode;
 }
 

@@ -7,6 +7,7 @@ import { MarketplaceError } from '../../sdk/client/error.ts';
 import type { AgentFull } from '../../sdk/wire/wire.ts';
 import { Avatar } from '../parts/avatar.tsx';
 import { ForTests, Health, Verified } from '../parts/badges.tsx';
+import { NotFound } from '../parts/explained.tsx';
 import { TabLine } from '../parts/tabs.tsx';
 import { isForTests, isShownTag, TEST_TAG } from '../parts/testTag.ts';
 import { Trouble } from '../parts/trouble.tsx';
@@ -33,14 +34,7 @@ export default function Agent() {
   if (data) return <Loaded key={agentId} agent={data} />;
   if (!error) return <Loading agentId={agentId} />;
   if (error instanceof MarketplaceError && error.code === 'agent_not_found') {
-    return (
-      <>
-        <PageHead title="Agent not found" about="The link may be wrong, or the agent’s creator has removed it." />
-        <Link to="/" className={buttonStyle()}>
-          Browse agents
-        </Link>
-      </>
-    );
+    return <NotFound title="Agent not found">The link may be wrong, or the agent’s creator has removed it.</NotFound>;
   }
   return (
     <>

@@ -46,7 +46,7 @@ export default function View() {
   return (
     <>
       <PageHead
-        title={`Connect ${asked?.name ?? 'a program'} to Agent Marketplace`}
+        title={`Connect ${asked ? placeOf(asked) : 'a program'} to Agent Marketplace`}
         about={
           <>
             It asks for an API key: a secret with which it calls agents and pays them from your wallet. You decide how
@@ -71,7 +71,6 @@ function Request({ asked, query }: { asked: Asked; query: string }) {
   const connected = useConnected();
   const isShared = useShared();
   const { data: funds } = useQuery(fundsQuery(wallet ?? undefined));
-  const name = asked.name ?? asked.redirect_host;
   return (
     <div className="grid gap-4">
       <Card>
@@ -83,7 +82,7 @@ function Request({ asked, query }: { asked: Asked; query: string }) {
                 'none'
               ) : (
                 <span key="name">
-                  <strong>{asked.name}</strong> <span className="text-faint">(not checked)</span>
+                  <bdi>{asked.name}</bdi> <span className="text-faint">(not checked)</span>
                 </span>
               ),
             ],
@@ -139,7 +138,7 @@ function Request({ asked, query }: { asked: Asked; query: string }) {
           : 'Anybody can choose a name, so only the address counts.'}
       </Note>
       <SignedIn why="The key belongs to a wallet and spends its USDC, within limits that you sign.">
-        {wallet && <Consent key={wallet} wallet={wallet} name={name} asked={asked} query={query} />}
+        {wallet && <Consent key={wallet} wallet={wallet} asked={asked} query={query} />}
       </SignedIn>
       {!wallet && <Refuse asked={asked} />}
     </div>
@@ -154,12 +153,11 @@ const Refuse = ({ asked }: { asked: Asked }) => (
 
 interface ConsentProps {
   wallet: string;
-  name: string;
   asked: Asked;
   query: string;
 }
 
-function Consent({ wallet, name, asked, query }: ConsentProps) {
+function Consent({ wallet, asked, query }: ConsentProps) {
   const [isOpen, setOpen] = useState(false);
   const [made, setMade] = useState<MadeKey | null>(null);
   const [error, setError] = useState<string | null>(null);
@@ -204,7 +202,7 @@ function Consent({ wallet, name, asked, query }: ConsentProps) {
         <CreateDialog
           open={isOpen}
           money={money}
-          title={`Budget of ${name}`}
+          title={`Budget of ${keyName(asked)}`}
           confirm="Sign and connect"
           initialName={keyName(asked)}
           onClose={() => setOpen(false)}

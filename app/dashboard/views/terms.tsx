@@ -147,12 +147,17 @@ function Calls({ config }: { config: MarketplaceConfig }) {
 function Listings({ config }: { config: MarketplaceConfig }) {
   const { data: deposits } = useQuery(depositsQuery);
   return (
-    <Fold id="listings" title={SECTIONS.listings} gist={`Fee ${config.fee_bps / 100} %, and collateral by the price`}>
+    <Fold
+      id="listings"
+      title={SECTIONS.listings}
+      gist={`Fee ${config.fee_bps / 100} %, and collateral by the price`}
+      open
+    >
       <Facts
         rows={[
           [
             'Fee',
-            `${config.fee_bps / 100} % of each settled price. The creator pays it, out of the price. ${feeLimit(config.fee_bps)}`,
+            `${config.fee_bps / 100} % of each price that is paid. The creator pays it, out of the price. ${feeLimit(config.fee_bps)}`,
           ],
           ['Price', priceRange(config)],
           ['Longest timeout', formatSpan(config.max_timeout_seconds)],
@@ -211,7 +216,7 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
     >
       <Facts
         rows={[
-          ['Dispute window', `${formatSpan(config.dispute_window_seconds)} after settlement`],
+          ['Dispute window', `${formatSpan(config.dispute_window_seconds)} after the creator is paid`],
           [
             'Bond',
             `${formatLamports(BigInt(config.dispute_bond_lamports))}, which the caller pays, held until the end. SOL’s price in dollars changes: the bond can be worth more than the price of the call, which is the most that the caller can get back.`,
@@ -243,8 +248,8 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
             <Lines
               key="excess"
               texts={[
-                'If the admin takes more than the price from the collateral, the caller gets the price. The rest is kept for callers of this agent whose later disputes its collateral cannot pay.',
-                `What is then left can go to the treasury: when the collateral is returned, or ${formatSpan(config.longest_span_seconds, { units: 3 })} after the last upheld dispute if none is open.`,
+                'If the admin takes more than the price from the collateral, the caller gets the price. What is taken above it is kept for callers of this agent whose later disputes its collateral cannot pay.',
+                `What is then left can go to the treasury: when the collateral is returned, or ${formatSpan(config.longest_span_seconds, { units: 3 })} after the last upheld dispute if none is open: by then no earlier call can be disputed.`,
               ]}
             />,
           ],

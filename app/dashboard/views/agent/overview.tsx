@@ -79,7 +79,7 @@ export function Overview({ agent }: { agent: AgentFull }) {
           <Purpose text={agent.description} format={(text) => <Markdown text={text} />} />
         </Suspense>
         {agent.status === 'paused' && <Others agent={agent} />}
-        <Example agentId={agent.agent_id} />
+        <Example agent={agent} />
         <Record agent={agent} />
         {/* In one column the terms come before the long parts. */}
         <Aside title="Terms" className="border-t-0! pt-0! lg:hidden">

@@ -9,6 +9,7 @@ import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { Input, Note, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatList, formatSpan } from '../../parts/values.tsx';
 import { useShared } from '../../wallet/wallets.ts';
+import { isTitled } from './example.tsx';
 import { LastInputs } from './lastInputs.tsx';
 import { type Draft, EMPTY, isExample, useDraft } from './run/draft.ts';
 import { keep, type Opened, readKept } from './run/kept.ts';
@@ -232,6 +233,8 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
         <p className="text-sm">
           <NewToThis />
         </p>
+        {/* On a phone the rest about it is below the button. */}
+        <p className="text-sm text-faint lg:hidden">What you enter goes to the creator’s own server.</p>
         <SpendButton type="submit" disabled={whyNot !== null || draft.isReading} aria-describedby={WHY_NOT}>
           {isFree ? runFree(agent) : `Pay ${formatAmount(agent.price_per_call_usdc)} and run`}
         </SpendButton>
@@ -243,9 +246,6 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
     </form>
   );
 }
-
-/** True if the input is in parameters, so that the task is mostly a title. */
-const isTitled = ({ input_schema }: AgentFull): boolean => missingIn(input_schema, {}).length > 0;
 
 /** Adds an error to an escrow whose start was never signed, because the service reports none. */
 function notStarted(run: NonNullable<ReturnType<typeof useRun>['run']>, isStarted: boolean) {

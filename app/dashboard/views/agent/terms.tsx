@@ -10,7 +10,7 @@ import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx
 import { configQuery } from '../../service.ts';
 import { depositsQuery } from '../../wallet/deposits.ts';
 import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
-import { besidesText, feesText, keyFees, type WalletCost, walletCostQuery } from './run/cost.ts';
+import { besidesText, keyFees, type WalletCost, walletCostQuery } from './run/cost.ts';
 
 export function Terms({ agent }: { agent: AgentFull }) {
   const { data: config } = useQuery(configQuery);
@@ -52,7 +52,6 @@ export function Terms({ agent }: { agent: AgentFull }) {
         <div className="mt-2">
           <Facts
             rows={[
-              ['From a wallet', `Besides the price ${besidesText(cost)} of the call.`],
               config !== undefined && ['With an API key', keyFees(config.is_sponsored)],
               ['In a dispute', `${depositWords(deposits?.dispute)}.`],
               ['Your data', DATA_WORDS],
@@ -77,7 +76,7 @@ function WaysToPay({ agent, config, cost }: WaysToPayProps) {
   return (
     <ul className="grid gap-1">
       <li>
-        Wallet: {price}, network fees{cost && ` of ${feesText(cost)}`}, and a deposit that comes back.
+        Wallet: {price} and {besidesText(cost)}.
       </li>
       <li>
         API key: {price}

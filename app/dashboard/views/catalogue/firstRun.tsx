@@ -21,7 +21,7 @@ const MOST_ASKED = 6;
 
 /** Also the height before anything is known, so that nothing moves. */
 const FRAME =
-  'mt-3 min-h-23 rounded-xl border border-line bg-raised px-4 py-3 text-sm sm:mt-6 sm:min-h-18 sm:px-5 sm:py-4';
+  'mt-3 min-h-28 rounded-xl border border-line bg-raised px-4 py-3 text-sm sm:mt-6 sm:min-h-18 sm:px-5 sm:py-4';
 
 export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
   const asked = (agents ?? []).filter(({ status }) => status === 'active').slice(0, MOST_ASKED);
@@ -34,7 +34,6 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
   const isShared = useShared();
   const navigate = useNavigate();
   const testWallet = useTestWallet();
-  const isFree = !wallet || isShared;
   const price = agent && `${formatNumber(agent.price_per_call_usdc)} test USDC`;
   const run = useMutation({
     mutationFn: async () => {
@@ -82,14 +81,14 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
         <span className="font-normal text-faint max-sm:hidden">: “{agent.tagline.replace(/\.$/, '')}”</span>
       </p>
       <p className="text-faint max-sm:col-span-2">
-        {wallet ? (
-          `${isShared ? 'The shared test wallet' : 'Your wallet'} pays ${price}`
+        {wallet && !isShared ? (
+          `Your wallet pays ${price}.`
         ) : (
           <>
-            Signs you in with a shared test wallet<span className="max-sm:hidden">, which pays {price}</span>
+            Free: {!wallet && <span className="max-sm:hidden">it signs you in with </span>}a shared test wallet
+            {!wallet && <span className="max-sm:hidden">, which</span>} pays {price}. Its other users see the call.
           </>
         )}
-        {isFree && <span className="max-sm:hidden">; you pay nothing. Its other users can see the call</span>}.
       </p>
       <SpendButton
         className="col-start-2 row-start-1 sm:row-end-3"

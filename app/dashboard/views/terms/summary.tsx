@@ -26,7 +26,7 @@ export function Summary({ config, pending }: SummaryProps) {
           ],
           [
             'Who takes what',
-            `The marketplace takes ${config.fee_bps / 100} % of a paid price from the creator. A rejected dispute costs its caller a bond of ${bond}, which can be worth more than the call. An upheld one pays its caller at most the price, from the creator’s collateral. The admin can take up to ${SLASH_MULTIPLE} times the price from it: the rest is kept for later callers of the agent, and can then go to the marketplace.`,
+            `The marketplace takes ${config.fee_bps / 100} % of a paid price from the creator. A rejected dispute costs its caller a bond of ${bond}, which can be worth more than the call. An upheld one pays its caller at most the price, from the creator’s collateral. The admin can take up to ${SLASH_MULTIPLE} times the price from it. What is taken above the price is kept for later upheld disputes against the agent, and can then go to the marketplace.`,
           ],
           ['What can change', changeWords(pending)],
         ]}
@@ -36,7 +36,7 @@ export function Summary({ config, pending }: SummaryProps) {
 }
 
 function changeWords(pending: PendingChanges | undefined): string {
-  const settings = `The fee (by the program at most ${MAX_FEE_BPS / 100} %), limits, the bond and the collateral, by the admin`;
+  const settings = `The admin can change the fee (by the program at most ${MAX_FEE_BPS / 100} %), the lowest price, the collateral, the dispute window, the bond, the refund time, the longest timeout and the cap on calls`;
   if (!pending) return `${settings}.`;
   return pending.admin_delay_seconds === 0
     ? `${settings}, at once and without notice.`

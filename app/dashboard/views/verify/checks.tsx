@@ -8,7 +8,7 @@ import { asSentence, formatList, saveFile } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { Bought, When } from './bought.tsx';
 import { idOf, reportOf, type Verification } from './verification.ts';
-import { CHECK_WORDS, holdsOnChain, isLeftOut, passedText, verdictOf, wordsOf } from './words.ts';
+import { CHECK_WORDS, holdsOnChain, isLeftOut, verdictOf, wordsOf } from './words.ts';
 
 const NAMES = Object.keys(CHECK_WORDS) as CheckName[];
 
@@ -33,7 +33,7 @@ export function VerificationResult({ verification, onId, onNode, isCreator }: Ve
   const { checks, facts, isRunning, error, subject, endedAt, rpcUrl } = verification;
   const { data: config } = useQuery(configQuery);
   const isOwnNode = rpcUrl !== null && rpcUrl === config?.rpc_url;
-  const nodeWords = isOwnNode ? `${rpcUrl}, the marketplace’s own node` : `the Solana node ${rpcUrl}`;
+  const nodeWords = isOwnNode ? `${rpcUrl}, the marketplace’s own node (server)` : `the Solana node ${rpcUrl}`;
   const verdict = verdictOf(checks, facts, isCreator);
   const id = idOf(subject);
   const isMade = !isRunning && !facts?.isAbsent;
@@ -68,9 +68,13 @@ export function VerificationResult({ verification, onId, onNode, isCreator }: Ve
           Checked {subject.from} on <When at={endedAt} />,{' '}
           {rpcUrl === null ? 'without a Solana node' : `against ${nodeWords}`}.{' '}
           {isOwnNode && onNode && (
-            <button type="button" onClick={onNode} className="text-accent underline underline-offset-2 print:hidden">
-              Check with another node
-            </button>
+            <span className="print:hidden">
+              To rely less on the marketplace,{' '}
+              <button type="button" onClick={onNode} className="text-accent underline underline-offset-2">
+                check with another node
+              </button>
+              .
+            </span>
           )}
         </p>
       )}
@@ -104,7 +108,7 @@ export function VerificationResult({ verification, onId, onNode, isCreator }: Ve
         <details className={`${LIST} group/all printed`}>
           <summary className="flex items-center gap-3 px-4 py-3.5 text-sm font-medium hover:bg-sunken/60">
             <Mark state="passed" />
-            <span className="flex-1">{passedText(passed.length)}</span>
+            <span className="flex-1">Passed checks ({passed.length})</span>
             <Chevron className="group-open/all:rotate-180" />
           </summary>
           <div className="border-t border-line">
@@ -170,7 +174,9 @@ function CheckRow({ check, facts, isSigned }: CheckRowProps) {
           <span className="block text-sm font-medium">{title}</span>
           <span className="block text-sm text-faint">{aboutOf(check, facts)}</span>
         </span>
-        <span className="shrink-0 text-xs font-medium text-faint max-sm:sr-only">{WORDS[check.state]}</span>
+        <span className={cx('shrink-0 text-xs font-medium text-faint', check.state !== 'failed' && 'max-sm:sr-only')}>
+          {WORDS[check.state]}
+        </span>
         <Chevron className="group-open:rotate-180" />
       </summary>
       <div className="grid gap-4 px-4 pt-1 pb-5 text-sm sm:pl-13">
@@ -185,7 +191,9 @@ function CheckRow({ check, facts, isSigned }: CheckRowProps) {
         {check.compared.length === 0 && <p className="text-faint">Nothing could be compared.</p>}
         {check.reason && check.state !== 'not_checked' && <p className="text-faint">{check.reason}</p>}
         <p className="text-faint">
-          {check.source === 'receipt' ? 'This check needs only the receipt.' : `Source: ${check.source}`}
+          {check.source === 'receipt'
+            ? 'Checked from the receipt alone, without the chain.'
+            : `Source: ${check.source}`}
         </p>
       </div>
     </details>

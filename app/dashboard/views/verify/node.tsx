@@ -36,7 +36,7 @@ export function NodeFields({ node, fault, onNode, isOffline, onOffline, isChosen
       onToggle={({ currentTarget }) => onChosen(currentTarget.open)}
     >
       <summary className="py-1 text-sm">
-        {isOwn ? 'Check with another node than the marketplace’s own' : 'Check with another node'}
+        Use another Solana server (node){isOwn && ' than the marketplace’s own'}
       </summary>
       <div className="mt-3 grid gap-4 md:grid-cols-2 md:gap-x-8">
         <Input

@@ -64,7 +64,8 @@ export function ReceiptFile({ onReceipt, onWrong }: ReceiptFileProps) {
   }
 
   return (
-    <div className="grid content-start gap-3">
+    <div className="grid content-start gap-1.5">
+      <p className="text-sm font-medium">Or a receipt’s file</p>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is a second way; the input is reached by keyboard */}
       <div
         onDragOver={() => setOver(true)}

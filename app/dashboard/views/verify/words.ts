@@ -111,7 +111,7 @@ export interface Verdict {
   about: string;
 }
 
-export const passedText = (count: number): string => (count === 1 ? 'One check passed' : `${count} checks passed`);
+const passedText = (count: number): string => (count === 1 ? 'One check passed' : `${count} checks passed`);
 
 /** How many checks failed or passed, and how many could not be made. */
 function countOf(checks: readonly Check[], facts: ExecutionFacts | null): string {
@@ -147,7 +147,7 @@ export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null
     const rest = others.length > 0 ? ` Also: ${others.join('; ')}.` : '';
     const next = failed.some(({ name }) => name === 'genesis_hash')
       ? 'Open the form of the page Verify, choose a node of the network on which the call was paid, and check it again.'
-      : 'Get the original receipt: its caller downloads it on the page of the call, under Activity. The chain has only the hash of the text, its fingerprint.';
+      : 'Ask the person who sent you this for the original receipt. If the call is yours, download it from the call’s page, under Activity.';
     return { tone: 'bad', title: first, about: `Do not rely on it.${rest} ${count} ${next}` };
   }
   if (facts?.isAbsent) {

@@ -47,7 +47,7 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
   );
   return (
     <Card>
-      <h2 className="mb-2 font-semibold">{isFree ? 'You pay nothing: all of it is test money.' : 'This call costs'}</h2>
+      <h2 className="mb-2 font-semibold">{isFree ? 'You pay nothing' : 'This call costs'}</h2>
       {!isFree && (
         <dl className="mb-2 text-sm">
           <Row name={isByWallet ? 'You pay now' : 'Price'}>
@@ -159,9 +159,9 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
         </li>
         <li>A result that the creator has signed releases it to the creator{fee}.</li>
         <li>
-          Without one within {formatSpan(seconds)}, the marketplace sends the whole price back to you.
+          Without one within {formatSpan(seconds)}, the marketplace sends the whole price back to the wallet that paid.
           {config &&
-            ` If it does not, you or anyone else can trigger it, from ${formatSpan(config.refund_grace_seconds)} after the timeout. It goes only to your wallet.`}
+            ` If it does not, you or anyone else can trigger it, from ${formatSpan(config.refund_grace_seconds)} after the timeout. It goes only to that wallet.`}
         </li>
       </ol>
       <p className="mt-4 border-t border-line pt-3">{DATA_WORDS}</p>

@@ -1,10 +1,9 @@
 /** The payer: the connected wallet, or the wallet of an API key. */
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Choice } from '../../../parts/choice.tsx';
 import { Input } from '../../../parts/ui.tsx';
 import { formatAmount, shorten, Time } from '../../../parts/values.tsx';
-import { configQuery, explain } from '../../../service.ts';
+import { explain } from '../../../service.ts';
 import { isShared, useConnected } from '../../../wallet/wallets.ts';
 import { type Payer, useTypedKey } from './cost.ts';
 
@@ -19,7 +18,6 @@ interface PayerChoiceProps {
 export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerChoiceProps) {
   const connected = useConnected();
   const { data: key, error: unread } = useTypedKey(payer, apiKey);
-  const { data: config } = useQuery(configQuery);
   return (
     <fieldset className="grid gap-2">
       <legend className="mb-2 text-sm font-medium">Pay by</legend>
@@ -32,12 +30,7 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
             : 'You are asked to connect one.')}
       </Choice>
       <Choice name="payer" title="API key" isChosen={payer === 'key'} onChoose={() => onPayer('key')}>
-        {payer === 'key'
-          ? 'You paste a key. It pays within its limits, without asking again.'
-          : config &&
-            (config.is_sponsored
-              ? 'For your own programs: calls need no approval. You limit what the key may spend.'
-              : 'For your own programs: calls need no approval. You limit what the key may spend, and set SOL aside for its network fees.')}
+        You paste a key that you made for your programs. It pays within its limits, without asking.
       </Choice>
       {payer === 'key' && (
         <div className="mt-2 grid gap-2">

@@ -146,7 +146,7 @@ function stepsOf(
               <Out href={links.settled ?? (answer === null ? links.record : null)}>On the chain</Out>
             </>
           ) : (
-            'The escrow then pays the creator. Without a valid result, the price is refunded to you.'
+            'The escrow then pays the creator. Without a valid result, the price is refunded.'
           ),
         },
   );

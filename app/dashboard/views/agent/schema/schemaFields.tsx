@@ -68,7 +68,7 @@ function FieldRow({ field, isInput }: { field: SchemaField; isInput: boolean }) 
             {path.slice(start)}
           </code>
         )}
-        <span className="text-faint">{type}</span>
+        <span className="text-faint">{path === '' ? `Type: ${type}` : type}</span>
         {isInput && required && path !== '' && <Required />}
       </dt>
       <dd className={cx(indent, 'sm:pl-0')}>
