@@ -108,7 +108,10 @@ interface SignDialogProps<T> extends ActionProps<T> {
   doing: string;
   /** What it takes from the wallet. The button waits until the balance is known, and is enough. */
   spends?: Spend | undefined;
-  /** What it takes, because the rows may be out of sight: the sum stays beside the button, its parts end the dialog. `kept`: what comes back of it, in short. */
+  /**
+   * What it takes, because the rows may be out of sight: the sum stays beside the button with what of it comes back, and
+   * its parts end the dialog.
+   */
   pays?: { sum: string; kept?: string; parts?: string };
   /** Facts about the signature: amounts, receivers, and when they come back. */
   rows?: readonly (readonly [ReactNode, ReactNode])[];

@@ -218,7 +218,7 @@ function ByMcp({ agent }: { agent: AgentFull }) {
   const approval =
     agent.price_per_call_usdc > MCP_APPROVED_USDC
       ? 'You must approve each use in the app; an app that cannot ask is refused.'
-      : 'Unless your app asks before it uses a tool, the model pays without asking you, within the budget.';
+      : 'Unless your app asks before it uses a tool, the model pays without asking you, within the budget that you set.';
   return (
     <Step title={`Let an AI model call ${agent.name}`}>
       <p className={WORDS}>

@@ -63,8 +63,8 @@ export function WithoutEvidence({ dispute, reader }: { dispute: DisputeSummary; 
       {reader === 'caller' && (
         <>
           {' '}
-          Next time, upload it: the page of the call does that, and from code <code>dispute open</code> without{' '}
-          <code>--hash-only</code>, or <code>disputes.putEvidence</code>.
+          Next time, upload it: the page of the call does so, and on the command line <code>dispute open</code> without{' '}
+          <code>--hash-only</code>. A program calls <code>disputes.putEvidence</code>.
         </>
       )}{' '}
       The decision is final.
