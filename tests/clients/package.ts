@@ -45,7 +45,7 @@ export async function buildPackage(bin: string) {
   expect(installed.code, installed.output).to.equal(0);
   const programs = blocks.filter(({ language }) => language === 'python').map(({ text }) => text);
   // The marketplace of these tests has no sandbox agents; its agents cost 0.25 USDC.
-  const own = (text: string) => text.replaceAll('q="echo"', 'q="test-agent"').replaceAll('"0.05"', '"0.25"');
+  const own = (text: string) => text.replaceAll('"sandbox-echo"', '"test-agent"').replaceAll('"0.05"', '"0.25"');
   for (const text of programs) writeFileSync(join(folder, /^# (\S+\.py)$/m.exec(text)![1]!), own(text));
 
   return {

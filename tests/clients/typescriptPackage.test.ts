@@ -61,7 +61,7 @@ describe('clients/typescript as a package', () => {
     writeFileSync(entry, `export * from '${NAME}';\n`);
     for (const [name, text] of PROGRAMS) {
       // The marketplace of this test has no sandbox agents.
-      const own = text.replaceAll("'echo'", "'test-agent'");
+      const own = text.replace(/'(sandbox-)?echo'/g, "'test-agent'");
       writeFileSync(join(folder, `${name}.ts`), own);
       writeFileSync(join(folder, `${name}.mjs`), transformSync(own, { loader: 'ts', format: 'esm' }).code);
     }

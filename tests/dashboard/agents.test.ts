@@ -421,9 +421,17 @@ describe('agents', function () {
       const added = await textOf('MCP', 'Adding it to Claude Code');
       expect(added).to.match(/^claude mcp add --transport http agent-marketplace /);
       expect((await run('sh', ['-c', `claude() { printf %s "$6"; }\n${added}`])).stdout).to.equal(url);
-      const keyed = JSON.parse(await textOf('MCP', 'MCP settings with an API key and sandbox-echo'));
-      const { url: keyedUrl, headers: keyedHeaders } = keyed.mcpServers['agent-marketplace'];
+      // Each app writes a variable in its own way.
+      const keyOf = async (app: string) => {
+        const keyed = JSON.parse(await textOf('MCP', `MCP settings of ${app} with an API key and sandbox-echo`));
+        return keyed.mcpServers['agent-marketplace'];
+      };
+      const { url: keyedUrl, headers: keyedHeaders } = await keyOf('Claude Code');
       expect(keyedHeaders).to.deep.equal({ Authorization: `Bearer \${MARKETPLACE_API_KEY}` });
+      expect(await keyOf('Cursor')).to.deep.include({
+        url: keyedUrl,
+        headers: { Authorization: `Bearer \${env:MARKETPLACE_API_KEY}` },
+      });
       const accepted = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
       const ask = (headers: object, at = url) =>

@@ -121,7 +121,7 @@ describe('the caller', function () {
       await cancel();
       await act('Replace …');
       await dialog(page)
-        .getByText(/^You pay now about 0\.\d+ SOL\./)
+        .getByText(/^You pay now about 0\.\d+ SOL: 0\.\d+ of it is a deposit that you can take back\./)
         .waitFor();
       await dialog(page)
         .getByText(/^Of this, 0\.\d+ SOL is a deposit: you can take it back after the key’s end\./)

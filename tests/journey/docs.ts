@@ -28,11 +28,12 @@ export function tellOfDocs(network: () => DemoFile): void {
       if (html === undefined) throw new Error(`the page has no block ${expression}`);
       return html.replaceAll('&gt;', '>').replaceAll('&lt;', '<').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
     }
-    /** A block with the reader's key instead of the dots. */
-    const blockOf = (id: string) => textOf(`<pre[^>]*id="${id}"`).replace('crtx_test_...', demo.callers[0]!.api_key);
+    const blockOf = (id: string) => textOf(`<pre[^>]*id="${id}"`);
+    /** Sets the reader's key instead of the dots. */
+    const setKey = () => blockOf('your-key').replace('crtx_test_...', demo.callers[0]!.api_key);
     /** The first call before and after the lines that find its agent. */
     const partsOfCall = () => blockOf('first-call').split(/^# The id of.*\nAGENT=.*\n.*\n/m);
-    const start = () => partsOfCall()[0]!;
+    const start = () => `${setKey()}\n${partsOfCall()[0]!}`;
     const call = () => partsOfCall()[1]!;
     /** The code of a route for an agent of this network. */
     function codeOf(route: string, language: Language): string {
@@ -51,7 +52,7 @@ export function tellOfDocs(network: () => DemoFile): void {
       execFileSync('sh', ['-euc', blocks.join('\n')], { cwd: folder, encoding: 'utf8' });
 
     it('pay the agent that returns the task, with the answer that stands there', () => {
-      const answer = JSON.parse(paste(blockOf('first-call')));
+      const answer = JSON.parse(paste(setKey(), blockOf('first-call')));
       expect(answer, JSON.stringify(answer)).to.include({ status: 'completed', result: 'Say hello', cost_usdc: 0.01 });
       const shown = JSON.parse(textOf('id="first-call"[\\s\\S]*?</pre>[\\s\\S]*?<pre'));
       expect(shown).to.include({ result: answer.result, result_hash: answer.result_hash, cost_usdc: answer.cost_usdc });

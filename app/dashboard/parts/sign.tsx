@@ -108,8 +108,11 @@ interface SignDialogProps<T> extends ActionProps<T> {
   doing: string;
   /** What it takes from the wallet. The button waits until the balance is known, and is enough. */
   spends?: Spend | undefined;
-  /** What it takes, because the rows may be out of sight: the sum stays beside the button, its parts end the dialog. */
-  pays?: { sum: string; parts?: string };
+  /**
+   * What it takes, because the rows may be out of sight: the sum stays beside the button with what of it comes back, and
+   * its parts end the dialog.
+   */
+  pays?: { sum: string; kept?: string; parts?: string };
   /** Facts about the signature: amounts, receivers, and when they come back. */
   rows?: readonly (readonly [ReactNode, ReactNode])[];
   /** Signs once it can, without a click. A failure waits for one. */
@@ -168,7 +171,11 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
       whyNot={
         (reason || pays) && (
           <p>
-            {pays && <span className="text-ink tabular-nums">You pay now {pays.sum}. </span>}
+            {pays && (
+              <span className="text-ink tabular-nums">
+                You pay now {[pays.sum, pays.kept].filter(Boolean).join(': ')}.{' '}
+              </span>
+            )}
             {reason}
           </p>
         )

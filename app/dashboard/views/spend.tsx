@@ -38,10 +38,7 @@ const BY: Record<Grouping, string> = { agent: 'By agent', key: 'By API key' };
 export default function View() {
   return (
     <>
-      <PageHead
-        title="Spend"
-        about="What this wallet and its keys paid for calls that ended. The daily statement has one row for each day, the other file one for each day, agent and key."
-      />
+      <PageHead title="Spend" about="What this wallet and its keys paid for calls that ended." />
       <SignedIn why="The spend of a wallet is shown to that wallet only.">
         <Spend />
       </SignedIn>
@@ -92,7 +89,12 @@ function Spend() {
         </div>
       </div>
       {isValid && !data && !error && <Skeleton className="h-96" />}
-      {isValid && data && groups.length > 0 && <Sums spend={data} by={by} groups={groups} />}
+      {isValid && data && groups.length > 0 && (
+        <>
+          <PaidByDay title={`Paid, ${BY[by].toLowerCase().replace('api', 'API')}`} spend={data} groups={groups} />
+          <ByGroup by={by} groups={groups} days={{ from: data.from, to: data.to }} />
+        </>
+      )}
       {wallet && isValid && <SpentSol wallet={wallet} range={range} />}
       {wallet && <HeldSol wallet={wallet} />}
     </div>
@@ -216,8 +218,12 @@ function openWords(open: readonly DisputeSummary[]): string {
   return `Up to ${most} more comes back if ${disputes} upheld.`;
 }
 
+const feeWords = (fees: number): string =>
+  `x402 service fees${fees > 0 ? ` of ${formatAmount(fees)}` : ''}, also of refunded calls, but not of payments that came back before a call was opened`;
+
 function Figures({ spend, groups }: { spend: SpendStatement; groups: readonly Group[] }) {
   const { wallet } = useSession();
+  const { data: config } = useQuery(configQuery);
   const disputes = useQuery(firstDisputesQuery(wallet)).data?.disputes ?? [];
   const open = disputes.filter((one) => one.outcome === 'open' && one.caller === wallet);
   const fees = total(groups, 'fees');
@@ -256,32 +262,9 @@ function Figures({ spend, groups }: { spend: SpendStatement; groups: readonly Gr
       </div>
       <p className="text-sm text-faint tabular-nums">
         Paid includes disputed calls
-        {fees > 0 && `, and x402 service fees of ${formatAmount(fees)}, also of refunded calls`}. An award counts on the
-        day of the decision. {open.length > 0 && openWords(open)}
+        {(fees > 0 || (config && config.x402_service_fee_usdc !== null)) && `, and ${feeWords(fees)}`}. An award counts
+        on the day of the decision. {open.length > 0 && openWords(open)}
       </p>
     </div>
-  );
-}
-
-interface SumsProps {
-  spend: SpendStatement;
-  by: Grouping;
-  groups: readonly Group[];
-}
-
-function Sums({ spend, by, groups }: SumsProps) {
-  const { data: config } = useQuery(configQuery);
-  return (
-    <>
-      <PaidByDay title={`Paid, ${BY[by].toLowerCase().replace('api', 'API')}`} spend={spend} groups={groups} />
-      <ByGroup by={by} groups={groups} days={{ from: spend.from, to: spend.to }} />
-      <p className="text-sm text-faint">
-        Not in these sums: what was spent and is held in SOL
-        {config &&
-          config.x402_service_fee_usdc !== null &&
-          ', and the service fees of x402 payments that came back before a call was opened'}
-        .
-      </p>
-    </>
   );
 }

@@ -35,6 +35,8 @@ import {
 const WORDS = 'max-w-3xl text-sm text-faint';
 /** A longer example would hide the code. */
 const MOST_CHARACTERS = 1_000;
+/** /mcp asks for approval above this price. */
+const MCP_APPROVED_USDC = 1;
 
 export default function CodeTab({ agent }: { agent: AgentFull }) {
   const { data: example, isPending } = useQuery(exampleQuery(agent.agent_id));
@@ -213,11 +215,15 @@ function WalletFile() {
 function ByMcp({ agent }: { agent: AgentFull }) {
   const pays = useKeyCost();
   const snippet = mcpSnippet(BASE_URL, agent.agent_id);
+  const approval =
+    agent.price_per_call_usdc > MCP_APPROVED_USDC
+      ? 'You must approve each use in the app; an app that cannot ask is refused.'
+      : 'Unless your app asks before it uses a tool, the model pays without asking you, within the budget that you set.';
   return (
     <Step title={`Let an AI model call ${agent.name}`}>
       <p className={WORDS}>
         In Claude, Cursor and other apps that support the Model Context Protocol (MCP), {agent.name} becomes a tool of
-        the model. Each use costs {formatAmount(agent.price_per_call_usdc)}.
+        the model. Each use costs {formatAmount(agent.price_per_call_usdc)}. {approval}
       </p>
       <NeedsWallet isChosenLater />
       <h3 className="mt-2 font-medium">
@@ -232,7 +238,7 @@ function ByMcp({ agent }: { agent: AgentFull }) {
         x402.
       </p>
       <p className={WORDS}>For Claude Code:</p>
-      <Code text={snippet.command} label="Adding it to Claude Code" />
+      <Code text={snippet.command} label="Adding it to Claude Code" isWhole />
       <p className={WORDS}>
         Or as a file in your project, <code>.mcp.json</code> for Claude Code, <code>.cursor/mcp.json</code> for Cursor:
       </p>
@@ -240,11 +246,15 @@ function ByMcp({ agent }: { agent: AgentFull }) {
       <h3 className="mt-2 font-medium">
         Without a browser: with an <KeysLink>API key</KeysLink>
       </h3>
-      <Code text={snippet.byKey} label={`MCP settings with an API key and ${agent.name}`} file={snippet.file} isWhole />
       <p className={WORDS}>
-        Claude Code reads the key from this environment variable. For Cursor, write{' '}
-        <code>{`\${env:${KEY_VARIABLE}}`}</code>. Never commit a key.
+        The app reads the key from the environment variable <code>{KEY_VARIABLE}</code>. Never commit a key.
       </p>
+      {snippet.byKey.map(({ app, file, text }) => (
+        <div key={app} className="grid grid-cols-[minmax(0,1fr)] gap-3">
+          <p className={WORDS}>For {app}:</p>
+          <Code text={text} label={`MCP settings of ${app} with an API key and ${agent.name}`} file={file} isWhole />
+        </div>
+      ))}
       <p className={WORDS}>
         More agents: <code>agents=ID,ID</code>. Approvals and budgets: <Guide hash="mcp">docs, MCP</Guide>.
       </p>

@@ -115,7 +115,7 @@ ${printed(input)}`,
 
 /**
  * The settings of an app that signs in by itself and gets this agent as a tool; `url` alone is enough for most, and
- * `command` adds it to Claude Code. `byKey`: those of an app with an API key.
+ * `command` adds it to Claude Code. `byKey`: those of an app with an API key, whose variable each writes in its own way.
  */
 export function mcpSnippet(baseUrl: string, agentId: string) {
   const url = `${baseUrl}/mcp?pay_by=key&agents=${agentId}`;
@@ -123,14 +123,18 @@ export function mcpSnippet(baseUrl: string, agentId: string) {
     `${JSON.stringify({ mcpServers: { 'agent-marketplace': { type: 'http', ...server } } }, null, 2)}\n`;
   return {
     name: 'MCP',
-    file: '.mcp.json, or .cursor/mcp.json',
+    file: '.mcp.json or .cursor/mcp.json',
     text: settings({ url }),
     url,
     command: `claude mcp add --transport http agent-marketplace "${url}"`,
-    byKey: settings({
-      url: `${baseUrl}/mcp?agents=${agentId}`,
-      headers: { Authorization: `Bearer \${${KEY_VARIABLE}}` },
-    }),
+    byKey: [
+      ['Claude Code', '.mcp.json', `\${${KEY_VARIABLE}}`] as const,
+      ['Cursor', '.cursor/mcp.json', `\${env:${KEY_VARIABLE}}`] as const,
+    ].map(([app, file, key]) => ({
+      app,
+      file,
+      text: settings({ url: `${baseUrl}/mcp?agents=${agentId}`, headers: { Authorization: `Bearer ${key}` } }),
+    })),
   };
 }
 

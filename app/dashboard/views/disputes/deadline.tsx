@@ -38,7 +38,10 @@ export function Deadline({ dispute, as: Tag, reader }: DeadlineProps) {
         ) : (
           <>
             Later than that it stays open and can still be decided; from <Day at={dispute.lapses_at} />{' '}
-            {isCreator ? 'anybody can end it here' : 'you can end it here and get the bond back'}.
+            {isCreator
+              ? 'anybody can end it here'
+              : 'you can end it here: you get the bond back, and the price stays paid'}
+            .
           </>
         )}
       </p>

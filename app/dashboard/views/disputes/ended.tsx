@@ -60,8 +60,14 @@ export function WithoutEvidence({ dispute, reader }: { dispute: DisputeSummary; 
       Decided without {reader === 'caller' ? 'your' : 'the caller’s'} evidence: the admin could not read it. The dispute
       was opened by a program or the command line that sent only the hash of the evidence, and the evidence was not
       uploaded here.
-      {reader === 'caller' && ' Next time, open the dispute on the page of the call: that uploads the evidence.'} The
-      decision is final.
+      {reader === 'caller' && (
+        <>
+          {' '}
+          Next time, upload it: the page of the call does so, and on the command line <code>dispute open</code> without{' '}
+          <code>--hash-only</code>. A program calls <code>disputes.putEvidence</code>.
+        </>
+      )}{' '}
+      The decision is final.
     </>
   );
   // It is no fault of the creator's.

@@ -24,14 +24,14 @@ const askedQuery = (id: string) =>
   });
 
 /** Opens the agent's Run tab with the same input. Nothing is paid before it is confirmed there. */
-export function RunAgain({ execution: { execution_id: id, agent_id: agentId } }: { execution: Execution }) {
+export function RunAgain({ execution: { execution_id: id, agent_id: agentId, status } }: { execution: Execution }) {
   const { data } = useQuery(askedQuery(id));
   const navigate = useNavigate();
   const asked = data && (data.asked ?? askedIn(id));
   if (!asked) return null;
   return (
     <Button
-      kind="primary"
+      kind={status === 'disputed' ? 'plain' : 'primary'}
       className="max-sm:col-span-2"
       onClick={() => {
         keep(agentId, { task: asked.task, parameters: asked.parameters, timeout: '', call: null });

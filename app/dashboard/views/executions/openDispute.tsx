@@ -51,7 +51,8 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
           onDone={entered.clear}
         >
           <p className="text-sm">
-            The bond can be worth more than the {formatAmount(execution.cost_usdc)} that you can get back.
+            You put down a bond in SOL. It can be worth more than the {formatAmount(execution.cost_usdc)} that you can
+            get back.
           </p>
           <EvidenceFields
             entered={entered}
@@ -85,6 +86,7 @@ function costWords(stakes: Stakes | undefined, unread: Error | null) {
   const show = (lamports: bigint | undefined) => (lamports === undefined ? '…' : formatLamports(lamports));
   return {
     sum: stakes ? `about ${formatLamports(costOf(stakes))}` : '…',
+    kept: 'a bond, lost if rejected, and a deposit, which comes back',
     parts: `Bond ${show(stakes?.bond)}, lost if the dispute is rejected; deposit ${show(stakes?.deposit)}, which comes back ${formatSpan(ENDED_DISPUTE_SECONDS)} after the dispute ends; fee ${formatLamports(SIGNATURE_FEE)}`,
   };
 }

@@ -110,7 +110,11 @@ function disputed(dispute: DisputeSummary): Step[] {
     return [
       opened,
       { name: 'The admin’s decision is due', at: dispute.answer_due_at, state: 'waiting' },
-      { name: 'Without a decision, you can end it and get the bond back', at: dispute.lapses_at, state: 'waiting' },
+      {
+        name: 'Without a decision, you can end it and get the bond back, not the price',
+        at: dispute.lapses_at,
+        state: 'waiting',
+      },
     ];
   }
   const { outcome, amount_to_caller_usdc: amount } = dispute;

@@ -134,6 +134,7 @@ export function LimitsDialog({ apiKey, grant, money, onClose }: ChangeProps & { 
         readings={readings}
         onChange={setTexts}
         reach={reach}
+        periodHint="Another length starts now"
         end={{ label: 'Ends after, days from now', hint: 'Empty: unchanged' }}
       />
       <Advanced about="network fees" hasErrors={readings.maxGas.error !== null}>

@@ -129,6 +129,7 @@ export function CreateDialog(props: CreateDialogProps) {
             readings={readings}
             onChange={setLimits}
             reach={reach}
+            periodHint="Starts with the key, not at midnight"
             end={{ label: 'Ends after, days', hint: `At most ${money.limits.grantDays}` }}
           />
           <Advanced about="agents, IP addresses, network fees, allowance" hasErrors={hasAdvancedErrors}>

@@ -84,6 +84,8 @@ const fieldOf =
 interface SpendFieldsProps extends LimitFieldsProps {
   /** Null while it is not valid. */
   reach: Reach | null;
+  /** When a period starts. */
+  periodHint: string;
   end: { label: string; hint: string };
 }
 
@@ -97,7 +99,7 @@ function wordsOf({ texts, readings, reach }: Pick<SpendFieldsProps, 'texts' | 'r
 
 /** What a key may spend and until when. */
 export function SpendFields(props: SpendFieldsProps) {
-  const { texts, readings, end } = props;
+  const { texts, readings, periodHint, end } = props;
   const field = fieldOf(props);
   const periods = [...new Set([...OFFERED, Number(texts.periodSeconds)])].sort((one, other) => one - other);
   const [perPeriod, total, perExecution] = [readings.perPeriod, readings.total, readings.perExecution];
@@ -106,7 +108,7 @@ export function SpendFields(props: SpendFieldsProps) {
     <div className="grid gap-3">
       <div className="grid grid-cols-2 items-start gap-4 sm:grid-cols-6 sm:*:col-span-2 sm:*:nth-[n+4]:col-span-3">
         <Input label="May spend, USDC" inputMode="decimal" {...field('perPeriod')} error={perPeriod.error} />
-        <Select label="Per" hint="Counted from the key’s start" {...field('periodSeconds')}>
+        <Select label="Per" hint={periodHint} {...field('periodSeconds')}>
           {periods.map((seconds) => (
             <option key={seconds} value={seconds}>
               {PERIODS[seconds] ?? formatSpan(seconds)}

@@ -2,6 +2,7 @@
 import type { KeyResult } from '../../../sdk/wallet/apiKeys.ts';
 import { SIGNATURE_FEE } from '../../../sdk/wallet/usualAmounts.ts';
 import type { KeyScope } from '../../../sdk/wire/keyScopes.ts';
+import { formatSol } from '../../../sdk/wire/sol.ts';
 import { formatLamports } from '../../parts/amount.ts';
 import { DAY_SECONDS } from '../../parts/days.ts';
 import type { Signing } from '../../parts/sign.tsx';
@@ -39,6 +40,7 @@ export function keyCost({ grantDeposit }: Pick<WalletMoney, 'grantDeposit'>, gas
   const lamports = grantDeposit + gas + SIGNATURE_FEE;
   const pays = {
     sum: `about ${formatLamports(lamports)}`,
+    kept: `${formatSol(grantDeposit)} of it is a deposit that you can take back`,
     parts: `Of this, ${formatLamports(grantDeposit)} is a deposit: you can take it back after the key’s end`,
   };
   const rows: (readonly [string, string])[] =

@@ -30,7 +30,7 @@ export function WalletFigures({ keyIds, money, isSponsored, onUsdc, onGas, onAll
       <div className={ROW}>
         <Skeleton className="h-37 sm:h-29" />
         <Skeleton className="h-37 sm:h-29" />
-        <Skeleton className="col-span-full h-15" />
+        <Skeleton className="col-span-full h-23" />
       </div>
     );
   }
@@ -56,6 +56,11 @@ export function WalletFigures({ keyIds, money, isSponsored, onUsdc, onGas, onAll
       ) : (
         gas
       )}
+      {!money.otherDelegate && (
+        <p className="col-span-full text-sm text-faint tabular-nums">
+          Left of the allowance that all keys share: {shownAmount(money.allowance)}. A refund does not give it back.
+        </p>
+      )}
       <details className="col-span-full text-sm">
         <summary className="py-1">
           Advanced{' '}
@@ -65,7 +70,7 @@ export function WalletFigures({ keyIds, money, isSponsored, onUsdc, onGas, onAll
           <Shared
             label="Allowance of all keys"
             value={money.otherDelegate ? 'Replaced by another program' : shownAmount(money.allowance)}
-            about="Upper limit for all keys together. Each call takes its price from it, and a refund does not give it back."
+            about="The most that all keys together may still spend. Each call takes its price from it."
           >
             <Button small onClick={onAllowance}>
               Change

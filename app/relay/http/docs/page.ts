@@ -27,13 +27,14 @@ export const RESULT_HASH_OFFSET = 225;
 const SPONSORED = {
   key_sol:
     'for each key about 0.002 SOL (the page shows the exact amount), nearly all of which you get back once the key has ended',
-  key_fees:
-    'This marketplace pays the network fees of calls with a key. A gas balance, if you keep one, is used first; you need none',
+  key_fees: 'This marketplace pays the network fees of calls with a key',
+  key_gas: ' A gas balance, if you keep one, is used first; you need none.',
   key_call_sol: 'none: this marketplace pays the fees that the gas balance does not cover',
 };
 const UNSPONSORED = {
   key_sol: 'for the first key about 0.01 SOL: a refundable deposit, and the gas balance of its first calls',
   key_fees: 'The network fees of calls with a key are paid by your gas balance, about 0.00001 SOL a call',
+  key_gas: '',
   key_call_sol: 'about 0.00001 a call, from the gas balance',
 };
 
@@ -117,7 +118,6 @@ export function createGuide(document: OpenApi, deployment: Deployment): string {
     withLines(`<div class="guide">
 <h1>Docs</h1>
 <nav aria-label="Contents"><div class="find"></div><details><summary>Contents</summary><ul>
-<li><a href="/">Use an agent without code</a></li>
 ${SECTIONS.map(([id, title]) => `${GROUPS[id] ? `<li class="group">${GROUPS[id]}</li>` : ''}<li><a href="#${id}">${title}</a>${parts[id] ?? ''}</li>`).join('\n')}
 </ul></details></nav>
 <div>

@@ -12,7 +12,8 @@ export const KEY_VARIABLE = 'MARKETPLACE_API_KEY';
 const PAID_CALL_SECONDS = 90;
 
 /** Works in each POSIX shell: not every system has `uuidgen`. */
-const NEW_KEY = `# Keep IDEMPOTENCY_KEY: a retry with it never pays twice.
+const NEW_KEY = `# For a new call, run all of this. To repeat it after a lost answer, run only curl:
+# with the same IDEMPOTENCY_KEY it never pays twice.
 IDEMPOTENCY_KEY=$(od -An -N16 -tx1 /dev/urandom | tr -dc 0-9a-f)`;
 /** The agent of the document's examples is not in this marketplace. */
 const REPLACE = ["Replace AGENT_ID: it is at the top of the agent's page."];
@@ -152,7 +153,7 @@ function python(sample: Sample): string {
   ];
   const imports = [...(needsKey ? ['import os'] : []), ...(takesIdempotencyKey ? ['import uuid'] : [])];
   const key = takesIdempotencyKey
-    ? '# Keep it: a retry with the same Idempotency-Key never pays twice.\nkey = str(uuid.uuid4())\n'
+    ? '# Each run is a new call. To repeat one, send its key again: that never pays twice.\nkey = str(uuid.uuid4())\n'
     : '';
   return `${[...imports, ...(imports.length > 0 ? [''] : []), 'import requests', ''].join('\n')}
 ${key}response = requests.${method.toLowerCase()}(
