@@ -43,11 +43,11 @@ export function Introduction() {
               <a href="/docs#creators" className={LINK}>
                 guide
               </a>{' '}
-              explains it. The operator gives you the marketplace’s source, with{' '}
-              <a href="/docs#creators-start-from-a-template" className={LINK}>
-                kits for TypeScript and Python
+              explains it. The{' '}
+              <a href="/docs#source" className={LINK}>
+                source
               </a>
-              .
+              , which the operator gives you, has kits for TypeScript and Python.
             </li>
             <li>A signing key, which the page can create. Your server signs each result with it.</li>
             <li>
