@@ -97,11 +97,11 @@ function Figures({ listings }: { listings: readonly OwnListing[] }) {
   const ofMonth = (value: (total: StatementTotal) => string) =>
     month ? value(month.total) : error ? '–' : <Skeleton className="h-7 w-28 sm:h-8" />;
   return (
-    <div className="grid grid-cols-2 gap-3 lg:grid-cols-3">
+    <div className="grid grid-cols-2 gap-3 max-lg:*:last:col-span-2 lg:grid-cols-3">
       <Figure
         label="Earned in the last 30 days, after the fee"
         value={ofMonth(({ earned_usdc }) => formatAmount(earned_usdc))}
-        about={month && newestOf(month, ({ earned_usdc }) => formatNumber(earned_usdc))}
+        about={month && newestOf(month, ({ earned_usdc }) => (earned_usdc === 0 ? '0' : formatNumber(earned_usdc)))}
       />
       <Figure
         label="Calls in the last 30 days"

@@ -205,6 +205,13 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             {mayReply ? 'Reply' : 'Go to the decision'}
           </Button>
         )}
+        {/* As high as its text, which is whole only once the chain is read. */}
+        {mayReply && (
+          <p className="min-h-15 w-full text-sm lg:hidden">
+            <strong className="font-semibold">{dispute.reply === null ? 'Reply now' : 'You have replied'}</strong>; the
+            admin should decide by <Time at={dispute.answer_due_at} />. <MostAtStake dispute={dispute} />
+          </p>
+        )}
       </PageHead>
       {!isCaseFirst && aside}
       <div className={COLUMN}>
@@ -251,7 +258,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             <Result text={result} name={execution.execution_id} />
           )}
         </Fold>
-        {mustRead && <Promised dispute={dispute} />}
+        {(mustRead || reader === 'creator') && <Promised dispute={dispute} isOpen={mustRead} />}
         <Verified found={found} isCreator={reader === 'creator'} />
         {found.others && <Others others={found.others} caller={dispute.caller} />}
       </div>

@@ -117,7 +117,9 @@ function Manage({ listing }: { listing: OwnListing }) {
               <span key="price" className="tabular-nums">
                 {formatAmount(listing.price_usdc)} a call
               </span>,
-              <Id key="id" value={listing.agent_id} kind="address" />,
+              <span key="id">
+                Agent ID <Id value={listing.agent_id} kind="address" />
+              </span>,
             ]}
           />
         }

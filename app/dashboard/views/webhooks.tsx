@@ -1,7 +1,7 @@
 /** A wallet's webhooks: the endpoints of its events, and their deliveries. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { Fragment, useState } from 'react';
+import { Fragment, type ReactNode, useState } from 'react';
 import { EVENT_MEANINGS, EVENT_TYPES } from '../../sdk/wire/events.ts';
 import type { WebhookEndpoint } from '../../sdk/wire/wire.ts';
 import { SignedIn } from '../parts/connect.tsx';
@@ -13,7 +13,7 @@ import { useShared } from '../wallet/wallets.ts';
 import { DeleteDialog, EndpointDialog, RotateDialog, SecretDialog } from './webhooks/dialogs.tsx';
 import { type EndpointAction, EndpointCard } from './webhooks/endpointCard.tsx';
 import { endpointsQuery } from './webhooks/endpoints.ts';
-import { eventGroups } from './webhooks/eventGroups.ts';
+import { type EventGroup, eventGroups } from './webhooks/eventGroups.ts';
 
 const route = getRouteApi('/webhooks');
 const OF_DISPUTES = EVENT_TYPES.filter((type) => type.startsWith('dispute.'));
@@ -22,15 +22,11 @@ const OF_DISPUTES = EVENT_TYPES.filter((type) => type.startsWith('dispute.'));
 const POLL_MS = 5_000;
 
 const TITLE = 'Webhooks';
-const ABOUT =
-  'Your server is told of your calls, disputes, agents and keys. A message that is not accepted is sent again for ' +
-  'about 24 hours. If every delivery fails for 3 days, the endpoint is switched off. This page shows that, and your ' +
-  'other endpoints get webhook.disabled: so add a second one on another server.';
 
 export default function View() {
   const { wallet } = useSession();
   return (
-    <SignedIn title={TITLE} why="Webhooks report the calls, disputes, agents and keys of a wallet.">
+    <SignedIn title={TITLE} why="Webhooks report a wallet’s own calls, disputes, agents and keys.">
       {wallet && <Webhooks key={wallet} wallet={wallet} />}
     </SignedIn>
   );
@@ -57,6 +53,7 @@ function Webhooks({ wallet }: { wallet: string }) {
     setShown(null);
     if (add) void navigate({ search: {}, replace: true });
   }
+  const groups = eventGroups(isCreator);
   const create = (
     <Button kind="primary" onClick={() => setShown('create')}>
       Add endpoint
@@ -64,7 +61,7 @@ function Webhooks({ wallet }: { wallet: string }) {
   );
   return (
     <>
-      <PageHead title={TITLE} about={ABOUT}>
+      <PageHead title={TITLE} about={isCreator ? <OfCreator /> : <About of="your calls, disputes and API keys" />}>
         {endpoints && endpoints.length > 0 && create}
       </PageHead>
       {error && !endpoints && <Trouble error={error} what="The webhooks" onRetry={refetch} />}
@@ -73,7 +70,7 @@ function Webhooks({ wallet }: { wallet: string }) {
         <Empty title="No endpoints yet">
           <p className="mb-5">
             Enter a URL of your server and choose its events. Messages follow Standard Webhooks; the{' '}
-            <a href="/docs#webhooks" className="text-accent underline underline-offset-2">
+            <a href="/docs#webhooks" className={LINK}>
               guide
             </a>{' '}
             has the code.
@@ -82,33 +79,16 @@ function Webhooks({ wallet }: { wallet: string }) {
         </Empty>
       )}
       {endpoints?.length === 0 && (
-        <section className="mt-8">
-          <h2 className="mb-3 text-lg font-semibold">Events</h2>
-          <Table label="Events" head={['Event', 'When']} hasCards>
-            {eventGroups(isCreator).map(({ name, types }) => (
-              <Fragment key={name}>
-                <tr className="bg-sunken">
-                  <th scope="colgroup" colSpan={2} className="px-3 py-2 font-medium max-sm:p-0 sm:px-4">
-                    {name}
-                  </th>
-                </tr>
-                {types.map((type) => (
-                  <tr key={type}>
-                    <td className="font-mono text-[0.8125rem] whitespace-nowrap">{type}</td>
-                    <td className="text-faint">{EVENT_MEANINGS[type]}</td>
-                  </tr>
-                ))}
-              </Fragment>
-            ))}
-          </Table>
-          {isCreator && (
-            <p className="mt-3 text-sm text-faint">
-              Calls that others make to your agents send no message: see “Failed since yesterday” under{' '}
-              <Link to="/creator" className="text-accent underline underline-offset-2">
-                Your agents
-              </Link>
-              .
-            </p>
+        <section className="mt-8 grid gap-3">
+          <h2 className="text-lg font-semibold">Events</h2>
+          <Events label="Events" groups={isCreator ? groups : groups.slice(0, -1)} />
+          {!isCreator && (
+            <details>
+              <summary className="py-1 text-sm">If you list an agent</summary>
+              <div className="mt-2">
+                <Events label="Events of your agents" groups={groups.slice(-1)} />
+              </div>
+            </details>
           )}
         </section>
       )}
@@ -136,5 +116,48 @@ function Webhooks({ wallet }: { wallet: string }) {
       )}
       {secret && <SecretDialog secret={secret} onClose={() => setSecret(null)} />}
     </>
+  );
+}
+
+const LINK = 'text-accent underline underline-offset-2';
+
+/** `of`: the subjects of the messages. `children`: what sends none. */
+const About = ({ of, children }: { of: string; children?: ReactNode }) => (
+  <>
+    Your server gets a message about {of}. {children}A message that is not accepted is sent again for about 24 hours. An
+    endpoint is switched off if every delivery fails for 3 days; your other endpoints then get a message. So add a
+    second one on another server.
+  </>
+);
+
+const OfCreator = () => (
+  <About of="your agents, disputes, your own calls and API keys">
+    Not about calls that your agents receive: see{' '}
+    <Link to="/creator/calls" className={LINK}>
+      Calls of all agents
+    </Link>
+    .{' '}
+  </About>
+);
+
+function Events({ label, groups }: { label: string; groups: readonly EventGroup[] }) {
+  return (
+    <Table label={label} head={['Event', 'When']} hasCards>
+      {groups.map(({ name, types }) => (
+        <Fragment key={name}>
+          <tr className="bg-sunken">
+            <th scope="colgroup" colSpan={2} className="px-3 py-2 font-medium max-sm:p-0 sm:px-4">
+              {name}
+            </th>
+          </tr>
+          {types.map((type) => (
+            <tr key={type}>
+              <td className="font-mono text-[0.8125rem] whitespace-nowrap">{type}</td>
+              <td className="text-faint">{EVENT_MEANINGS[type]}</td>
+            </tr>
+          ))}
+        </Fragment>
+      ))}
+    </Table>
   );
 }

@@ -10,21 +10,26 @@ import { stakesQuery } from './stakes.ts';
 
 const Markdown = lazy(() => import('../../parts/markdown.tsx'));
 
-/** Unfolded: the admin and the creator compare the result with it. */
-export function Promised({ dispute }: { dispute: DisputeSummary }) {
+interface PromisedProps {
+  dispute: DisputeSummary;
+  /** Unfolded while the admin and the creator compare the result with it. */
+  isOpen: boolean;
+}
+
+export function Promised({ dispute, isOpen }: PromisedProps) {
   const query = useQuery(agentQuery(dispute.agent_id));
   const { data: agent } = query;
-  const { data: stakes } = useQuery(stakesQuery(dispute.agent_id, dispute.execution_id));
+  const { data: stakes } = useQuery({ ...stakesQuery(dispute.agent_id, dispute.execution_id), enabled: isOpen });
   return (
     <Fold
       title="What the agent promises"
       gist={stakes?.isSameListing ? 'the same as at the call' : 'as listed now'}
-      open
+      open={isOpen}
     >
       <Unread query={query} what="The description" className="h-24" />
       {agent && (
         <>
-          {stakes?.isSameListing === false && (
+          {(!isOpen || stakes?.isSameListing === false) && (
             <p className="text-sm text-faint">The description may have changed since the call.</p>
           )}
           <p className="text-sm font-medium">{agent.tagline}</p>

@@ -96,8 +96,7 @@ function ReplyForm({ dispute: { execution_id, reply } }: { dispute: DisputeSumma
       </AskBeforeLeaving>
       <div className="w-full">
         <TextArea
-          // The card's title says it already.
-          label={reply === null ? <span className="sr-only">Your reply</span> : 'A new reply'}
+          label={reply === null ? 'Your reply' : 'A new reply'}
           {...field}
           className="sm:min-h-44"
           value={text}

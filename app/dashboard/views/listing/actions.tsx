@@ -2,13 +2,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
-import { parseUsdc } from '../../../sdk/wire/usdc.ts';
+import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { CardHead } from '../../parts/heads.tsx';
 import { SignButton } from '../../parts/sign.tsx';
 import { Card, cx, Facts, Input, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
+import { SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
 import { tierOf } from './draft.ts';
 import { heldCollateral, isAtMinimum, missingCollateral, recommendedDeposit } from './own.ts';
 import { TopUp } from './topUp.tsx';
@@ -79,7 +80,10 @@ export function AtMinimum({ listing }: ActionProps) {
   if (listing.status !== 'active' || !isAtMinimum(listing, config)) return null;
   return (
     <p className={cx('text-sm', listing.open_disputes > 0 ? 'text-warn' : 'text-faint')}>
-      Its collateral is the minimum for its price: any award pauses the agent. <TopUp agentId={listing.agent_id} />
+      Its collateral is the minimum for its price: any award pauses the agent. To stay active even after the highest
+      award, {SLASH_MULTIPLE} times the price, top up{' '}
+      {formatAmount(toUsdc(parseUsdc(listing.price_usdc) * BigInt(SLASH_MULTIPLE)))}.{' '}
+      <TopUp agentId={listing.agent_id} />
     </p>
   );
 }

@@ -35,12 +35,16 @@ const COLUMNS = Object.keys(AMOUNTS) as Column[];
 /** If 0, left out of the cards of a phone. */
 const SELDOM: readonly Column[] = ['disputes', 'earned'];
 
+/** On a phone, with room for the longest name in one or two lines. */
+const CARD_CELL = 'max-sm:col-span-2 max-sm:grid-cols-[9.5rem_minmax(0,1fr)]!';
+
 /** Amounts of USDC, all of a column with as many decimals. */
 type Formats = Record<'price' | 'collateral' | 'earned', (usdc: number) => string>;
 
 export function AgentsTable({ listings, agents, label }: ListProps) {
   const { data: config } = useQuery(configQuery);
   const isLow = (listing: OwnListing) => listing.status !== 'delisted' && isAtMinimum(listing, config);
+  const areAllLow = listings.every(isLow);
   const formats: Formats = {
     price: formatterOf(listings.map(({ price_usdc }) => price_usdc)),
     collateral: formatterOf(listings.map(heldCollateral)),
@@ -50,7 +54,8 @@ export function AgentsTable({ listings, agents, label }: ListProps) {
     <div className="grid gap-2">
       <p className="text-sm text-faint">
         “Failed”: refunded through the agent’s fault, or with an upheld dispute.
-        {listings.some(isLow) && ' At the minimum of its collateral, any award of a dispute pauses an agent.'}
+        {listings.some(isLow) &&
+          ` ${areAllLow ? 'Each agent here has the minimum of collateral' : 'At the minimum of collateral'}: any award of a dispute pauses the agent. Top up under “Manage” of an agent.`}
       </p>
       <Table
         label={label}
@@ -75,7 +80,7 @@ export function AgentsTable({ listings, agents, label }: ListProps) {
             listing={listing}
             agent={agents.get(listing.agent_id)}
             formats={formats}
-            isLow={isLow(listing)}
+            isLow={isLow(listing) && !areAllLow}
             missing={config && missingCollateral(listing, config)}
           />
         ))}
@@ -88,7 +93,7 @@ interface RowProps {
   listing: OwnListing;
   agent: AgentSummary | undefined;
   formats: Formats;
-  /** Any award pauses it while it is active. */
+  /** Any award pauses it while it is active, unlike other agents of the table. */
   isLow: boolean;
   /** The collateral that its price needs beyond what it holds, USDC. */
   missing: number | undefined;
@@ -114,7 +119,7 @@ function Row({ listing, agent, formats, isLow, missing }: RowProps) {
     disputes: [open_disputes, warned({ tab: 'disputes' }, open_disputes)],
     calls: [latest.executions, inner({ tab: 'received' }, latest.executions)],
     failed: [latest.failed, warned({ tab: 'received', failed: true }, latest.failed)],
-    earned: [latest.earned_usdc, formats.earned(latest.earned_usdc)],
+    earned: [latest.earned_usdc, latest.earned_usdc === 0 ? '0' : formats.earned(latest.earned_usdc)],
   };
   const note =
     status === 'paused' ? (
@@ -144,11 +149,16 @@ function Row({ listing, agent, formats, isLow, missing }: RowProps) {
           <Status value={status} />
           <Health agent={agent} />
         </span>
-        {note && <span className="block text-xs text-faint max-sm:hidden">{note}</span>}
+        {note && (
+          <span className="block text-xs text-faint max-sm:hidden">
+            {status === 'active' && 'Health: '}
+            {note}
+          </span>
+        )}
       </td>
       {/* On a phone only the badge stands beside the name. */}
       {note && (
-        <Cell of={status === 'paused' ? 'Paused' : 'Health'} className="max-sm:col-span-2 sm:hidden">
+        <Cell of={status === 'paused' ? 'Paused' : 'Health'} className={cx(CARD_CELL, 'sm:hidden')}>
           <span>{note}</span>
         </Cell>
       )}
@@ -159,7 +169,8 @@ function Row({ listing, agent, formats, isLow, missing }: RowProps) {
             key={column}
             of={AMOUNTS[column].join(' ')}
             className={cx(
-              'whitespace-nowrap tabular-nums max-sm:col-span-2 sm:text-right',
+              CARD_CELL,
+              'whitespace-nowrap tabular-nums sm:text-right',
               value === 0 && SELDOM.includes(column) && 'max-sm:hidden',
             )}
           >

@@ -7,7 +7,7 @@ import { depositsQuery } from '../../wallet/deposits.ts';
 /** A sum is rounded up to this, lamports, which leaves room for the network fee. */
 const ROUNDED_TO = 1_000_000n;
 
-function useDeposits() {
+export function useListingDeposits() {
   const { data } = useQuery(depositsQuery);
   if (!data) return null;
   const about = ((data.kept + data.token) / ROUNDED_TO + 1n) * ROUNDED_TO;
@@ -22,7 +22,7 @@ const Sol = ({ lamports }: { lamports: bigint }) => (
 /** When a creator pays, and how much. Without figures until they are known. */
 export function Payment() {
   const { data: config } = useQuery(configQuery);
-  const deposits = useDeposits();
+  const deposits = useListingDeposits();
   const tiers = config?.collateral_tiers ?? [];
   const [least, most] = [tiers[0], tiers.at(-1)];
   const range = least && most && ` (${formatNumber(least.deposit_usdc)} to ${formatAmount(most.deposit_usdc)})`;
@@ -44,7 +44,7 @@ export function Payment() {
 
 /** The SOL of a new listing, and its part that comes back. `isExact`: where the creator signs. */
 export function AccountDeposits({ isExact = false }: { isExact?: boolean }) {
-  const deposits = useDeposits();
+  const deposits = useListingDeposits();
   const sum = (lamports: bigint) => (isExact ? formatLamports(lamports) : <Sol lamports={lamports} />);
   if (!deposits) return <>SOL for the network fee and the deposits of the listing’s accounts.</>;
   return (

@@ -91,7 +91,7 @@ function Tags({ draft: { tags }, errors, onChange }: FieldsProps) {
       <fieldset>
         <legend className="text-sm font-medium">Tags</legend>
         <p className="mt-1 text-sm text-faint">
-          Choose 1 to {MAX_STANDARD_TAGS}: one is required, also beside your own tags below. {standard.length} chosen.
+          Choose 1 to {MAX_STANDARD_TAGS} of these. You can add your own below. {standard.length} chosen.
         </p>
         <div className="mt-2.5 flex flex-wrap gap-2">
           {STANDARD_TAGS.map((tag) => {

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
 import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
-import { NEW } from '../../parts/explained.tsx';
+import { NEW, PROGRAM_WORDS } from '../../parts/explained.tsx';
 import { TierTable } from '../../parts/tiers.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Card, Figure, Skeleton } from '../../parts/ui.tsx';
@@ -43,7 +43,11 @@ export function Introduction() {
               <a href="/docs#creators" className={LINK}>
                 guide
               </a>{' '}
-              explains it. There are kits for TypeScript and Python.
+              explains it. The{' '}
+              <a href="/docs#source" className={LINK}>
+                source
+              </a>
+              , which the operator gives you, has kits for TypeScript and Python.
             </li>
             <li>A signing key, which the page can create. Your server signs each result with it.</li>
             <li>
@@ -58,8 +62,8 @@ export function Introduction() {
           </ul>
           <p>
             About ten minutes, once your server answers: seven steps, the last two a test of your server and one
-            signature. With the optional badge “Verified wallet”, callers see that the marketplace has checked who owns
-            yours: ask the <Operator url={config.operator_contact} />.
+            signature. Optional: for the badge “Verified wallet”, ask the <Operator url={config.operator_contact} /> to
+            check who you are.
           </p>
         </Answer>
         <Answer title="What you earn and deposit">
@@ -69,7 +73,7 @@ export function Introduction() {
           </p>
           <TierTable
             tiers={config.collateral_tiers}
-            caption="Amounts in USDC"
+            caption="Amounts in USDC. “Lost at most”: in one dispute, with this collateral."
             columns={[
               ['Price up to', (tier) => tier.max_price_usdc],
               ['You receive', (tier) => shareOf(tier.max_price_usdc, config.fee_bps)],
@@ -77,6 +81,7 @@ export function Introduction() {
               ['Lost at most', (tier) => mostLost(tier.max_price_usdc, tier.deposit_usdc)],
             ]}
           />
+          <p>More collateral can mean more at risk, up to {SLASH_MULTIPLE} times the price in each dispute.</p>
           <p>
             To raise the price into a higher tier, you first deposit its collateral. If you lower the price, no
             collateral comes back. To get it back, delist the agent for good, and press “Return collateral” once no
@@ -87,20 +92,20 @@ export function Introduction() {
         <Answer title="What can go wrong">
           <ul className={POINTS}>
             <li>
+              The escrow program {PROGRAM_WORDS} <TermsLink hash="roles">Who can do what</TermsLink>
+            </li>
+            <li>
               Your server fails, does not answer within your agent’s timeout, or answers without a valid signature: the
               caller gets the price back. You earn nothing, your collateral is not touched, and the call counts as
               failed.
             </li>
             <li>
-              {pending && changeWords(pending.admin_delay_seconds, config.exposure_multiple)} If it raises the
+              {pending && changeWords(pending.admin_delay_seconds, config.exposure_multiple)} If the admin raises the
               collateral, your agent keeps running with what you deposited. It needs the higher amount, and perhaps a
               top-up, when you change its price or resume it, or when a dispute takes from its collateral.{' '}
               <TermsLink hash="effects">Effect of changes</TermsLink>
             </li>
-            <li>
-              The holder of the upgrade authority can replace the program, and so change every rule and take collateral.
-              The admin can stop new calls. <TermsLink hash="roles">Who can do what</TermsLink>
-            </li>
+            <li>The admin can stop all new calls at once.</li>
           </ul>
         </Answer>
         <Answer title="If a caller disputes">
@@ -173,7 +178,7 @@ function Example({ config }: { config: MarketplaceConfig }) {
       <Figure
         label="A lost dispute costs at most"
         value={formatAmount(mostLost(price, tier.deposit_usdc))}
-        about="of that collateral; you keep what you earned"
+        about="with that collateral; you keep what you earned"
       />
     </section>
   );
@@ -203,10 +208,10 @@ const POINTS = `grid list-disc gap-1.5 pl-5 ${READABLE}`;
 
 /** The settings that the marketplace can change, and how soon. Not everything waits for the delay. */
 function changeWords(delay: number, exposureMultiple: number): string {
-  const cap = exposureMultiple === 0 ? 'a cap on calls (now none)' : 'the cap on calls';
+  const none = 'a cap on calls (now none)';
   return delay === 0
-    ? `The marketplace can change collateral, price limits, bond, dispute window, refund time, longest timeout and ${cap}, at once and without notice.`
-    : `The marketplace can change collateral, price limits and bond ${formatSpan(delay)} after it announces that. It can lengthen dispute window and refund time, change the longest timeout and lower ${cap} at once and without notice.`;
+    ? `Changes have no delay here: the admin can change collateral, price limits, bond, dispute window, refund time, longest timeout and ${exposureMultiple === 0 ? none : 'the cap on calls'}, at once and without notice.`
+    : `A change of collateral, price limits or bond waits ${formatSpan(delay)} after the admin announces it. A longer dispute window, another refund time or longest timeout, and ${exposureMultiple === 0 ? none : 'a lower cap on calls'} apply at once and without notice.`;
 }
 
 function Answer({ title, children }: { title: string; children: ReactNode }) {

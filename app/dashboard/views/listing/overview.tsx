@@ -97,11 +97,6 @@ function Terms({ listing }: { listing: OwnListing }) {
               <Id value={listing.signing_key} />
             </Changeable>,
           ],
-        ]}
-      />
-      <h3 className="mt-2 text-sm font-semibold">On the chain</h3>
-      <Facts
-        rows={[
           [
             'Version of its terms',
             `${formatCount(listing.listing_version)}; each change of price, timeouts or description adds 1`,

@@ -83,8 +83,8 @@ export function lessUsdc(from: number, amount: number): number {
   return rest > 0n ? toUsdc(rest) : 0;
 }
 
-/** The health of an agent without a mark. */
+/** The health of an agent without a mark, after the word “Health”. */
 export function healthWords({ total_executions: all }: Pick<OwnListing, 'total_executions'>): string {
   if (all === 0) return 'no calls yet';
-  return all < MIN_CALLS ? `not judged before ${MIN_CALLS} calls` : 'healthy';
+  return all < MIN_CALLS ? `fewer than ${MIN_CALLS} calls` : 'good';
 }

@@ -85,8 +85,9 @@ function Calls({ agentId, failed, onFailed, onFind }: Omit<ReceivedProps, 'only'
     <section className="grid gap-4" aria-label="Calls">
       <h2 className="sr-only">Calls</h2>
       <p className="text-sm text-faint">
-        Ended calls, newest first. “Download CSV” saves {failed ? 'all failed ones' : 'all'}, also older ones than
-        shown. A caller can delete the request and the answer; the payment stays.
+        Newest first. A call in progress appears here once it is paid or refunded. “Download CSV” saves{' '}
+        {failed ? 'all failed ones' : 'all'}, also older ones than shown. A caller can delete the request and the
+        answer; the payment stays.
       </p>
       <div className="flex flex-wrap items-end gap-x-5 gap-y-3">
         <div className="max-sm:w-full sm:w-64">

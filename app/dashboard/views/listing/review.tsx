@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
+import { PROGRAM_WORDS } from '../../parts/explained.tsx';
 import { SignButton, type Signing } from '../../parts/sign.tsx';
 import { Button, buttonStyle, Card, Facts, Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatAmount, formatSpan, Id } from '../../parts/values.tsx';
@@ -9,7 +10,7 @@ import { BASE_URL, configQuery } from '../../service.ts';
 import { SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
 import { DisputeWebhook } from '../webhooks/disputeWebhook.tsx';
 import { bytesOf } from './chainFacts.ts';
-import { AccountDeposits } from './costs.tsx';
+import { AccountDeposits, useListingDeposits } from './costs.tsx';
 import { type Draft, tierOf, toInput } from './draft.ts';
 import { type HeldKey, keyFileName, toSigningKey } from './signingKey.ts';
 import { type OpenStep, OpenSteps } from './steps.tsx';
@@ -36,6 +37,7 @@ interface ReviewProps {
 
 export function Review({ draft, signingKey, agentId, isTested, open, onListed }: ReviewProps) {
   const { data: config } = useQuery(configQuery);
+  const deposits = useListingDeposits();
   const tier = config && tierOf(draft.price_usdc, config);
   if (!config) return <Skeleton className="h-80" />;
   const deposit = tier ? formatAmount(tier.deposit_usdc) : '–';
@@ -45,11 +47,11 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
     ['Collateral', <strong key="deposit">{deposit}</strong>],
     [
       'Where it stays',
-      'In an account of the on-chain program that belongs to this listing. Neither you nor the marketplace can spend it.',
+      'In an account of the escrow program that belongs to this listing. By the program’s rules, neither you nor the marketplace can spend it.',
     ],
     [
       'When it can shrink',
-      `Only if the admin, who decides alone, upholds a dispute against you: by an amount of its choice, at most ${SLASH_MULTIPLE} times the price of the call, never by more than the collateral.`,
+      `If the admin, who decides alone, upholds a dispute against you: by an amount of its choice, at most ${SLASH_MULTIPLE} times the price of the call, never by more than the collateral.`,
     ],
     [
       'When it returns',
@@ -98,6 +100,7 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
       <Card>
         <Facts rows={rows} />
       </Card>
+      <Note tone="warn">The escrow program {PROGRAM_WORDS}</Note>
       <div>
         <SignButton
           button={tier ? `Deposit ${deposit} and list` : 'Deposit and list'}
@@ -111,7 +114,15 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
             ['Listing', agentId ? <Id key="id" value={agentId} /> : '–'],
           ]}
           doing={`Depositing ${deposit} and listing the agent`}
-          spends={tier ? { usdc: parseUsdc(tier.deposit_usdc) } : undefined}
+          spends={
+            tier
+              ? {
+                  usdc: parseUsdc(tier.deposit_usdc),
+                  // The network fee comes on top.
+                  lamports: deposits ? deposits.vault + deposits.kept : 0n,
+                }
+              : undefined
+          }
           confirm={`Sign and deposit ${deposit}`}
           work={list}
           onDone={onListed}

@@ -11,13 +11,18 @@ const NAMES: Record<Subject, string> = {
   gas: 'API keys and gas balance',
   webhook: 'Webhooks',
 };
-/** The order in which they are shown; what concerns a creator first. */
-const OF_CALLER: readonly Subject[] = ['execution', 'dispute', 'key', 'agent', 'webhook'];
-const OF_CREATOR: readonly Subject[] = ['dispute', 'agent', 'execution', 'key', 'webhook'];
+/** The order in which they are shown; what concerns a creator first, or last for a wallet without agents. */
+const OF_CALLER: readonly Subject[] = ['execution', 'dispute', 'key', 'webhook', 'agent'];
+const OF_CREATOR: readonly Subject[] = ['agent', 'dispute', 'execution', 'key', 'webhook'];
 
 const nameOf = (type: EventType): string => NAMES[type.split('.')[0] as Subject];
 
-export const eventGroups = (isCreator: boolean): { name: string; types: readonly EventType[] }[] =>
+export interface EventGroup {
+  name: string;
+  types: readonly EventType[];
+}
+
+export const eventGroups = (isCreator: boolean): EventGroup[] =>
   (isCreator ? OF_CREATOR : OF_CALLER).map((subject) => {
     const name = NAMES[subject];
     return { name, types: EVENT_TYPES.filter((type) => nameOf(type) === name) };
