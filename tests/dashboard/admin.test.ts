@@ -300,17 +300,18 @@ describe('the admin', function () {
         await chooseOwn(page, /^Admin\s*\d+ open$/);
         await page.getByRole('tab', { name: 'State', selected: true }).waitFor();
         await page.getByText('Needs you: 2 disputes').waitFor();
-        await page.getByText(/in 2 days .* The creator has not replied yet\./).waitFor();
+        // While a side may still write, nothing asks for a decision.
+        await page.getByText(/in 2 days .* The creator has not replied yet\. .* wait until .*, then decide/).waitFor();
         await page.getByText(/in 2 days .* Neither side has written anything yet\./).waitFor();
-        expect(await page.locator('main a.bg-fill', { hasText: 'Decide' }).count()).to.equal(2);
+        expect(await page.locator('main a.bg-raised', { hasText: 'Decide' }).count()).to.equal(2);
         await page.getByRole('tab', { name: 'Disputes 2 open' }).waitFor();
         await page.goBack();
         const link = page.locator(`a[href="/admin/disputes/${cases.rejected}"]`);
         const row = page.getByRole('row').filter({ has: link });
         expect(await row.textContent()).to.match(
-          /against[\s\S]*Call [\s\S]*No reply[\s\S]*Evidence uploaded[\s\S]*0\.02 USDC[\s\S]*due in[\s\S]*Decide/,
+          /against[\s\S]*Call [\s\S]*No reply[\s\S]*Evidence uploaded[\s\S]*Wait until [\s\S]*0\.02 USDC[\s\S]*due in[\s\S]*Decide/,
         );
-        await row.getByText('up to 0.40 USDC').waitFor();
+        await row.getByText('0.40 USDC').waitFor();
         await row.locator(`a[href="/agents/${site.visitor.agent(DISPUTED).agent_id}"]`).waitFor();
         await link.click();
         await page.getByRole('region', { name: 'Evidence' }).getByText(EVIDENCE.trim()).waitFor();
@@ -376,9 +377,8 @@ describe('the admin', function () {
         const before = await held();
         await page.goto(`/admin/disputes/${cases.rejected}`);
         await page.getByText('Choose an outcome and write a reason.').waitFor();
-        await page
-          .getByText('The creator has not replied yet. We advise to wait until a day before the decision is due')
-          .waitFor();
+        const advice = 'The creator has not replied yet. They find the dispute on their page: wait until';
+        await page.getByLabel('Your decision').getByText(advice).waitFor();
         await page.getByRole('radio', { name: 'Reject' }).click();
         await page.getByText('Write a reason.', { exact: true }).waitFor();
         await page.getByLabel('Reason').fill(REASON);
@@ -387,9 +387,7 @@ describe('the admin', function () {
         await dialog(page).getByRole('button', { name: 'Stay' }).click();
         await page.getByRole('button', { name: 'Review the decision' }).click();
         await dialog(page).getByText('gets the bond of 0.01 SOL').waitFor();
-        await dialog(page)
-          .getByText('The creator has not replied yet. We advise to wait until a day before the decision is due')
-          .waitFor();
+        await dialog(page).getByText(advice).waitFor();
         await sign(page, 'Sign and reject');
         expect(await held()).to.deep.equal({ ...before, creatorLamports: before.creatorLamports + BOND_LAMPORTS });
         await page.getByRole('heading', { name: 'The decision' }).waitFor();
@@ -413,11 +411,11 @@ describe('the admin', function () {
       site.visit(ADMIN, async (page) => {
         const before = await held();
         await page.goto(`/admin/disputes/${cases.upheld}`);
-        await page
-          .getByText(
-            'Creator: loses that amount, at most 0.40 USDC (20 times the price), and any award pauses the agent.',
-          )
-          .waitFor();
+        for (const line of [
+          'Creator: keeps what it earned, and loses what you set, at most 0.40 USDC (20 times the price).',
+          'Agent: the call counts as failed; any amount pauses it: its collateral is at the minimum.',
+        ])
+          await page.getByText(line, { exact: true }).waitFor();
         // On a laptop the whole panel is in the window, and nothing in it scrolls.
         await page.setViewportSize({ width: 1280, height: 800 });
         const cut = `[...document.querySelectorAll('[aria-label="Your decision"], [aria-label="Your decision"] form > div')]

@@ -7,13 +7,14 @@ import { MAX_OTHER_NAMES } from '../../../sdk/wire/choices.ts';
 import type { CreatorSummary } from '../../../sdk/wire/listingProcedures.ts';
 import { formatterOf } from '../../parts/amount.ts';
 import { Verified } from '../../parts/badges.tsx';
+import { ContactOperator } from '../../parts/contact.tsx';
 import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
 import { SignDialog } from '../../parts/sign.tsx';
 import { AtRight, Cell } from '../../parts/table.tsx';
 import { Button, Empty, Input } from '../../parts/ui.tsx';
 import { Day, formatCount, formatList, Id, shorten } from '../../parts/values.tsx';
-import { call } from '../../service.ts';
+import { call, configQuery } from '../../service.ts';
 import { PAGE_SIZE, parseAdminSearch } from './search.ts';
 import { Which } from './which.tsx';
 
@@ -59,9 +60,8 @@ export function CreatorsTab() {
   return (
     <div className="grid gap-5">
       <p className="max-w-2xl text-sm text-faint">
-        The badge “Verified wallet” tells callers that you have checked who owns the wallet. It vouches neither for the
-        name shown nor for the answers. “Verify …” shows the steps of the check. The figures count from the first
-        listing on, also calls of agents for tests. “Calls” includes the failed ones.
+        The badge “Verified wallet” tells callers that you have checked who owns the wallet, and vouches neither for the
+        name shown nor for the answers. <Requests /> “Verify …” shows the steps of the check.
       </p>
       <p className="-mt-3 max-w-2xl text-sm text-faint">
         You cannot stop a single agent. An upheld dispute pauses it if its collateral falls below the minimum. “Pause
@@ -69,7 +69,8 @@ export function CreatorsTab() {
         <Link to="/admin" search={{ tab: 'settings' }} className="text-accent underline">
           Settings
         </Link>{' '}
-        stops all agents.
+        stops all agents. The figures count from the first listing on, also calls of agents for tests; “Calls” includes
+        the failed ones.
       </p>
       <div className="grid gap-4 sm:grid-cols-[20rem_14rem]">
         <Input
@@ -125,7 +126,7 @@ export function CreatorsTab() {
               {creator.verified ? <Verified /> : <span className="text-faint">None</span>}
               {creator.verified_at && (
                 <span className="mt-1 block text-faint">
-                  <Day at={creator.verified_at} />
+                  {creator.verified ? 'Given' : 'Removed'} <Day at={creator.verified_at} />
                 </span>
               )}
             </Cell>
@@ -163,6 +164,21 @@ export function CreatorsTab() {
       </PagedTable>
       {chosen && <BadgeDialog creator={chosen} onClose={() => setChosen(null)} />}
     </div>
+  );
+}
+
+/** How a creator asks for the badge: the page gives them only this address. */
+function Requests() {
+  const { data: config } = useQuery(configQuery);
+  if (!config) return null;
+  return config.operator_contact === null ? (
+    <>
+      Creators have no address to ask for it: set <code>OPERATOR_CONTACT</code>.
+    </>
+  ) : (
+    <>
+      Creators ask for it at <ContactOperator className="wrap-anywhere text-accent underline" isAddress />.
+    </>
   );
 }
 

@@ -10,13 +10,13 @@ import { FindCall } from '../../parts/findCall.tsx';
 import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
 import { AtRight, Cell } from '../../parts/table.tsx';
-import { Badge, buttonStyle, cx, Empty, Select } from '../../parts/ui.tsx';
-import { Id, shorten, Time } from '../../parts/values.tsx';
+import { Badge, buttonStyle, cx, Empty, Select, Skeleton } from '../../parts/ui.tsx';
+import { Day, Id, shorten, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { useCreatorName } from '../disputes/creatorName.ts';
 import { mostSlashed, stakesQuery } from '../disputes/stakes.ts';
 import { CallOf } from '../executions/dispute.tsx';
-import { Due } from './due.tsx';
+import { Due, useWaitUntil } from './due.tsx';
 import { AgentLink, CaseLink, CreatorLink } from './parties.tsx';
 import { PAGE_SIZE, parseAdminSearch } from './search.ts';
 
@@ -110,7 +110,7 @@ const CreatorOf = ({ dispute }: { dispute: DisputeSummary }) => (
 
 function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
   const { outcome, answer_due_at, resolved_at } = dispute;
-  const creator = useCreatorName(dispute);
+  const waitUntil = useWaitUntil(dispute);
   const isOpen = outcome === 'open';
   return (
     <tr>
@@ -119,7 +119,10 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
           <AgentLink dispute={dispute} />
         </span>
         <span className="block text-faint">
-          Caller <Id value={dispute.caller} /> against {creator}
+          Caller <Id value={dispute.caller} />{' '}
+          <span className="inline-block">
+            against <CreatorOf dispute={dispute} />
+          </span>
         </span>
         <span className="flex flex-wrap items-center gap-x-3 text-faint">
           <span>
@@ -134,6 +137,11 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
           <span className="block text-faint">
             {dispute.has_evidence ? 'Evidence uploaded' : 'Evidence not uploaded'}
           </span>
+          {waitUntil !== null && (
+            <span className="block">
+              Wait until <Day at={waitUntil} />
+            </span>
+          )}
         </span>
       </Cell>
       <Cell of="Price" className="whitespace-nowrap tabular-nums sm:text-right">
@@ -142,7 +150,10 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
           <span className="sm:hidden"> USDC</span>
         </span>
       </Cell>
-      <Cell of="At stake" className={cx('whitespace-nowrap tabular-nums sm:text-right', !isOpen && 'max-sm:hidden')}>
+      <Cell
+        of="Most at stake"
+        className={cx('whitespace-nowrap tabular-nums sm:text-right', !isOpen && 'max-sm:hidden')}
+      >
         {isOpen ? <AtStake dispute={dispute} /> : <span className="text-faint">–</span>}
       </Cell>
       <Cell of={isOpen ? 'Decide by' : 'Ended'}>
@@ -162,10 +173,10 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
 /** The most of the agent's collateral that a decision can take. */
 function AtStake({ dispute: { agent_id, execution_id, price_usdc } }: { dispute: DisputeSummary }) {
   const { data: stakes, isError } = useQuery(stakesQuery(agent_id, execution_id));
-  if (!stakes) return <span className="text-faint">{isError ? 'unknown' : '…'}</span>;
+  if (!stakes)
+    return isError ? <span className="text-faint">unknown</span> : <Skeleton className="h-5 w-12 sm:ml-auto" />;
   return (
     <span>
-      <span className="sm:hidden">up to </span>
       {formatNumber(toUsdc(mostSlashed(stakes, parseUsdc(price_usdc))))}
       <span className="sm:hidden"> USDC</span>
     </span>

@@ -5,7 +5,7 @@ import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { typedNumber } from '../../parts/amount.ts';
 import { read } from '../../parts/reading.ts';
-import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
+import { formatAmount, formatCount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { EFFECTS } from '../terms/effects.ts';
 import type { Limits, Settings } from './chainConfig.ts';
 
@@ -109,7 +109,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'disputeBond',
       label: 'Dispute bond, SOL',
-      about: 'Locked from the opening of a dispute to its end.',
+      about: `Locked from the opening of a dispute to its end; at most ${formatLamports(limits.disputeBondLamportsMax)}.`,
       effect: EFFECTS.dispute_bond,
       min: 0n,
       max: limits.disputeBondLamportsMax,
@@ -146,7 +146,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'recordSeconds',
       label: 'Time until a call’s account is closed',
-      about: 'Does not shorten its dispute window.',
+      about: 'From the end of a paid call. Does not shorten its dispute window.',
       effect: EFFECTS.record_time,
       min: BigInt(limits.recordSecondsMin),
       max: BigInt(limits.recordSecondsMax),
@@ -155,7 +155,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'exposureMultiple',
       label: 'Cap on calls, ×\u00a0collateral',
-      about: 'Prices of calls in one dispute window. 0: no cap.',
+      about: `An agent takes no call that would raise the prices of its calls in one dispute window above this many times its collateral. 0: no cap; at most ${formatCount(limits.exposureMultipleMax)}.`,
       effect: EFFECTS.exposure_multiple,
       min: 0n,
       max: BigInt(limits.exposureMultipleMax),

@@ -29,19 +29,23 @@ export function unheardWords({ has_evidence, reply }: DisputeSummary): string | 
   return reply === null ? 'The creator has not replied yet' : null;
 }
 
-/** When the last day before the due time begins. */
-const lastDay = ({ answer_due_at }: DisputeSummary): string =>
-  new Date(Date.parse(answer_due_at) - SOON_SECONDS * 1_000).toISOString();
-
-/** While a side of an open dispute has not been heard: how long to wait for it, with a day left to decide. */
-export function TimeToWait({ dispute }: { dispute: DisputeSummary }) {
+/** Until when to wait for a side of an open dispute that has not been heard, with a day left to decide; null if not. */
+export function useWaitUntil(dispute: DisputeSummary): string | null {
   const left = useSecondsLeft(dispute);
-  if (unheardWords(dispute) === null || left <= SOON_SECONDS) return null;
+  if (dispute.outcome !== 'open' || unheardWords(dispute) === null || left <= SOON_SECONDS) return null;
+  return new Date(Date.parse(dispute.answer_due_at) - SOON_SECONDS * 1_000).toISOString();
+}
+
+/** Why and until when to wait for a side that has not been heard. */
+export function TimeToWait({ dispute }: { dispute: DisputeSummary }) {
+  const until = useWaitUntil(dispute);
   return (
-    <>
-      {' '}
-      We advise to wait until a day before the decision is due, <Time at={lastDay(dispute)} />.
-    </>
+    until !== null && (
+      <>
+        {' '}
+        They find the dispute on their page: wait until <Time at={until} />, then decide without it.
+      </>
+    )
   );
 }
 

@@ -1,12 +1,13 @@
-/** The USDC that the marketplace's program holds, by its purpose. */
+/** What the marketplace's program holds, by its purpose: USDC, and the bonds of open disputes. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { OperationState } from '../../../sdk/wire/operationProcedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
-import { formatNumber, formatterOf } from '../../parts/amount.ts';
+import { formatLamports, formatNumber, formatterOf } from '../../parts/amount.ts';
 import { Card } from '../../parts/ui.tsx';
 import { Code, Id } from '../../parts/values.tsx';
+import { OPEN_SHOWN, openQueueQuery } from '../../parts/waiting.tsx';
 import { configQuery } from '../../service.ts';
 import { readAccounts, tokenOf } from '../../wallet/accounts.ts';
 
@@ -30,13 +31,22 @@ function useTreasury(address: string | undefined): number | null | undefined {
   return data;
 }
 
-export function HeldUsdc({ state: { held } }: { state: OperationState }) {
+/** Of the first open disputes; undefined while it is not known. */
+function useBonds(count: number): bigint | undefined {
+  const { data } = useQuery({ ...openQueueQuery, enabled: count > 0 });
+  if (count === 0) return 0n;
+  if (data?.total !== count) return undefined;
+  return data.disputes.reduce((sum, { bond_lamports }) => sum + BigInt(bond_lamports), 0n);
+}
+
+export function HeldUsdc({ state: { held, open_disputes } }: { state: OperationState }) {
   const { data: config } = useQuery(configQuery);
   const treasury = useTreasury(config?.treasury);
+  const bonds = useBonds(open_disputes);
   const rows = [
     ['Escrow of calls in progress', held.escrow_usdc],
     ['Collateral, also of delisted agents until it is returned', held.collateral_usdc],
-    ['Kept for later callers, from awards', held.forfeited_usdc],
+    ['Kept for later callers', held.forfeited_usdc],
     held.owed_usdc > 0 && ['Awards not yet received by their callers', held.owed_usdc],
     held.unclaimed_usdc > 0 && ['Refunds not yet received by their callers', held.unclaimed_usdc],
   ].filter((row) => row !== false) as [string, number][];
@@ -45,11 +55,19 @@ export function HeldUsdc({ state: { held } }: { state: OperationState }) {
   return (
     <Card className="grid content-start gap-4">
       <h2 className="font-semibold">USDC held</h2>
-      <Amounts title="Held for others" rows={rows.map(([label, held]) => [label, amount(held)])} sum={amount(sum)} />
+      <Amounts title="Held for others" rows={rows.map(([label, held]) => [label, amount(held)])} sum={amount(sum)}>
+        {bonds !== undefined && bonds > 0n && (
+          <AmountRow
+            label={`And the bonds of ${open_disputes > OPEN_SHOWN ? `the first ${OPEN_SHOWN} ` : ''}open disputes`}
+          >
+            {formatLamports(bonds)}
+          </AmountRow>
+        )}
+      </Amounts>
       <div className="grid gap-2 text-sm text-faint">
         <p>
-          Sums of the index, because each call and each agent has an account of its own. To compare them with the chain,
-          run this on the relay’s machine, in the project’s folder and with its settings:
+          The sum is the index’s. To compare it with the chain, run this on the relay’s machine, in the project’s folder
+          and with its settings:
         </p>
         <Code text={COMPARE} label="Commands that compare the index with the chain" />
         <p>
@@ -80,27 +98,38 @@ interface AmountsProps {
   rows: readonly (readonly [label: ReactNode, amount: string])[];
   /** Payments by x402 that wait for their call are not in it: the index does not know which are paid. */
   sum?: string;
+  /** Below the sum. */
+  children?: ReactNode;
 }
 
 /** Amounts below each other, with their points aligned. */
-function Amounts({ title, rows, sum }: AmountsProps) {
+function Amounts({ title, rows, sum, children }: AmountsProps) {
   return (
     <div>
       <h3 className="text-sm font-medium">{title}</h3>
       <dl className="mt-1 flex flex-col gap-1 text-sm">
         {rows.map(([label, amount], index) => (
-          <div key={index} className="flex justify-between gap-x-4">
-            <dt className="text-faint">{label}</dt>
-            <dd className="whitespace-nowrap tabular-nums">{amount} USDC</dd>
-          </div>
+          <AmountRow key={index} label={label}>
+            {amount} USDC
+          </AmountRow>
         ))}
         {sum && (
           <div className="mt-1 flex justify-between gap-x-4 border-t border-line pt-2 font-semibold">
-            <dt>Sum of these</dt>
+            <dt>
+              Sum of these <span className="font-normal text-faint">not compared with the chain here</span>
+            </dt>
             <dd className="whitespace-nowrap tabular-nums">{sum} USDC</dd>
           </div>
         )}
+        {children}
       </dl>
     </div>
   );
 }
+
+const AmountRow = ({ label, children }: { label: ReactNode; children: ReactNode }) => (
+  <div className="flex justify-between gap-x-4">
+    <dt className="text-faint">{label}</dt>
+    <dd className="whitespace-nowrap tabular-nums">{children}</dd>
+  </div>
+);

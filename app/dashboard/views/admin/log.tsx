@@ -83,7 +83,7 @@ function Actions() {
   return (
     <Section
       title="Sign-ins, reads and saved reasons"
-      about="What the admin did through this service, with every read of private data. Reads that are repeated within ten minutes share one row, at the time of the last."
+      about="What the admin did through this service, with every read of private data. The same read, repeated within ten minutes of the first, shares its row, at the time of the last."
       which={
         <Which
           value={reads}

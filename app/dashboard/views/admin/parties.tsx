@@ -4,18 +4,21 @@ import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { buttonStyle } from '../../parts/ui.tsx';
 import { Id, shorten } from '../../parts/values.tsx';
 import { useCreatorName } from '../disputes/creatorName.ts';
-import { unheardWords } from './due.tsx';
+import { Unheard, unheardWords, useWaitUntil } from './due.tsx';
 
 export function Parties({ dispute }: { dispute: DisputeSummary }) {
   const { creator, caller, outcome } = dispute;
   const name = useCreatorName(dispute);
-  const unheard = outcome === 'open' && unheardWords(dispute);
   return (
     <span className="mt-1 block text-sm">
       Caller <Id value={caller} kind="address" /> against <AgentLink dispute={dispute} /> by{' '}
       <CreatorLink wallet={creator} name={name} />
       {/* From this width on it stands beside the case, in the decision. */}
-      {unheard && <span className="mt-1 block text-ink lg:hidden">{unheard}.</span>}
+      {outcome === 'open' && unheardWords(dispute) && (
+        <span className="mt-1 block text-ink lg:hidden">
+          <Unheard dispute={dispute} />
+        </span>
+      )}
     </span>
   );
 }
@@ -35,15 +38,16 @@ export const CreatorLink = ({ wallet, name }: { wallet: string; name: string }) 
   </Link>
 );
 
-/** To the case, which the admin can decide while it is open. */
+/** To the case, which the admin can decide while it is open. While a side may still write, nothing asks for that. */
 export function CaseLink({ dispute, small = false }: { dispute: DisputeSummary; small?: boolean }) {
   const { execution_id: executionId, outcome } = dispute;
   const isOpen = outcome === 'open';
+  const mayWait = useWaitUntil(dispute) !== null;
   return (
     <Link
       to="/admin/disputes/$executionId"
       params={{ executionId }}
-      className={buttonStyle(isOpen ? 'primary' : 'plain', small)}
+      className={buttonStyle(isOpen && !mayWait ? 'primary' : 'plain', small)}
     >
       {isOpen ? 'Decide' : 'View'}
       <span className="sr-only">: dispute {shorten(executionId)}</span>

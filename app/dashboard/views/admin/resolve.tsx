@@ -13,7 +13,6 @@ import { Button, Facts, Input, Note, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatLamports } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { excessEnd } from '../disputes/excess.ts';
-import { pauseGist } from '../disputes/outcomes.tsx';
 import { awardPayment, depositReturn } from '../disputes/payouts.ts';
 import {
   isPausedBy,
@@ -34,16 +33,32 @@ type Side = 'caller' | 'creator';
 /** A rejection takes nothing. */
 const NONE: Reading<bigint> = { value: 0n, error: null };
 
-/** Who gets and loses what, a line for each. The amount is not set yet. */
+/** Who gets and loses what, a sentence for each. The amount is not set yet. */
 function upheldWords(dispute: DisputeSummary, stakes: Stakes): string[] {
   const price = parseUsdc(dispute.price_usdc);
   const [most, toCaller] = [mostSlashed(stakes, price), mostToCaller(stakes, price)];
-  const limit = most < stakes.left ? `${stakes.multiple} times the price` : 'all its collateral';
+  const limit = `${stakes.multiple} times the price`;
+  const limits = price * stakes.multiple <= stakes.left ? limit : `all its collateral, below ${limit}`;
   return [
-    `Caller: gets the bond of ${bondOf(dispute)} back, and the amount that you set, up to ${toCaller === price ? 'the price of ' : ''}${formatBaseUnits(toCaller)}.`,
-    `Creator: loses that amount, at most ${formatBaseUnits(most)} (${limit})${pauseGist(stakes, price)}.`,
+    `Caller: gets the bond of ${bondOf(dispute)} and what you set, up to ${toCaller === price ? 'the price of ' : ''}${formatBaseUnits(toCaller)}.`,
+    `Creator: keeps what it earned, and loses what you set, at most ${formatBaseUnits(most)} (${limits}).`,
+    `Agent: the call counts as failed${pauseWords(stakes, price)}.`,
     ...(most > price ? ['Above the price: kept for later callers.'] : []),
   ];
+}
+
+/** From which amount on an award pauses the agent, and why that is any amount. */
+function pauseWords(stakes: Stakes, price: bigint): string {
+  if (!isPausedBy(stakes, mostTaken(stakes, price))) return '';
+  const { left, required } = stakes;
+  const why =
+    required === null || left > required ? '' : `: its collateral is ${left === required ? 'at' : 'below'} the minimum`;
+  return `; ${pausingAmount(stakes)} pauses it${why}`;
+}
+
+function pausingAmount({ left, required }: Stakes): string {
+  const free = required === null ? 0n : left - required;
+  return free > 0n ? `more than ${formatBaseUnits(free)}` : 'any amount';
 }
 
 const NO_TIER = 'no tier of collateral has its price any more';
@@ -86,7 +101,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
           >
             {side === null ? (
               // As high before the stakes are known.
-              <span className="block min-h-35 sm:min-h-25">
+              <span className="block min-h-45 sm:min-h-35">
                 {stakes &&
                   upheldWords(dispute, stakes).map((line) => (
                     <span key={line} className="block">
@@ -105,7 +120,6 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
             onChoose={() => setSide('creator')}
           >
             {`The creator gets the bond of ${bondOf(dispute)}; no refund.`}
-            {side === null && ' The collateral stays whole, and the agent as it is.'}
           </Choice>
         </div>
         {/* The review repeats it. Like the words above, it makes place for the exact outcome. */}
@@ -247,14 +261,13 @@ const RESERVED =
 
 /** Whether the award pauses the agent, and why, or from which amount on. */
 function agentWords(stakes: Stakes, price: bigint, amount: bigint): string {
-  const { left, required, status } = stakes;
+  const { required, status } = stakes;
   if (isPausedBy(stakes, amount))
     return required === null
       ? `is paused: ${NO_TIER}`
       : `is paused: the collateral falls below its minimum of ${formatBaseUnits(required)}`;
   if (!isPausedBy(stakes, mostTaken(stakes, price))) return `stays ${status}`;
-  const free = required === null ? 0n : left - required;
-  return `stays ${status}; ${free > 0n ? `more than ${formatBaseUnits(free)}` : 'any amount'} pauses it`;
+  return `stays ${status}; ${pausingAmount(stakes)} pauses it`;
 }
 
 async function answer(

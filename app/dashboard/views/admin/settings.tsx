@@ -17,45 +17,62 @@ import { appliedWords, ProposeKey, RaiseDelay } from './propose.tsx';
 import { SettingsForm } from './settingsForm.tsx';
 import { NextAdmin } from './succession.tsx';
 import { Treasury } from './treasury.tsx';
+import { Lack } from './unprotected.tsx';
 
 /** A setting that protects the marketplace from its admin's key: what it does, and the button that sets it. */
-function Protection({ does, button, children }: { does: string; button: ReactNode; children: ReactNode }) {
+function Protection({ does, button, children }: { does?: ReactNode; button: ReactNode; children: ReactNode }) {
   return (
     <span className="grid justify-items-start gap-1">
       <span className="font-medium">{children}</span>
-      <span className="text-faint">{does}</span>
-      <span className="my-2">{button}</span>
+      {does && <span className="text-faint">{does}</span>}
+      <span className="my-1 flex flex-wrap items-center gap-x-3 gap-y-1">{button}</span>
     </span>
   );
 }
 
-const COVERED =
-  'Must wait for it: a new fee, lowest price, bond, collateral or time until a call’s account is closed, a shorter dispute window, a higher cap, a longer delay, a new admin, guardian or relay authority, and the end of the guardian’s pause.';
+const WAITING = [
+  'New fee, lowest price, bond, collateral or time until a call’s account is closed',
+  'Shorter dispute window, higher cap, longer delay',
+  'New admin, guardian or relay authority',
+  'End of the guardian’s pause',
+];
 
-/** When each kind of change counts without a delay. */
-const AT_ONCE =
-  'Without one, settings change as soon as you sign; a proposed guardian or relay authority, as soon as anybody applies it, also you; the admin, as soon as the proposed wallet accepts.';
+const UNLIMITED = [
+  'Decisions on disputes, and badges',
+  'Refund time, longest timeout, longer dispute window, lower cap',
+  'Stopping calls, and updates of the program',
+];
 
-const CHANGES = { changes: 'Pending changes' };
+const List = ({ of: items }: { of: readonly string[] }) => (
+  <ul className="grid list-disc gap-0.5 pl-5">
+    {items.map((item) => (
+      <li key={item}>{item}</li>
+    ))}
+  </ul>
+);
 
 /** In their order: changes that wait for somebody come first. */
-const sectionsOf = (isPending: boolean) => ({
-  pause: 'New calls',
-  ...(isPending && CHANGES),
-  protection: 'Guardian and delay',
-  fees: 'Fees and rules',
-  ...CHANGES,
-  treasury: 'Treasury',
-  admin: 'Admin',
-  relays: 'Relays and addresses',
-});
+function sectionsOf(pending: number) {
+  const changes = { changes: pending > 0 ? `Pending changes (${pending})` : 'Pending changes' };
+  return {
+    pause: 'New calls',
+    ...(pending > 0 && changes),
+    protection: 'Guardian and delay',
+    fees: 'Fees and rules',
+    ...changes,
+    treasury: 'Treasury',
+    admin: 'Admin',
+    relays: 'Relays and addresses',
+  };
+}
 
 export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; onDraft(draft: Draft | null): void }) {
   const query = useQuery(chainConfigQuery);
   const { data: state } = useQuery(stateQuery);
   const { data: pending } = useQuery(changesQuery);
   const { data: service } = useQuery(configQuery);
-  const isPending = Boolean(pending?.changes.length);
+  const pendingCount = pending?.changes.length ?? 0;
+  const isPending = pendingCount > 0;
   const unread = <Unread query={query} what="The settings" className="h-96" />;
   if (!query.data) return unread;
   const { config, limits, mustWait } = query.data;
@@ -63,7 +80,7 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
   return (
     <div className="grid gap-6">
       {unread}
-      <OnThisPage sections={sectionsOf(isPending)} isRead className="-mb-1" />
+      <OnThisPage sections={sectionsOf(pendingCount)} isRead className="-mb-1" />
       <Card id="pause">
         <Pause of="admin" config={config} />
       </Card>
@@ -79,7 +96,7 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
               'Guardian',
               <Protection
                 key="guardian"
-                does="Can pause new calls, withdrawals from the treasury and transfers of forfeited collateral to it; cancel pending changes of settings or admin; and remove relay authorities. Nothing else."
+                does="A guardian can pause new calls, withdrawals from the treasury and transfers to it of what is kept for later callers. It can cancel pending changes of settings or admin, and remove relay authorities. Nothing else."
                 button={
                   <ProposeKey
                     button="Propose a guardian …"
@@ -93,27 +110,26 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
                   />
                 }
               >
-                {config.guardian ? <Id value={config.guardian} kind="address" /> : 'No guardian'}
+                {config.guardian ? <Id value={config.guardian} kind="address" /> : <Lack>No guardian</Lack>}
               </Protection>,
             ],
             [
               'Delay of changes',
               <Protection
                 key="delay"
-                does={`${COVERED} ${delay === 0 ? AT_ONCE : ''} It can only be raised.`}
-                button={<RaiseDelay config={config} limits={limits} />}
+                button={
+                  <>
+                    <RaiseDelay config={config} limits={limits} />
+                    It cannot be lowered afterwards.
+                  </>
+                }
               >
-                {delay === 0 ? 'No delay' : formatSpan(delay)}
+                {delay === 0 ? <Lack>No delay</Lack> : formatSpan(delay)}
               </Protection>,
             ],
-            [
-              'Withdrawals',
-              'They take effect as soon as you sign, without the delay. Only a pause that the guardian has set before stops them.',
-            ],
-            [
-              'Neither limits',
-              'Decisions on disputes, badges, refund time, longest timeout, a longer dispute window, a lower cap, stopping calls, and updates of the program.',
-            ],
+            [delay === 0 ? 'Would wait for a delay' : 'Waits for the delay', <List key="waiting" of={WAITING} />],
+            ['At once', 'Withdrawals. Only a pause that the guardian has set before stops them.'],
+            ['Neither limits', <List key="unlimited" of={UNLIMITED} />],
           ]}
         />
       </Card>

@@ -85,14 +85,14 @@ export function SettingsForm({ config, limits, mustWait, serviceFee, draft, onDr
           })}
         </div>
         <div className="text-sm text-faint">
-          Fixed, cannot be changed here:
+          Not set on this page:
           <ul className="mt-1 grid list-disc gap-1 pl-5">
             <li>You decide a dispute within {formatSpan(DECISION_SECONDS)}: promised, not enforced by the program.</li>
             <li>Anybody can end an undecided one from {formatSpan(limits.disputeLapseSeconds)} after its opening.</li>
             {serviceFee != null && (
               <li>
-                The service fee of calls by x402, {formatAmount(serviceFee)}: the relay computes it, at least{' '}
-                <code>X402_SERVICE_FEE_USDC</code>.
+                The service fee of calls by x402, {formatAmount(serviceFee)}: the operator sets the least,{' '}
+                <code>X402_SERVICE_FEE_USDC</code>, in the relay’s settings.
               </li>
             )}
           </ul>
@@ -165,11 +165,13 @@ const whenWords = (delay: number): string =>
  * review says when a change counts.
  */
 function hintOf(field: SettingField, text: string): ReactNode {
-  const { about } = field;
+  const { min, max, show } = field;
+  // From 0 on, the description says the most.
+  const about = min === 0n ? field.about : `${field.about} ${show(min)} to ${show(max)}.`;
   if (faultOf(field, text) !== null) return about;
-  const words = field.show(field.parse(text.trim()));
+  const words = show(field.parse(text.trim()));
   // `1 hours` is `1 hour`.
-  if (words.startsWith(text.trim().replace(/s$/, '')) || about.includes(words)) return about;
+  if (words.startsWith(text.trim().replace(/s$/, '')) || field.about.includes(words)) return about;
   return (
     <>
       <strong className="block font-medium text-ink tabular-nums">= {words}</strong> {about}

@@ -24,15 +24,11 @@ async function readSigners(signature: string): Promise<string[] | null> {
   return accountKeys.slice(0, header.numRequiredSignatures);
 }
 
-/** A role, if the wallet has one, and the wallet, if it is known. On a phone the role is enough. */
+/** A role, if the wallet has one, and the wallet, if it is known; on a phone below each other. */
 export const By = ({ who, wallet }: { who?: string | undefined; wallet?: string | undefined }) => (
-  <span className="inline-flex items-center gap-x-1.5">
+  <span className="inline-flex items-center gap-x-1.5 max-sm:flex-col max-sm:items-end">
     {who}
-    {wallet && (
-      <span className={who && 'max-sm:hidden'}>
-        <Id value={wallet} {...(!who && { kind: 'address' })} />
-      </span>
-    )}
+    {wallet && <Id value={wallet} {...(!who && { kind: 'address' })} />}
   </span>
 );
 

@@ -15,7 +15,7 @@ import { FailedLately, Figures, LatestCalls } from './figures.tsx';
 import { HeldUsdc } from './heldUsdc.tsx';
 import { NeedsYou } from './needsYou.tsx';
 import { isUsed, PROBLEM_WORDS, warningsOf } from './problems.ts';
-import { Unprotected } from './unprotected.tsx';
+import { Protections, Unprotected } from './unprotected.tsx';
 
 type State = ProcedureOutput<'operation.state'>;
 
@@ -238,6 +238,7 @@ function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive,
           : `${formatDuration(indexer.lag_ms)} behind the chain, normal up to ${MAX_LAG_SECONDS} s`,
     },
     { label: 'Solana nodes', value: nodesText(state.nodes) },
+    { label: 'If your key is stolen', value: <Protections /> },
     {
       label: 'Check of records',
       value:

@@ -1,7 +1,9 @@
-/** What the admin should set up in case somebody steals its key. */
+/** What protects the marketplace if somebody steals the admin's key, and what is missing. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { Note } from '../../parts/ui.tsx';
+import { formatSpan } from '../../parts/values.tsx';
 import { changesQuery, configQuery } from '../../service.ts';
 
 /** Only for real money: a test network needs neither. */
@@ -22,3 +24,23 @@ export function Unprotected() {
     </Note>
   );
 }
+
+export function Protections() {
+  const { data: pending } = useQuery(changesQuery);
+  if (!pending) return 'Not known yet';
+  const { guardian, admin_delay_seconds: delay } = pending;
+  return (
+    <span className="flex flex-wrap items-center gap-x-2">
+      <span>
+        {guardian === null ? <Lack>No guardian</Lack> : 'A guardian'},{' '}
+        {delay === 0 ? <Lack>no delay of changes</Lack> : `changes wait ${formatSpan(delay)}`}
+      </span>
+      <Link to="/admin" search={{ tab: 'settings' }} hash="protection" className="text-accent underline">
+        Change in Settings
+      </Link>
+    </span>
+  );
+}
+
+/** A protection that is not set. */
+export const Lack = ({ children }: { children: ReactNode }) => <span className="text-warn">{children}</span>;
