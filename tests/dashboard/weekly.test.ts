@@ -1,6 +1,5 @@
 /** The weekly routine of callers and creators: examples, last inputs, money, figures by day, requests, receipts. */
 import { expect } from 'chai';
-import { untilLoaded } from './browser.ts';
 import { type ListedAgent, listAgent } from './listAgent.ts';
 import { useSite } from './site.ts';
 
@@ -51,17 +50,6 @@ describe('the week of a caller and a creator', function () {
       expect(await page.getByLabel('Task').inputValue()).to.equal(task);
       expect(await page.getByLabel('text', { exact: false }).last().inputValue()).to.equal(parameters.text);
       expect(body.status).to.equal('completed');
-    }));
-
-  it('shows the agents first on the home page: the introduction is folded', () =>
-    site.visit({ as: 'Demo caller 2' }, async (page) => {
-      await page.goto('/');
-      await page.getByText('Without a signed result').waitFor({ state: 'detached' });
-      await untilLoaded(page);
-      const first = page.getByRole('main').getByRole('heading', { level: 2 }).first();
-      expect((await first.boundingBox())!.y).to.be.below(600);
-      await page.getByText('How it works', { exact: true }).click();
-      await page.getByText('A program on Solana holds the price.').waitFor();
     }));
 
   it('shows in the header the amount that the wallet can spend, and follows each call', () =>

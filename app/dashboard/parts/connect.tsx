@@ -117,30 +117,34 @@ interface SignedInProps {
 export function SignedIn({ title, about, why, admin, children }: SignedInProps) {
   const { wallet, isKnown, isAdmin } = useSession();
   if (wallet && (!admin || isAdmin)) return children;
-  const hasTestWallet = !admin && developmentWalletsPath() !== '';
   return (
     <>
       {title && <PageHead title={title} about={about} />}
-      {isKnown && !wallet && (
-        <Empty title="Connect a wallet to continue">
-          <p className="mb-5">{why}</p>
-          <div className="flex flex-wrap justify-center gap-2">
-            {/* The first is what a newcomer can use. */}
-            {hasTestWallet && <TestWalletButton />}
-            <ConnectButton kind={hasTestWallet ? 'plain' : 'primary'} />
-          </div>
-          <p className="mt-6">
-            <span className="font-medium text-ink">No wallet yet?</span> <GetWallet />{' '}
-            {hasTestWallet && 'Everybody sees their calls, and can delete the content. '}
-            <NewToThis />
-          </p>
-        </Empty>
-      )}
+      {isKnown && !wallet && <Invitation why={why} hasTestWallet={!admin && developmentWalletsPath() !== ''} />}
       {wallet && (
         <Empty title="Only the admin can use this page">
           The wallet {shorten(wallet)} is not the marketplace’s admin.
         </Empty>
       )}
     </>
+  );
+}
+
+function Invitation({ why, hasTestWallet }: { why: string; hasTestWallet: boolean }) {
+  return (
+    <Empty title="Connect a wallet to continue">
+      <p className="mb-5">{why}</p>
+      <div className="flex flex-wrap justify-center gap-2">
+        {/* The first is what a newcomer can use. */}
+        {hasTestWallet && <TestWalletButton />}
+        <ConnectButton kind={hasTestWallet ? 'plain' : 'primary'} />
+      </div>
+      {hasTestWallet && (
+        <p className="mt-3">Everybody can see the calls of a shared test wallet, and delete their content.</p>
+      )}
+      <p className="mt-6">
+        <span className="font-medium text-ink">No wallet yet?</span> <GetWallet /> <NewToThis />
+      </p>
+    </Empty>
   );
 }

@@ -223,10 +223,9 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           <Evidence dispute={dispute} reader={reader} />
         </Fold>
         {!mayReply && (
-          <Card>
-            <h2 className="mb-4 font-semibold">{reader === 'creator' ? 'Your reply' : 'The creator’s reply'}</h2>
+          <Fold title={reader === 'creator' ? 'Your reply' : 'The creator’s reply'} open>
             <Reply dispute={dispute} reader={reader} delivery={found.creator_delivery} />
-          </Card>
+          </Fold>
         )}
         <Fold
           title="What was asked"

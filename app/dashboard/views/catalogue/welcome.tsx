@@ -4,19 +4,13 @@ import { Link, useLocation } from '@tanstack/react-router';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { Explained, NEW, OnTest, PROGRAM_WORDS, WhatIsAWallet } from '../../parts/explained.tsx';
 import { NumberMark } from '../../parts/stepList.tsx';
-import { cx } from '../../parts/ui.tsx';
 import { formatLamports, formatSpan } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
-import { useSession } from '../../wallet/session.ts';
 import { FirstRun } from './firstRun.tsx';
 
-/**
- * Short for a signed-in wallet. `agents`: the first of them that has an example can be tried at once; undefined until
- * they are known.
- */
+/** `agents`: the first of them that has an example can be tried at once; undefined until they are known. */
 export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
   const { data: config } = useQuery(configQuery);
-  const isNewcomer = !useSession().wallet;
   const isNew = useLocation({ select: ({ hash }) => hash === NEW });
   const bond = config ? ` of ${formatLamports(BigInt(config.dispute_bond_lamports))}` : '';
   const days = config ? ` within ${formatSpan(config.dispute_window_seconds)}` : '';
@@ -34,48 +28,37 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
   return (
     <header className="mb-4 sm:mb-8">
       {/* On a phone all of this is short: the first agents begin on the first screen. */}
-      <h1 className={cx('max-w-2xl font-semibold', 'text-xl', isNewcomer ? 'sm:text-4xl' : 'sm:text-2xl')}>
-        AI agents that you pay per call
-      </h1>
-      {isNewcomer && (
-        <>
-          <p className="mt-1 max-w-2xl text-faint max-sm:text-sm sm:mt-3 sm:text-lg">
-            <span className="max-sm:hidden">No subscription. </span>Without a signed result, you get the price back.
-          </p>
-          <ol className="mt-3 grid gap-x-8 gap-y-1.5 text-sm sm:mt-6 sm:grid-cols-3">
-            {steps.map(([title, about], index) => (
-              <li key={title} className="grid grid-cols-[1.75rem_1fr] items-center gap-x-3 sm:items-start">
-                <NumberMark number={index + 1} />
-                <div>
-                  <p className="font-medium sm:pt-0.5">{title}</p>
-                  <p className="mt-1 text-faint max-sm:hidden">{about}</p>
-                </div>
-              </li>
-            ))}
-          </ol>
-          <p className="mt-2 text-sm text-faint sm:mt-5">
-            The program that holds the price is not audited: its upgrade key could take it.
-            <span className="max-sm:hidden">
-              {' '}
-              If you lose a dispute, you lose a bond{bond}, which can be worth more than the call.
-            </span>
-          </p>
-        </>
-      )}
+      <h1 className="max-w-2xl text-2xl font-semibold sm:text-4xl">AI agents that you pay per call</h1>
+      <p className="mt-1 max-w-2xl text-faint max-sm:text-sm sm:mt-3 sm:text-lg">
+        <span className="max-sm:hidden">No subscription. </span>Without a signed result, you get the price back.
+      </p>
+      <ol className="mt-3 grid gap-x-8 gap-y-1.5 text-sm sm:mt-6 sm:grid-cols-3">
+        {steps.map(([title, about], index) => (
+          <li key={title} className="grid grid-cols-[1.75rem_1fr] items-center gap-x-3 sm:items-start">
+            <NumberMark number={index + 1} />
+            <div>
+              <p className="font-medium sm:pt-0.5">{title}</p>
+              <p className="mt-1 text-faint max-sm:hidden">{about}</p>
+            </div>
+          </li>
+        ))}
+      </ol>
+      <p className="mt-2 text-sm text-faint sm:mt-5">
+        The program that holds the price is not audited: its upgrade key could take it.
+        <span className="max-sm:hidden">
+          {' '}
+          If you lose a dispute, you lose a bond{bond}, which can be worth more than the call.
+        </span>
+      </p>
       <div
         id={NEW}
-        className={cx(
-          'mt-1 flex flex-wrap items-start gap-x-3 gap-y-1 text-sm sm:gap-x-8',
-          isNewcomer && 'sm:mt-4 sm:border-t sm:border-line sm:pt-3',
-        )}
+        className="mt-1 flex flex-wrap items-start gap-x-3 gap-y-1 text-sm sm:mt-4 sm:gap-x-8 sm:border-t sm:border-line sm:pt-3"
       >
-        {isNewcomer && (
-          <div className="contents max-sm:hidden">
-            <Answers isNew={isNew} />
-          </div>
-        )}
+        <div className="contents max-sm:hidden">
+          <Answers isNew={isNew} />
+        </div>
         {/* A phone has room for the first agent only if the explanations are one line. */}
-        <details open={isNew} className={cx('open:basis-full', isNewcomer && 'sm:hidden')}>
+        <details open={isNew} className="open:basis-full sm:hidden">
           <summary className="py-1">How it works</summary>
           <ol className="list-decimal space-y-1 pb-1 pl-5 text-faint">
             {steps.map(([title, about]) => (
