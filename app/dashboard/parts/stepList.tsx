@@ -54,7 +54,7 @@ export function StepList({ steps, isLive = false }: { steps: readonly Step[]; is
 export const NumberMark = ({ number }: { number: number }) => (
   <span
     aria-hidden="true"
-    className="grid size-7 place-items-center rounded-full bg-accent-soft text-sm font-semibold text-accent"
+    className="grid size-7 shrink-0 place-items-center rounded-full bg-accent-soft text-sm font-semibold text-accent"
   >
     {number}
   </span>
