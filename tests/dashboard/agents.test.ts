@@ -266,7 +266,7 @@ describe('agents', function () {
   it('sign in whoever tries them signed out, with the shared test wallet that then offers to pay', () =>
     site.visit({}, async (page) => {
       await page.goto(pathOf('sandbox-echo'));
-      await page.getByText('Signs you in with a shared test wallet.').waitFor();
+      await page.getByText('A shared test wallet pays; its other users see the call.').waitFor();
       await page.getByRole('button', { name: 'Try it free' }).click();
       await page.getByRole('button', { name: 'Run with 0.01 test USDC' }).waitFor();
       await page.getByRole('banner').getByText('Shared').waitFor();

@@ -108,10 +108,7 @@ export function Badge({ tone = 'plain', className, ...rest }: ComponentProps<'sp
 
 /** Something to read before continuing. */
 export function Note({ tone = 'plain', title, children }: { tone?: Tone; title?: ReactNode; children?: ReactNode }) {
-  const hue =
-    tone === 'plain'
-      ? 'border-transparent bg-sunken'
-      : cx('note border-current/25 border-l-3 border-l-current', TONES[tone]);
+  const hue = tone === 'plain' ? 'border-transparent bg-sunken' : cx('note border-current/25', TONES[tone]);
   return (
     <div className={cx('rounded-xl border px-4 py-3 text-sm sm:px-5', hue)} role={tone === 'bad' ? 'alert' : undefined}>
       {title && <p className="font-semibold">{title}</p>}

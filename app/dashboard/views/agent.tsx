@@ -97,7 +97,7 @@ function Loaded({ agent }: { agent: AgentFull }) {
             )}
           </div>
           {isOffered && isKnown && isTrial && (
-            <p className="text-sm text-faint sm:text-right">Signs you in with a shared test wallet.</p>
+            <p className="text-sm text-faint sm:text-right">A shared test wallet pays; its other users see the call.</p>
           )}
           {isOffered && run.error && (
             <Note tone="bad" title="You are not signed in">

@@ -124,7 +124,7 @@ function Request({ asked, query }: { asked: Asked; query: string }) {
             ],
             [
               'Next',
-              `You set a budget and an expiry${isShared ? '; the shared test wallet signs them without asking' : ', and sign them in your wallet'}. The program gets a new API key, and you return to ${asked.redirect_host}. You can change or revoke the key at any time, under “API keys”.`,
+              `You set a budget and an expiry${isShared ? '; the shared test wallet signs them without asking' : ', and sign them in your wallet'}. ${asked.redirect_host} gets a new API key, and you return to it. You can change or revoke the key at any time, under “API keys”.`,
             ],
           ]}
         />

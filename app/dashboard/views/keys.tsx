@@ -124,7 +124,9 @@ function Keys({ wallet, actions }: KeysProps) {
       )}
       {isShared && (
         <div className="mt-6">
-          <Note>Other users of this shared test wallet see its keys here too, and can change or revoke them.</Note>
+          <Note tone="warn">
+            Other users of this shared test wallet see its keys here too, and can change or revoke them.
+          </Note>
         </div>
       )}
       {keys && keys.length > 0 && <WhichKey />}

@@ -231,7 +231,10 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
             'Decision',
             `The admin can decide at any time and should within ${formatSpan(DECISION_SECONDS)}, and tells both sides the reason. The decision is final.`,
           ],
-          ['Reply', 'The creator can read the evidence, and reply or replace the reply until the decision.'],
+          [
+            'Reply',
+            'The creator can read the evidence, and reply or replace the reply until the decision. If there is none, the admin is advised to wait until a day before the decision is due.',
+          ],
           [
             'If upheld',
             <Lines

@@ -101,7 +101,9 @@ function Webhooks({ wallet }: { wallet: string }) {
       </ul>
       {isShared && (
         <div className="mt-6">
-          <Note>Other users of this shared test wallet see its endpoints here too, and can change or delete them.</Note>
+          <Note tone="warn">
+            Other users of this shared test wallet see its endpoints here too, and can change or delete them.
+          </Note>
         </div>
       )}
       {shown === 'create' && <EndpointDialog chosen={add ? OF_DISPUTES : []} onClose={close} onMade={setSecret} />}

@@ -11,6 +11,8 @@ import { changesQuery, configQuery } from '../../service.ts';
 import { Changes } from '../terms/changes.tsx';
 import { RelayAuthorities } from '../terms/guardian.tsx';
 import { Pause } from '../terms/pause.tsx';
+import { GUARDIAN_POWERS } from '../terms/roles.tsx';
+import { UpgradeKey } from '../terms/upgradeKey.tsx';
 import { chainConfigQuery } from './chainConfig.ts';
 import type { Draft } from './draft.ts';
 import { appliedWords, ProposeKey, RaiseDelay } from './propose.tsx';
@@ -96,7 +98,7 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
               'Guardian',
               <Protection
                 key="guardian"
-                does="A guardian can pause new calls, withdrawals from the treasury and transfers to it of what is kept for later callers. It can cancel pending changes of settings or admin, and remove relay authorities. Nothing else."
+                does={GUARDIAN_POWERS}
                 button={
                   <ProposeKey
                     button="Propose a guardian …"
@@ -130,6 +132,13 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
             [delay === 0 ? 'Would wait for a delay' : 'Waits for the delay', <List key="waiting" of={WAITING} />],
             ['At once', 'Withdrawals. Only a pause that the guardian has set before stops them.'],
             ['Neither limits', <List key="unlimited" of={UNLIMITED} />],
+            service !== undefined && [
+              'Upgrade key',
+              <span key="upgrade" className="grid justify-items-start gap-1">
+                <UpgradeKey config={service} />
+                <span className="text-warn">Neither limits it: it can take escrows and collateral.</span>
+              </span>,
+            ],
           ]}
         />
       </Card>
@@ -168,15 +177,7 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
           <h3 className="text-sm font-medium">Addresses</h3>
           <Facts
             rows={[
-              service !== undefined && [
-                'Program',
-                <span key="program" className="grid justify-items-start">
-                  <Id value={service.program_id} kind="address" />
-                  <span className="text-faint">
-                    The explorer shows who holds the key for its updates, as “Upgrade Authority”.
-                  </span>
-                </span>,
-              ],
+              service !== undefined && ['Program', <Id key="program" value={service.program_id} kind="address" />],
               ['Config', <Id key="config" value={config.config} kind="address" />],
               ['USDC mint', <Id key="mint" value={config.usdc_mint} kind="address" />],
             ]}

@@ -233,8 +233,8 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
         <p className="text-sm">
           <NewToThis />
         </p>
-        {/* On a phone the rest about it is below the button. */}
-        <p className="text-sm text-faint lg:hidden">What you enter goes to the creator’s own server.</p>
+        {/* The rest about it is below. */}
+        <p className="text-sm text-faint">What you enter goes to the creator’s own server.</p>
         <SpendButton type="submit" disabled={whyNot !== null || draft.isReading} aria-describedby={WHY_NOT}>
           {isFree ? runFree(agent) : `Pay ${formatAmount(agent.price_per_call_usdc)} and run`}
         </SpendButton>

@@ -84,7 +84,8 @@ function WaysToPay({ agent, config, cost }: WaysToPayProps) {
       </li>
       {service !== null && (
         <li>
-          x402: {formatAmount(agent.price_per_call_usdc + service)}, of which {formatAmount(service)} is a service fee.
+          x402: {formatAmount(agent.price_per_call_usdc + service)}, of which {formatAmount(service)}, a service fee,
+          never comes back.
         </li>
       )}
     </ul>

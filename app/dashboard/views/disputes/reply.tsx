@@ -41,7 +41,7 @@ export function Reply({ dispute, reader, delivery }: ReplyProps) {
         <>
           <p className="text-sm text-faint">
             Say how the answer fulfils what the agent promises. Sending costs nothing. You cannot accept or settle a
-            dispute: the admin decides. If you agree with the caller, say so in your reply.
+            dispute: the admin decides, and no rule fixes the amount. If you agree with the caller, say so.
           </p>
           <ReplyForm dispute={dispute} />
         </>

@@ -52,7 +52,10 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
         >
           <p className="text-sm">
             You put down a bond in SOL. It can be worth more than the {formatAmount(execution.cost_usdc)} that you can
-            get back.
+            get back.{' '}
+            <a href="/terms#disputes" target="_blank" rel="noreferrer" className="text-accent underline">
+              Rules of disputes
+            </a>
           </p>
           <EvidenceFields
             entered={entered}

@@ -86,5 +86,5 @@ export function lessUsdc(from: number, amount: number): number {
 /** The health of an agent without a mark, after the word “Health”. */
 export function healthWords({ total_executions: all }: Pick<OwnListing, 'total_executions'>): string {
   if (all === 0) return 'no calls yet';
-  return all < MIN_CALLS ? `fewer than ${MIN_CALLS} calls` : 'good';
+  return all < MIN_CALLS ? `not rated before ${MIN_CALLS} calls` : 'good';
 }

@@ -6,6 +6,9 @@ import { Card, Facts, Note } from '../../parts/ui.tsx';
 import { formatSpan, Id } from '../../parts/values.tsx';
 import { UpgradeKey } from './upgradeKey.tsx';
 
+export const GUARDIAN_POWERS =
+  'A guardian can pause new calls, withdrawals from the treasury and transfers to it of what is kept for later callers. It can cancel pending changes of settings or admin, and remove relay authorities. Nothing else.';
+
 export function Roles({ config, pending }: { config: MarketplaceConfig; pending: PendingChanges | undefined }) {
   const { admin, relay_authorities: relays } = config;
   return (
@@ -29,17 +32,14 @@ export function Roles({ config, pending }: { config: MarketplaceConfig; pending:
             'Admin',
             <Role
               key="admin"
-              about="Changes the settings, decides disputes, verifies creators, stops and resumes new calls, and withdraws what is in the treasury: fees, and the part of collateral that disputes took above the price, once it is no longer kept for callers. Cannot take a price in escrow: the program pays it out only with the agent’s signature over a result, and otherwise returns it to its caller."
+              about="Changes the settings, decides disputes, verifies creators, stops and resumes new calls, and withdraws what is in the treasury: fees, and the part of collateral that disputes took above the price, once it is no longer kept for callers. As admin it cannot take a price in escrow: the program pays it out only with the agent’s signature over a result, and otherwise returns it to its caller."
             >
               <Id value={admin} kind="address" />
             </Role>,
           ],
           pending !== undefined && [
             'Guardian',
-            <Role
-              key="guardian"
-              about={`${pending.guardian ? 'Can' : 'If there is one, it can'} stop new calls and withdrawals from the treasury, cancel changes and remove relay authorities. It cannot change anything else.`}
-            >
+            <Role key="guardian" about={GUARDIAN_POWERS}>
               {pending.guardian ? <Id value={pending.guardian} kind="address" /> : <span>No guardian{FOR_TESTS}</span>}
             </Role>,
           ],

@@ -26,7 +26,7 @@ export function Summary({ config, pending }: SummaryProps) {
           ],
           [
             'Who takes what',
-            `The marketplace takes ${config.fee_bps / 100} % of a paid price from the creator. A rejected dispute costs its caller a bond of ${bond}, which can be worth more than the call. An upheld one pays its caller at most the price, from the creator’s collateral. The admin can take up to ${SLASH_MULTIPLE} times the price from it. What is taken above the price is kept for later upheld disputes against the agent, and can then go to the marketplace.`,
+            `The marketplace takes ${config.fee_bps / 100} % of a paid price from the creator. A rejected dispute costs its caller a bond of ${bond}, which can be worth more than the call. An upheld one pays its caller at most the price, from the creator’s collateral. The admin can take up to ${SLASH_MULTIPLE} times the price from that collateral. What is taken above the price is kept for later upheld disputes against the agent, and can then go to the marketplace.`,
           ],
           ['What can change', changeWords(pending)],
         ]}
