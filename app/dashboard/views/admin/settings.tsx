@@ -134,10 +134,11 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
             ['Neither limits', <List key="unlimited" of={UNLIMITED} />],
             service !== undefined && [
               'Upgrade key',
-              <span key="upgrade" className="grid justify-items-start gap-1">
-                <UpgradeKey config={service} />
-                <span className="text-warn">Neither limits it: it can take escrows and collateral.</span>
-              </span>,
+              <UpgradeKey
+                key="upgrade"
+                config={service}
+                warning="Neither limits it: it can take escrows and collateral."
+              />,
             ],
           ]}
         />

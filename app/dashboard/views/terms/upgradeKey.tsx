@@ -21,7 +21,13 @@ async function readUpgradeKey(programId: string): Promise<string | null> {
   return key && bs58.encode(key);
 }
 
-export function UpgradeKey({ config: { program_id, admin } }: { config: MarketplaceConfig }) {
+interface UpgradeKeyProps {
+  config: MarketplaceConfig;
+  /** What to know if somebody has it. */
+  warning?: string;
+}
+
+export function UpgradeKey({ config: { program_id, admin }, warning }: UpgradeKeyProps) {
   const query = useQuery({ queryKey: ['chain', 'upgradeKey', program_id], queryFn: () => readUpgradeKey(program_id) });
   if (query.data === undefined) return <Unread query={query} what="The holder" className="h-6" />;
   if (query.data === null) return 'Nobody has it: the program cannot be replaced any more.';
@@ -31,6 +37,7 @@ export function UpgradeKey({ config: { program_id, admin } }: { config: Marketpl
       <span className="text-faint">
         {query.data === admin ? 'The admin’s wallet. ' : ''}Read from the chain: it can replace the program.
       </span>
+      {warning && <span className="text-warn">{warning}</span>}
     </span>
   );
 }
