@@ -271,10 +271,7 @@ const StepsOfCheck = ({ wallet }: { wallet: string }) => (
       <li>
         They save it in the description of one of their agents, which needs the wallet’s signature. Or they sign it with{' '}
         <code>solana sign-offchain-message</code>, and you check it:{' '}
-        <code className="wrap-anywhere">
-          solana verify-offchain-signature --signer {shorten(wallet)} SENTENCE SIGNATURE
-        </code>
-        .
+        <code className="wrap-anywhere">solana verify-offchain-signature --signer {wallet} SENTENCE SIGNATURE</code>.
       </li>
       <li>This shows that they hold the key. Who they are, only the address of step 1 shows.</li>
     </ol>
