@@ -48,7 +48,7 @@ export function Purpose({ text, format, isCut = false }: PurposeProps) {
   return (
     <section>
       <h2 className="mb-3 text-lg font-semibold">What it does</h2>
-      <div className={cx(isCut && 'max-h-72 overflow-hidden')}>
+      <div className={cx(isCut && 'max-h-72 overflow-hidden max-sm:max-h-144')}>
         {format?.(shown) ?? <p className="text-sm leading-relaxed whitespace-pre-line">{shown}</p>}
       </div>
       {isLong && (
