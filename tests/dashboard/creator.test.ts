@@ -132,8 +132,9 @@ describe('the creator', function () {
       await page.route(site.visitor.demo.rpc_url, async (route) => {
         const response = await route.fetch();
         const json = await response.json();
-        const bytes = Buffer.from(json.result?.value?.data?.[0] ?? '', 'base64');
-        if (bytes[0] === 3) json.result.value.data[0] = bytes.fill(0, 12, 13).toString('base64');
+        const [account] = json.result?.value ?? [];
+        const bytes = Buffer.from(account?.data?.[0] ?? '', 'base64');
+        if (bytes[0] === 3) account.data[0] = bytes.fill(0, 12, 13).toString('base64');
         await route.fulfill({ response, json });
       });
       await page.reload();

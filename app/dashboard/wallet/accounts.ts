@@ -14,16 +14,20 @@ type MaybeAccount = NodeAccount | null | undefined;
 /** Limit of accounts per request of a node. */
 const ACCOUNTS_AT_ONCE = 100;
 
-/** The final accounts at these addresses, all of one moment if they are at most 100; null where there is none. */
-export async function readAccounts(addresses: readonly string[]): Promise<(NodeAccount | null)[]> {
+/**
+ * The final accounts at these addresses, all of one moment if they are at most 100; null where there is none. With
+ * `length`, only the first bytes of their data.
+ */
+export async function readAccounts(addresses: readonly string[], length?: number): Promise<(NodeAccount | null)[]> {
   const parts: Promise<(NodeAccount | null)[]>[] = [];
   for (let at = 0; at < addresses.length; at += ACCOUNTS_AT_ONCE)
-    parts.push(readPart(addresses.slice(at, at + ACCOUNTS_AT_ONCE)));
+    parts.push(readPart(addresses.slice(at, at + ACCOUNTS_AT_ONCE), length));
   return (await Promise.all(parts)).flat();
 }
 
-async function readPart(addresses: string[]): Promise<(NodeAccount | null)[]> {
-  const options = { encoding: 'base64', commitment: 'finalized' };
+async function readPart(addresses: string[], length: number | undefined): Promise<(NodeAccount | null)[]> {
+  const dataSlice = length === undefined ? undefined : { offset: 0, length };
+  const options = { encoding: 'base64', commitment: 'finalized', dataSlice };
   const { result } = await askNode('getMultipleAccounts', [addresses, options]);
   if (result?.value?.length !== addresses.length) throw new Error('The node did not return the accounts.');
   return result.value.map(

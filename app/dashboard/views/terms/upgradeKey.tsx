@@ -5,14 +5,12 @@ import { PROGRAM_HEAD_SIZE, programDataOf, upgradeKeyOf } from '../../../sdk/pro
 import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import { Unread } from '../../parts/trouble.tsx';
 import { Id } from '../../parts/values.tsx';
-import { askNode } from '../../wallet/node.ts';
+import { readAccounts } from '../../wallet/accounts.ts';
 
-/** The beginning of an account, final. */
 async function readHead(address: string): Promise<Uint8Array> {
-  const options = { encoding: 'base64', commitment: 'finalized', dataSlice: { offset: 0, length: PROGRAM_HEAD_SIZE } };
-  const { result } = await askNode('getAccountInfo', [address, options]);
-  if (!result?.value) throw new Error('The node did not return the program.');
-  return Uint8Array.from(atob(result.value.data[0]), (letter) => letter.charCodeAt(0));
+  const [account] = await readAccounts([address], PROGRAM_HEAD_SIZE);
+  if (!account) throw new Error('The node does not have the program.');
+  return account.data;
 }
 
 /** Base58; null if nobody can replace the program any more. */
