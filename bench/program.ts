@@ -1,14 +1,12 @@
 /** The cost of the program on the current runtime (LiteSVM): every instruction, its accounts, and a whole paid call. */
-import { idl } from '../app/sdk/program/program.ts';
 import { PROGRAMS, readProgram } from '../tests/harness/vm/deployment.ts';
-import { emptyWorld } from '../tests/harness/vm/world.ts';
 import { atMost, type Goal } from './figures.ts';
 import type { Part } from './part.ts';
 import { accountCosts } from './program/accounts.ts';
 import { callCosts } from './program/calls.ts';
 import { describe, type ProgramFigures } from './program/describe.ts';
-import { type Cost, measure } from './program/measure.ts';
-import { ARCHIVE_TWELVE, OPEN, SETTLE, steps } from './program/steps.ts';
+import { ARCHIVE_TWELVE, instructionCosts } from './program/instructions.ts';
+import type { Cost } from './program/measure.ts';
 
 /** Number of calls behind each median. */
 const CALLS = 50;
@@ -17,30 +15,19 @@ export const programPart: Part = {
   about: 'compute units, bytes and lamports of each instruction',
   async run({ report }) {
     report('program: every instruction');
-    const instructions = await everyInstruction();
+    const instructions = await instructionCosts();
     report(`program: ${CALLS} paid calls`);
+    const { first, ...calls } = await callCosts(CALLS);
     const figures = {
       instructions,
-      execution: sum('one execution: open + settle', [find(instructions, OPEN), find(instructions, SETTLE)]),
+      execution: sum('one execution: open + settle', first),
       accounts: await accountCosts(),
       so_bytes: readProgram(PROGRAMS[0]![1]).length,
-      calls: await callCosts(CALLS),
+      calls,
     };
     return { figures, table: describe(figures), goals: goalsOf(figures) };
   },
 };
-
-async function everyInstruction(): Promise<Cost[]> {
-  const w = await emptyWorld('litesvm');
-  const costs: Cost[] = [];
-  const missing = new Set(idl.instructions.map(({ name }) => name));
-  for await (const step of steps(w)) {
-    costs.push(await measure(w.vm, step));
-    missing.delete(step.name.split(' ')[0]!);
-  }
-  if (missing.size > 0) throw new Error(`bench/program/steps.ts and settings.ts lack ${[...missing].join(', ')}.`);
-  return costs;
-}
 
 function find(costs: Cost[], name: string): Cost {
   const found = costs.find((cost) => cost.name === name);
@@ -68,7 +55,7 @@ function goalsOf({ calls, so_bytes, accounts, execution, instructions }: Program
   return [
     atMost('open + settle, CU, medians', 100_000, open + settle),
     atMost('refund_execution, CU, median', 35_000, refund),
-    atMost('settle_execution, bytes', 550, find(instructions, SETTLE).bytes),
+    atMost('settle_execution, bytes', 550, find(instructions, 'settle_execution').bytes),
     atMost('network fees of one execution (2 transactions), lamports', 10_000, execution.fee_lamports),
     atMost('archive_executions, CU a record, 12 at once', 12_500, Math.ceil(archive.units / 12)),
     atMost('archive_executions, lamports a record, 12 at once', 700, Math.ceil(archive.fee_lamports / 12)),

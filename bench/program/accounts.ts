@@ -2,7 +2,7 @@
 import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../app/sdk/program/program.ts';
 import { GAS, world } from '../../tests/harness/vm/world.ts';
-import { dispute } from './steps.ts';
+import { dispute } from '../../tests/program/exploits/acts.ts';
 
 export interface AccountCost {
   name: string;

@@ -20,7 +20,8 @@ export interface CallCosts {
   opens: { min: number; p50: number; p90: number; max: number };
 }
 
-export async function callCosts(calls: number): Promise<CallCosts> {
+/** `first` are the open and the settle of the first call. */
+export async function callCosts(calls: number): Promise<CallCosts & { first: Cost[] }> {
   const w = await world({ kind: 'litesvm' });
   const costs: Record<Stage, Cost[]> = { open: [], settle: [], refund: [] };
   for (let call = 0; call < calls; call += 1) {
@@ -47,6 +48,7 @@ export async function callCosts(calls: number): Promise<CallCosts> {
   const [min, p50, p90, max] = [0, 0.5, 0.9, 1].map((share) => quantile(of('open'), share));
   return {
     calls,
+    first: [costs.open[0]!, costs.settle[0]!],
     units: { open: median(of('open')), settle: median(of('settle')), refund: median(of('refund')) },
     opens: { min: min!, p50: p50!, p90: p90!, max: max! },
   };
