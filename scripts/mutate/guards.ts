@@ -20,7 +20,7 @@ export function withSwitches(text: string): string {
 }
 
 /** The eight bytes that mark the check at `place`, "FILE:LINE:COLUMN", in the binary. */
-export function mark(place: string): Buffer {
+function mark(place: string): Buffer {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(place)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
   const bytes = Buffer.from('\0\0\0\0\0TUM', 'latin1');
@@ -54,7 +54,7 @@ export function findGuards(file: string, text: string): Guard[] {
 }
 
 /** All offsets of the mark in a binary. A host build may contain several copies. */
-export function offsetsOf(binary: Buffer, bytes: Buffer): number[] {
+function offsetsOf(binary: Buffer, bytes: Buffer): number[] {
   const offsets: number[] = [];
   for (let at = binary.indexOf(bytes); at >= 0; at = binary.indexOf(bytes, at + 1)) offsets.push(at);
   return offsets;

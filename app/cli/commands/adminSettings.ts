@@ -11,29 +11,22 @@ const U16_MAX = 2 ** 16 - 1;
 /** 1,000 SOL: far above the program's limits, and exact as a number. */
 const LAMPORTS_MAX = 10 ** 12;
 
-export interface SettingOptions extends CommonOptions {
-  feeBps?: number;
-  minPrice?: bigint;
-  disputeBondLamports?: number;
-  disputeWindowSeconds?: number;
-  refundGraceSeconds?: number;
-  maxTimeoutSeconds?: number;
-  recordSeconds?: number;
-  exposureMultiple?: number;
-  adminDelaySeconds?: number;
-  liftGuardianPause?: true;
-  tiers?: CollateralTier[];
-}
+/** The settings that an option names, as `SettingsChange` names them. */
+const SETTINGS = [
+  ...(['feeBps', 'minPrice', 'disputeBondLamports', 'disputeWindowSeconds', 'refundGraceSeconds'] as const),
+  ...(['maxTimeoutSeconds', 'recordSeconds', 'exposureMultiple', 'adminDelaySeconds'] as const),
+  ...(['liftGuardianPause', 'tiers'] as const),
+];
+
+export type SettingOptions = CommonOptions & SettingsChange;
 
 /** Adds an option for each setting. */
 export function withSettings(command: Command): Command {
   return command
     .option('--fee-bps <n>', 'marketplace fee, in basis points of the price; 100 is 1%', toCount(U16_MAX, 0))
     .option('--min-price <usdc>', 'minimum price of an execution', toAmountOrZero)
-    .option(
-      '--dispute-bond-lamports <n>',
-      'bond of a dispute, in lamports; 1000000000 is 1 SOL',
-      toCount(LAMPORTS_MAX, 0),
+    .option('--dispute-bond-lamports <n>', 'bond of a dispute, in lamports; 1000000000 is 1 SOL', (text) =>
+      BigInt(toCount(LAMPORTS_MAX, 0)(text)),
     )
     .option('--dispute-window-seconds <n>', 'how long a settled execution can be disputed', toCount(U32_MAX, 0))
     .option(
@@ -62,21 +55,8 @@ export function withSettings(command: Command): Command {
 }
 
 export function toSettings(options: SettingOptions): SettingsChange {
-  const { feeBps, minPrice, disputeBondLamports, tiers, adminDelaySeconds, liftGuardianPause, ...others } = options;
-  const { disputeWindowSeconds, refundGraceSeconds, maxTimeoutSeconds, recordSeconds, exposureMultiple } = others;
-  return {
-    ...(feeBps !== undefined && { feeBps }),
-    ...(minPrice !== undefined && { minPrice }),
-    ...(disputeBondLamports !== undefined && { disputeBondLamports: BigInt(disputeBondLamports) }),
-    ...(disputeWindowSeconds !== undefined && { disputeWindowSeconds }),
-    ...(refundGraceSeconds !== undefined && { refundGraceSeconds }),
-    ...(maxTimeoutSeconds !== undefined && { maxTimeoutSeconds }),
-    ...(recordSeconds !== undefined && { recordSeconds }),
-    ...(exposureMultiple !== undefined && { exposureMultiple }),
-    ...(adminDelaySeconds !== undefined && { adminDelaySeconds }),
-    ...(liftGuardianPause && { liftGuardianPause }),
-    ...(tiers && { tiers }),
-  };
+  const given = SETTINGS.filter((name) => options[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, options[name]]));
 }
 
 export function addSettings(group: Command): void {

@@ -6,7 +6,6 @@ import { inContext } from './accountMethods.ts';
 import type { Bank } from './bank.ts';
 import { epochInfo } from './clusterMethods.ts';
 import { LOADER } from './loaderJson.ts';
-import { SLOTS_PER_EPOCH } from './slots.ts';
 import { address, invalidParams, type Method, parse } from './wire.ts';
 
 const LOADER_KEY = new PublicKey(LOADER);
@@ -17,11 +16,7 @@ const MAX_PROGRAM_BYTES = 10 * 1024 * 1024;
 
 const bytes = z.string().regex(/^(?:[0-9a-fA-F]{2})*$/, 'Invalid hex');
 const whole = z.number().int().nonnegative();
-const travel = z.union([
-  z.object({ absoluteTimestamp: whole }),
-  z.object({ absoluteSlot: whole }),
-  z.object({ absoluteEpoch: whole }),
-]);
+const travel = z.union([z.object({ absoluteTimestamp: whole }), z.object({ absoluteSlot: whole })]);
 
 export function cheatMethods(bank: Bank): Record<string, Method> {
   /** Programs being written, until their authority is set. */
@@ -85,18 +80,15 @@ export function cheatMethods(bank: Bank): Record<string, Method> {
       put(key, { lamports: account.lamports(), data, owner: account.owner(), executable: account.executable() });
       return inContext({ slot: bank.slots.current }, null);
     },
-    /**
-     * [{absoluteTimestamp: unix ms} | {absoluteSlot} | {absoluteEpoch}], forward only. Skipped slots move the clock.
-     */
+    /** [{absoluteTimestamp: unix ms} | {absoluteSlot}], forward only. Skipped slots move the clock. */
     surfnet_timeTravel(params) {
       const [to] = parse(z.tuple([travel]), params);
       if ('absoluteTimestamp' in to) {
         if (to.absoluteTimestamp < bank.slots.nowMs) throw invalidParams('the clock can only move forward');
         bank.setTime(to.absoluteTimestamp);
       } else {
-        const slot = 'absoluteSlot' in to ? to.absoluteSlot : to.absoluteEpoch * SLOTS_PER_EPOCH;
-        if (slot <= bank.slots.current) throw invalidParams('the clock can only move forward');
-        bank.leapTo(slot);
+        if (to.absoluteSlot <= bank.slots.current) throw invalidParams('the clock can only move forward');
+        bank.leapTo(to.absoluteSlot);
       }
       return epochInfo(bank, bank.slots.current);
     },

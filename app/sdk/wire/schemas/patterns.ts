@@ -3,7 +3,7 @@ import { type AST, RegExpParser } from '@eslint-community/regexpp';
 import { RE2JS } from 're2js';
 
 /** Longest `pattern`. The longest that zod emits, for dates, has 250 characters. */
-export const MAX_PATTERN_LENGTH = 1_000;
+const MAX_PATTERN_LENGTH = 1_000;
 
 export interface Pattern {
   test(text: string): boolean;

@@ -2,7 +2,7 @@
 import { own, valueAt } from '../own.ts';
 import { MAX_FORMS, type SchemaKeyword } from '../schemaKeywords.ts';
 
-export const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
+const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
 
 export type Schema = Record<string, unknown>;
 
