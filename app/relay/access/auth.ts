@@ -14,17 +14,15 @@ import { ApiError, chainUnreadable, INVALID_KEY } from '../errors.ts';
 import type { Principal } from '../execution/contract.ts';
 import { type KeyRow, writeKeyUse } from '../ledger/apiKeys.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
-import { runEvery } from '../waiting.ts';
+import { runEvery, type Now } from '../waiting.ts';
 import { readBearer } from './bearer.ts';
 import { clientAddress, isWithin } from './clientAddress.ts';
 import { type CookieDeps, cookieOf, requireOwnOrigin, useSession } from './cookie.ts';
 
 /** Decides from our own databases alone if a token is a valid key. */
-export interface KeyLookup {
+export interface KeyLookup extends Now {
   /** A key's current row by its SHA-256 in hex. */
   findKey(keyHash: string): Promise<KeyRow | undefined>;
-  /** Unix milliseconds. */
-  now(): number;
 }
 
 export interface GrantReader {

@@ -8,7 +8,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { createSignInMessageText, parseSignInMessageText } from '@solana/wallet-standard-util';
 import bs58 from 'bs58';
-import type { Kysely } from 'kysely';
 import { DEVNET_GENESIS, MAINNET_GENESIS } from '../../sdk/program/clusters.ts';
 import { verifySignedText } from '../../sdk/receipt/offchain.ts';
 import type { SignInInput } from '../../sdk/wire/procedures.ts';
@@ -23,8 +22,9 @@ import {
   readSession,
   useChallenge,
 } from '../ledger/sessions.ts';
-import type { LedgerTables } from '../ledger/tables.ts';
+import type { LedgerTables, Databases } from '../ledger/tables.ts';
 import { invalidField } from '../parse.ts';
+import type { Now } from '../waiting.ts';
 
 const CHALLENGE_MS = 5 * 60 * 1000;
 const SESSION_MS = 15 * 60 * 1000;
@@ -76,13 +76,10 @@ export interface Sessions {
   endToken(token: string | null): Promise<boolean>;
 }
 
-export interface SessionsDeps {
-  ledger: Kysely<LedgerTables>;
+export interface SessionsDeps extends Pick<Databases, 'ledger'>, Now {
   /** The first block of the chain, base58. */
   genesisHash: string;
   payers: Pick<Payers, 'isKnown'>;
-  /** Unix milliseconds. */
-  now(): number;
 }
 
 /** Issues the messages that wallets sign, and recognizes ours. */

@@ -1,20 +1,17 @@
 /** Creators with their listings and earnings, for the admin, who grants and revokes their badge. */
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { countRows, textsOf } from '../../database/portable.ts';
 import { wholeTurn } from '../../process/turn.ts';
 import { MAX_OTHER_NAMES } from '../../sdk/wire/choices.ts';
 import type { CreatorSummary, DisputeOutcome } from '../../sdk/wire/procedures.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import { statisticsOf } from './ownListings.ts';
 import { creatorsNamed } from './search.ts';
 import type { Description } from './words.ts';
 
-interface CreatorsDeps {
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
-}
+type CreatorsDeps = Pick<Databases, 'views'>;
 
 interface CreatorsQuery {
   q?: string | undefined;

@@ -1,5 +1,5 @@
 /** A creator's own listings, including delisted ones, with their collateral, earnings and disputes. */
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { AgentStatisticsRow } from '../../../indexer/queries/tables.ts';
 import type { AgentMetadata } from '../../sdk/wire/metadata.ts';
 import { tagsOfMask } from '../../sdk/wire/metadata.ts';
@@ -8,14 +8,10 @@ import { DAY_MS, toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { ApiError } from '../errors.ts';
 import { readDocument } from '../ledger/metadata.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
+import type { Now } from '../waiting.ts';
 
-interface OwnListingsDeps {
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
-  /** Unix milliseconds. */
-  now(): number;
-}
+type OwnListingsDeps = Pick<Databases, 'views'> & Now;
 
 /** Throws ApiError 404 for everybody but the listing's creator. */
 export async function requireOwn(views: OwnListingsDeps['views'], wallet: string, listing: string): Promise<void> {

@@ -3,7 +3,7 @@
  * that ended and the disputes that were decided. Sums are base units until the end.
  */
 import { setImmediate } from 'node:timers/promises';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { ExecutionStatusName } from '../../../indexer/queries/tables.ts';
 import { toDay } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -14,15 +14,11 @@ import {
   type StatementRole,
   type StatementTotal,
 } from '../../sdk/wire/wire.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import { invalid } from '../parse.ts';
+import type { Now } from '../waiting.ts';
 
-export interface StatementsDeps {
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
-  /** Unix milliseconds. */
-  now(): number;
-}
+export type StatementsDeps = Pick<Databases, 'views'> & Now;
 
 const DAY_MS = 86_400_000;
 const DAY_SECONDS = 86_400n;

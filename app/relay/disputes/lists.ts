@@ -1,5 +1,5 @@
 /** Disputes for their parties and the admin: the chain's rows with the texts behind their hashes. */
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { countRows, isPostgres, readTogether, textsOf } from '../../database/portable.ts';
 import { constants } from '../../sdk/program/constants.ts';
 import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
@@ -8,11 +8,9 @@ import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { TASK_CHARACTERS } from '../../sdk/wire/wire.ts';
 import type { Documents } from '../agents/documents.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 
-export interface DisputesDeps {
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
+export interface DisputesDeps extends Pick<Databases, 'views'> {
   documents: Documents;
 }
 

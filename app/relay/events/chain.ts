@@ -10,9 +10,10 @@ import { formatUuid } from '../../sdk/receipt/receipt.ts';
 import type { EventData, EventType } from '../../sdk/wire/events.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { type Followed, type OtherEvent, readFeed, writeFollowed } from '../ledger/events.ts';
-import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import type { LedgerDatabase, Databases } from '../ledger/tables.ts';
 import { type CollateralLimits, isLowAfterOpen, isLowForPrice } from './collateral.ts';
 import { type FailingDeps, judgeAgents } from './failing.ts';
+import type { Now } from '../waiting.ts';
 
 /** A step ends with the slot of this event. */
 const EVENTS_AT_ONCE = 500;
@@ -33,12 +34,9 @@ const NOTHING: Followed = { events: [], raised: [], over: [] };
 /** A listing's status in events. */
 const [ACTIVE, PAUSED] = [0, 1];
 
-interface FollowDeps extends FailingDeps {
-  ledger: Kysely<LedgerTables>;
+interface FollowDeps extends FailingDeps, Pick<Databases, 'ledger'>, Now {
   writes: Pick<GroupCommit, 'underLocks'>;
   limits(): CollateralLimits;
-  /** Unix milliseconds. */
-  now(): number;
 }
 
 /** Takes the next step. Returns true if more steps may follow. */

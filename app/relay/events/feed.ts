@@ -2,19 +2,16 @@
  * Numbers new events, and passes them on to the open streams of this process. Every relay does so: the first one
  * numbers an event, and all read it from the ledger.
  */
-import type { Kysely } from 'kysely';
 import type { GroupCommit } from '../../database/groupCommit.ts';
 import { type EventRow, numberEvents, readEvents, readFeed } from '../ledger/events.ts';
-import type { LedgerTables } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
+import type { Now } from '../waiting.ts';
 
 /** Events read at once. */
 const READ_AT_ONCE = 500;
 
-interface FeedDeps {
-  ledger: Kysely<LedgerTables>;
+interface FeedDeps extends Pick<Databases, 'ledger'>, Now {
   writes: Pick<GroupCommit, 'underLocks'>;
-  /** Unix milliseconds. */
-  now(): number;
 }
 
 export interface Listener {

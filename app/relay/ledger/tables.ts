@@ -2,7 +2,7 @@
  * The ledger's tables. The columns are generated from migrations/ledger, which documents them; here is what the schema
  * does not say.
  */
-import { type Selectable, sql } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import type { AttachedIndex } from '../../../indexer/queries/tables.ts';
 import type { StoredTables } from './generated.ts';
 
@@ -16,6 +16,14 @@ export interface LedgerTables extends Omit<StoredTables, 'webhook_deliveries' | 
 
 /** The relay's tables, and under `chain.` those of the index (attached read-only by use). */
 export type LedgerDatabase = LedgerTables & AttachedIndex;
+
+/** The connections of a relay. */
+export interface Databases {
+  /** ledger.db for writing. */
+  ledger: Kysely<LedgerTables>;
+  /** ledger.db for reading, with index.db attached as `chain`. */
+  views: Kysely<LedgerDatabase>;
+}
 
 export type ResultRow = Selectable<StoredTables['results']>;
 

@@ -9,9 +9,10 @@ import { attachedIndex, type IndexProgress, isBehind, lagOf, readProgress } from
 import { BUILD } from '../../process/build.ts';
 import type { Health, Problem, Ready } from '../../sdk/wire/wire.ts';
 import type { Engine } from '../execution/contract.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { LedgerDatabase, Databases } from '../ledger/tables.ts';
 import { shareReading } from '../shareReading.ts';
 import type { Gate } from './gate.ts';
+import type { Now } from '../waiting.ts';
 
 const PROBE_TIMEOUT_MS = 2_000;
 
@@ -20,14 +21,10 @@ interface HealthDeps {
   gate: Pick<Gate, 'obstacles'>;
 }
 
-export interface ReadyDeps extends HealthDeps {
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
+export interface ReadyDeps extends HealthDeps, Pick<Databases, 'views'>, Now {
   accounts: { isReachable(): Promise<boolean> };
   engine: Pick<Engine, 'inFlight'>;
   gate: Pick<Gate, 'obstacles' | 'advice'>;
-  /** Unix milliseconds. */
-  now(): number;
   log: Logger;
 }
 

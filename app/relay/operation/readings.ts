@@ -1,5 +1,5 @@
 /** The figures for Prometheus that are read on request, from partial indexes of unfinished rows or from other modules. */
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { attachedIndex, countGaps, readProgress } from '../../../indexer/queries/read.ts';
 import { BUILD } from '../../process/build.ts';
@@ -8,12 +8,13 @@ import { greatest } from '../../sdk/wire/amounts.ts';
 import type { NodeStatus } from '../chain/nodes.ts';
 import { countUnfinished } from '../ledger/executions.ts';
 import { readLent } from '../ledger/sums.ts';
-import type { JournalRow, LedgerDatabase } from '../ledger/tables.ts';
+import type { JournalRow, Databases } from '../ledger/tables.ts';
 import { readDueDeliveries } from '../ledger/webhooks.ts';
 import type { SweepFigures } from '../sweeper/sweeper.ts';
 import { refusedRequests, waitingWork } from '../workers.ts';
 import { OBSTACLES, type Obstacle } from './gate.ts';
 import type { RunwayStatus } from './runway.ts';
+import type { Now } from '../waiting.ts';
 
 /** How an execution ended: paid, refunded with the reason, or never opened. */
 export const OUTCOMES = ['completed', 'failed', 'timeout', 'unserved', 'void'] as const;
@@ -28,8 +29,7 @@ interface EndedCall extends Pick<JournalRow, 'execution_id' | 'listing' | 'walle
   ms: number;
 }
 
-export interface MetricsSources {
-  views: Kysely<LedgerDatabase>;
+export interface MetricsSources extends Pick<Databases, 'views'>, Now {
   inFlight(): number;
   /** The present reasons to refuse new executions. */
   obstacles(): Obstacle[];
@@ -51,8 +51,6 @@ export interface MetricsSources {
   ended(call: EndedCall): void;
   /** Null before the relay sweeps. */
   swept(): Promise<SweepFigures | null>;
-  /** Unix milliseconds. */
-  now(): number;
 }
 
 /** What runs, and counters that other modules keep, read when they are shown. */

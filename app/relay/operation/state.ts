@@ -1,5 +1,5 @@
 /** The figures of /metrics and /ready that an operator needs at a glance, of this process and its ledger. */
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { OperationState } from '../../sdk/wire/procedures.ts';
 import { DAY_MS, toTimeOfMs } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -8,10 +8,11 @@ import type { NodeStatus } from '../chain/nodes.ts';
 import { countUnfinished, readBurnt, readOldestUnfinished } from '../ledger/executions.ts';
 import type { Lending } from '../ledger/funding.ts';
 import { readLent } from '../ledger/sums.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import { readDueDeliveries } from '../ledger/webhooks.ts';
 import type { SweepFigures } from '../sweeper/sweeper.ts';
 import type { RunwayStatus } from './runway.ts';
+import type { Now } from '../waiting.ts';
 
 /** Agents that are named at once. */
 const NAMED = 3;
@@ -39,14 +40,10 @@ export interface Operator {
   lamportsPerCall(): Promise<number | null>;
 }
 
-export interface StateDeps extends Operator {
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
+export interface StateDeps extends Operator, Pick<Databases, 'views'>, Now {
   /** Base58, in the order of Config. */
   readAuthorities(): Promise<{ relayAuthorities: string[] }>;
   readReadiness(): Promise<Ready>;
-  /** Unix milliseconds. */
-  now(): number;
 }
 
 export async function readState(deps: StateDeps): Promise<OperationState> {

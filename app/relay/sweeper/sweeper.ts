@@ -6,14 +6,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicKey } from '@solana/web3.js';
-import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { RECORD_SIZE } from '../../sdk/program/program.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { ArchiveNodes } from '../ledger/archiveNodes.ts';
 import type { Leadership } from '../ledger/leadership.ts';
 import { SWEEP, type SweepTransactions } from '../ledger/sweepTransactions.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import { runEvery } from '../waiting.ts';
 import { archiveRipe } from './archiving.ts';
 import { countRecords, hasWork } from './candidates.ts';
@@ -52,12 +51,11 @@ export interface SweepSettings {
   waitSeconds: number;
 }
 
-interface SweeperDeps {
+interface SweeperDeps extends Pick<Databases, 'views'> {
   chain: Pick<
     RelayChain,
     'authority' | 'connection' | 'finality' | 'read' | 'clock' | 'sign' | 'signMany' | 'simulate' | 'submit'
   >;
-  views: Kysely<LedgerDatabase>;
   nodes: ArchiveNodes;
   transactions: SweepTransactions;
   leadership: Leadership;

@@ -4,20 +4,18 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { PublicKey } from '@solana/web3.js';
-import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { ArchiveRow } from '../../../indexer/queries/tables.ts';
 import { type ArchiveTree, readArchiveTree } from '../../sdk/program/archive.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { ArchiveNodes } from '../ledger/archiveNodes.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 
 /** Leaves per database transaction: about 20 ms, the longest that a call may wait for it. */
 const LEAVES_AT_ONCE = 512;
 
-interface TreesDeps {
+interface TreesDeps extends Pick<Databases, 'views'> {
   chain: Pick<RelayChain, 'read'>;
-  views: Kysely<LedgerDatabase>;
   nodes: ArchiveNodes;
   stop: AbortSignal;
   log: Logger;

@@ -24,16 +24,15 @@ import type { Payment } from './payment.ts';
 import { withReceipt } from './paymentResponse.ts';
 import { type PaidQuote, tailFor, type X402 } from './quote.ts';
 import type { UnpaidLimit } from './unpaid.ts';
+import type { Now } from '../../waiting.ts';
 
-export interface X402Deps extends ExecuteDeps {
+export interface X402Deps extends ExecuteDeps, Now {
   engine: ExecuteDeps['engine'] & Pick<Engine, 'buy'>;
   /** Null if this service does not sell to x402 clients. */
   x402: (X402 & X402Chain & { unpaid: UnpaidLimit }) | null;
   /** Why there is none. */
   noX402: string;
   payers: Pick<Payers, 'hasPaid'>;
-  /** Unix milliseconds. */
-  now(): number;
 }
 
 export interface X402Request {
