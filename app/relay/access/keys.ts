@@ -23,8 +23,8 @@ import {
 import { countRevocation, type RevocationBudget } from '../ledger/revocations.ts';
 import type { Databases } from '../ledger/tables.ts';
 import { invalid, invalidField } from '../parse.ts';
-import { type GrantReader, isGrantLive, type KeyUse } from './auth.ts';
 import type { Now } from '../waiting.ts';
+import { type GrantReader, isGrantLive, type KeyUse } from './auth.ts';
 
 export interface KeysDeps extends Databases, Now {
   config: {

@@ -17,8 +17,8 @@ import {
   readSurplusPending,
 } from '../ledger/metadata.ts';
 import type { Databases } from '../ledger/tables.ts';
-import { describe } from './words.ts';
 import type { Now } from '../waiting.ts';
+import { describe } from './words.ts';
 
 export interface PendingDeps extends Databases, Now {
   log: Logger;

@@ -7,10 +7,10 @@ import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { type AgentFigures, type AgentStatistics, REFUND_REASON_NAMES } from '../../sdk/wire/wire.ts';
 import { readFailures } from '../ledger/executions.ts';
 import type { Databases } from '../ledger/tables.ts';
+import type { Now } from '../waiting.ts';
 import { CREATOR_REASONS } from './agentHealth.ts';
 import { type AgentDeps, requireListing } from './catalog.ts';
 import { requireOwn } from './ownListings.ts';
-import type { Now } from '../waiting.ts';
 
 type StatisticsDeps = Pick<Databases, 'views'> & Now;
 

@@ -18,7 +18,7 @@ import {
 import { ARCHIVE_PAGE, type ArchiveLine, type ExecutionArchive } from '../../sdk/wire/wire.ts';
 import { retryLater } from '../errors.ts';
 import { readProof } from '../ledger/archiveNodes.ts';
-import type { LedgerDatabase, Databases } from '../ledger/tables.ts';
+import type { Databases, LedgerDatabase } from '../ledger/tables.ts';
 import { leafFieldsOf } from './unclaimed.ts';
 
 type ArchivedDeps = Pick<Databases, 'views'>;

@@ -7,7 +7,7 @@ import { toTime, toTimeOfMs } from '../../sdk/wire/time.ts';
 import type { ContentDeleted } from '../../sdk/wire/wire.ts';
 import { ApiError, retryLater } from '../errors.ts';
 import { deleteContent, readContentState } from '../ledger/content.ts';
-import { ENDED_STATES, type Databases } from '../ledger/tables.ts';
+import { type Databases, ENDED_STATES } from '../ledger/tables.ts';
 import type { Now } from '../waiting.ts';
 
 /** Time until the index has a dispute of the window's last second, seconds. */

@@ -10,10 +10,10 @@ import { formatUuid } from '../../sdk/receipt/receipt.ts';
 import type { EventData, EventType } from '../../sdk/wire/events.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { type Followed, type OtherEvent, readFeed, writeFollowed } from '../ledger/events.ts';
-import type { LedgerDatabase, Databases } from '../ledger/tables.ts';
+import type { Databases, LedgerDatabase } from '../ledger/tables.ts';
+import type { Now } from '../waiting.ts';
 import { type CollateralLimits, isLowAfterOpen, isLowForPrice } from './collateral.ts';
 import { type FailingDeps, judgeAgents } from './failing.ts';
-import type { Now } from '../waiting.ts';
 
 /** A step ends with the slot of this event. */
 const EVENTS_AT_ONCE = 500;

@@ -20,8 +20,8 @@ import {
   updateEndpoint,
 } from '../ledger/webhooks.ts';
 import type { WebhookAnswer, WebhookCalls } from '../outbound/webhook.ts';
-import { eventIdOf, toEvent } from './rendering.ts';
 import type { Now } from '../waiting.ts';
+import { eventIdOf, toEvent } from './rendering.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;

@@ -11,8 +11,8 @@ import type { Databases } from '../ledger/tables.ts';
 import * as table from '../ledger/webhooks.ts';
 import { findEndpointFault } from '../outbound/egress.ts';
 import { invalidField } from '../parse.ts';
-import { eventIdOf } from './rendering.ts';
 import type { Now } from '../waiting.ts';
+import { eventIdOf } from './rendering.ts';
 
 /** Maximum endpoints of a wallet that has paid or has a listing. */
 const MAX_ENDPOINTS = 10;

@@ -22,15 +22,9 @@ export interface Listener {
   take(events: readonly EventRow[]): void;
 }
 
-export interface Feed {
-  /** Numbers the new events and passes them on, now. */
-  turn(): Promise<void>;
-  /** The listener joins with the next turn. */
-  listen(listener: Listener): void;
-  leave(listener: Listener): void;
-}
+export type Feed = ReturnType<typeof createFeed>;
 
-export function createFeed({ ledger, writes, now }: FeedDeps): Feed {
+export function createFeed({ ledger, writes, now }: FeedDeps) {
   const joining = new Set<Listener>();
   const listeners = new Set<Listener>();
   /** The last event that was passed on. */
@@ -67,6 +61,7 @@ export function createFeed({ ledger, writes, now }: FeedDeps): Feed {
     await passOn();
   }
 
+  /** Numbers the new events and passes them on, now. */
   function turn(): Promise<void> {
     turning ??= turnOnce().finally(() => {
       turning = null;
@@ -76,8 +71,9 @@ export function createFeed({ ledger, writes, now }: FeedDeps): Feed {
 
   return {
     turn,
-    listen: (listener) => void joining.add(listener),
-    leave(listener) {
+    /** The listener joins with the next turn. */
+    listen: (listener: Listener): void => void joining.add(listener),
+    leave(listener: Listener): void {
       joining.delete(listener);
       listeners.delete(listener);
     },

@@ -5,7 +5,7 @@ import { renderEvent } from '../../sdk/wire/eventStream.ts';
 import { isEnd } from '../../sdk/wire/events.ts';
 import { type EventRow, readEvents, readEventsOf } from '../ledger/events.ts';
 import type { Payers } from '../ledger/payers.ts';
-import type { LedgerTables, Databases } from '../ledger/tables.ts';
+import type { Databases, LedgerTables } from '../ledger/tables.ts';
 import { drained } from '../waiting.ts';
 import type { Feed, Listener } from './feed.ts';
 import { eventIdOf, toEvent } from './rendering.ts';

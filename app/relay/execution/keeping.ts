@@ -8,7 +8,7 @@ import { dropFailedBodies } from '../ledger/failedAnswers.ts';
 import { dropResult, markMoved, readExpired, readMovable, readStored } from '../ledger/results.ts';
 import type { Databases } from '../ledger/tables.ts';
 import type { ResultObjects } from '../outbound/resultObjects.ts';
-import { runEvery, type Now } from '../waiting.ts';
+import { type Now, runEvery } from '../waiting.ts';
 
 const EVERY_MS = 10_000;
 /** Results of this many bytes or more go into the storage. */

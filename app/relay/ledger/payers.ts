@@ -6,17 +6,13 @@ import type { LedgerDatabase } from './tables.ts';
 /** Wallets known to have paid: about 200 bytes each. */
 const MAX_KEPT = 20_000;
 
-export interface Payers {
-  /** True if an execution of the wallet was settled, by the index. */
-  hasPaid(wallet: string): Promise<boolean>;
-  /** True if the wallet has paid, has a listing, which requires collateral, or is the admin's. */
-  isKnown(wallet: string): Promise<boolean>;
-}
+export type Payers = ReturnType<typeof createPayers>;
 
-export function createPayers(views: Kysely<LedgerDatabase>): Payers {
+export function createPayers(views: Kysely<LedgerDatabase>) {
   // Only wallets that have paid are cached: every other wallet may pay at any time.
   const paid = new LRUCache<string, true>({ max: MAX_KEPT });
 
+  /** True if an execution of the wallet was settled, by the index. */
   async function hasPaid(wallet: string): Promise<boolean> {
     if (paid.has(wallet)) return true;
     const settled = await views
@@ -48,6 +44,8 @@ export function createPayers(views: Kysely<LedgerDatabase>): Payers {
 
   return {
     hasPaid,
-    isKnown: async (wallet) => (await hasPaid(wallet)) || (await hasListing(wallet)) || isAdmin(wallet),
+    /** True if the wallet has paid, has a listing, which requires collateral, or is the admin's. */
+    isKnown: async (wallet: string): Promise<boolean> =>
+      (await hasPaid(wallet)) || (await hasListing(wallet)) || isAdmin(wallet),
   };
 }

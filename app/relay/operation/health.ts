@@ -9,10 +9,10 @@ import { attachedIndex, type IndexProgress, isBehind, lagOf, readProgress } from
 import { BUILD } from '../../process/build.ts';
 import type { Health, Problem, Ready } from '../../sdk/wire/wire.ts';
 import type { Engine } from '../execution/contract.ts';
-import type { LedgerDatabase, Databases } from '../ledger/tables.ts';
+import type { Databases, LedgerDatabase } from '../ledger/tables.ts';
 import { shareReading } from '../shareReading.ts';
-import type { Gate } from './gate.ts';
 import type { Now } from '../waiting.ts';
+import type { Gate } from './gate.ts';
 
 const PROBE_TIMEOUT_MS = 2_000;
 

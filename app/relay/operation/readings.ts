@@ -8,13 +8,13 @@ import { greatest } from '../../sdk/wire/amounts.ts';
 import type { NodeStatus } from '../chain/nodes.ts';
 import { countUnfinished } from '../ledger/executions.ts';
 import { readLent } from '../ledger/sums.ts';
-import type { JournalRow, Databases } from '../ledger/tables.ts';
+import type { Databases, JournalRow } from '../ledger/tables.ts';
 import { readDueDeliveries } from '../ledger/webhooks.ts';
 import type { SweepFigures } from '../sweeper/sweeper.ts';
+import type { Now } from '../waiting.ts';
 import { refusedRequests, waitingWork } from '../workers.ts';
 import { OBSTACLES, type Obstacle } from './gate.ts';
 import type { RunwayStatus } from './runway.ts';
-import type { Now } from '../waiting.ts';
 
 /** How an execution ended: paid, refunded with the reason, or never opened. */
 export const OUTCOMES = ['completed', 'failed', 'timeout', 'unserved', 'void'] as const;

@@ -11,8 +11,8 @@ import { readLent } from '../ledger/sums.ts';
 import type { Databases } from '../ledger/tables.ts';
 import { readDueDeliveries } from '../ledger/webhooks.ts';
 import type { SweepFigures } from '../sweeper/sweeper.ts';
-import type { RunwayStatus } from './runway.ts';
 import type { Now } from '../waiting.ts';
+import type { RunwayStatus } from './runway.ts';
 
 /** Agents that are named at once. */
 const NAMED = 3;

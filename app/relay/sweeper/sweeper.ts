@@ -84,17 +84,13 @@ export interface SweepFigures {
   mismatchedTrees: number;
 }
 
-export interface Sweeper {
-  figures(): Promise<SweepFigures>;
-  /** Ends the round. A sent transaction stays stored, and the next sweeper follows it. */
-  end(): Promise<void>;
-}
+export type Sweeper = ReturnType<typeof startSweeper>;
 
 /** Sweeps from now on, until `end`. The options are for tests. */
 export function startSweeper(
   deps: SweeperDeps,
   { pauseMs = PAUSE_MS, followMs = FOLLOW_MS, patienceMs = PATIENCE_MS } = {},
-): Sweeper {
+) {
   const { chain, views, transactions, leadership, settings, log } = deps;
   const stopping = new AbortController();
   const stop = stopping.signal;
@@ -157,7 +153,7 @@ export function startSweeper(
   );
 
   return {
-    async figures() {
+    async figures(): Promise<SweepFigures> {
       const now = chain.clock();
       const { kept, ripe, ripe_since } = await countRecords(views, now);
       const oldest = ripe_since === null ? 0 : Number(now - ripe_since);
@@ -171,7 +167,8 @@ export function startSweeper(
         mismatchedTrees: following.mismatched.size,
       };
     },
-    async end() {
+    /** Ends the round. A sent transaction stays stored, and the next sweeper follows it. */
+    async end(): Promise<void> {
       stopping.abort();
       await Promise.all([running, endFollowing()]);
     },

@@ -9,11 +9,11 @@ import { ApiError, errorBody } from '../../errors.ts';
 import { renderJson } from '../../json.ts';
 import { countChangedListings } from '../../ledger/executions.ts';
 import type { Databases } from '../../ledger/tables.ts';
+import type { Now } from '../../waiting.ts';
 import type { CallAnswer } from '../answers.ts';
 import { ANY_AGENT, type Bazaar, describeAgent } from './bazaar.ts';
 import { encodeHeader } from './paymentResponse.ts';
 import { type Quote, quoteOf, type Requirements, tailFor, toRequirements, type X402 } from './quote.ts';
-import type { Now } from '../../waiting.ts';
 
 /**
  * Characters of a quote in its header. Clients send it back in one header beside their transaction, in base64 as well.

@@ -13,6 +13,7 @@ import {
   readIdByTail,
 } from '../../ledger/executions.ts';
 import type { Payers } from '../../ledger/payers.ts';
+import type { Now } from '../../waiting.ts';
 import type { Ask } from '../../workers.ts';
 import { answerKnown, type CallAnswer } from '../answers.ts';
 import type { BodyIdentity, Canonical } from '../body.ts';
@@ -24,7 +25,6 @@ import type { Payment } from './payment.ts';
 import { withReceipt } from './paymentResponse.ts';
 import { type PaidQuote, tailFor, type X402 } from './quote.ts';
 import type { UnpaidLimit } from './unpaid.ts';
-import type { Now } from '../../waiting.ts';
 
 export interface X402Deps extends ExecuteDeps, Now {
   engine: ExecuteDeps['engine'] & Pick<Engine, 'buy'>;
