@@ -10,6 +10,7 @@ import { ApiError } from '../errors.ts';
 import { readDocument } from '../ledger/metadata.ts';
 import type { Databases } from '../ledger/tables.ts';
 import type { Now } from '../waiting.ts';
+import { countDisputes } from './search.ts';
 
 type OwnListingsDeps = Pick<Databases, 'views'> & Now;
 
@@ -72,9 +73,7 @@ function readRows(views: OwnListingsDeps['views'], wallet: string, yesterday: bi
     .select([
       sql<bigint>`CASE WHEN EXISTS (SELECT 1 FROM chain.listings AS o WHERE o.metadata_hash = listings.metadata_hash
         AND o.creator <> listings.creator AND o.listed_at < listings.listed_at) THEN 1 ELSE 0 END`.as('is_copy'),
-      sql<bigint>`(SELECT count(*) FROM chain.disputes AS d WHERE d.listing = listings.listing AND d.outcome = 'open')`.as(
-        'open_disputes',
-      ),
+      countDisputes('listings.listing', 'open').as('open_disputes'),
       since("CASE WHEN a.outcome = 'refunded' THEN 0 ELSE a.executions END").as('latest_executions'),
       since("CASE WHEN a.outcome IN ('failed', 'dispute_upheld') THEN a.executions ELSE 0 END").as('latest_failed'),
       since('a.earned').as('latest_earned'),

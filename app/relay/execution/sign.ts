@@ -21,8 +21,9 @@ import type { RelayChain } from '../chain/relayChain.ts';
 import { chainUnreadable } from '../errors.ts';
 import type { ClaimedDeposit } from '../ledger/claims.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
+import { isRefused } from '../ledger/transactions.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
-import type { EngineDeps } from './deps.ts';
+import type { EngineDeps, Step } from './deps.ts';
 
 /** How long after the check the escrow may still be funded, seconds on the chain's clock. */
 export const OPEN_WINDOW_SECONDS = 60n;
@@ -71,9 +72,22 @@ export const partOfOpen = (
   changes: { open_before: openBefore },
 });
 
-/** Throws ApiError 503 if the node does not answer. */
+/** Signs the open alone. Throws ApiError 503 if the node does not answer. */
 export const signOpen = (...open: Parameters<typeof partOfOpen>): Promise<NewTransaction> =>
   signAlone(open[0], partOfOpen(...open)).catch(chainUnreadable);
+
+/** Signs and stores the open of this row again, alone. */
+export async function signOnceMore(
+  deps: Pick<EngineDeps, 'chain' | 'journal' | 'usdcMint'>,
+  row: JournalRow,
+  openBefore: bigint,
+  depositRentSponsor?: PublicKey,
+): Promise<Step> {
+  const signed = await signOpen(deps.chain, row, deps, openBefore, depositRentSponsor);
+  if (isRefused(row, signed)) return 'wait';
+  await deps.journal.openSigned(row, signed, openBefore);
+  return 'next';
+}
 
 /** `fee` is what the gas balance pays to the relay, lamports. */
 function openInstruction(

@@ -11,7 +11,7 @@ import type { Health, Problem, Ready } from '../../sdk/wire/wire.ts';
 import type { Engine } from '../execution/contract.ts';
 import type { Databases, LedgerDatabase } from '../ledger/tables.ts';
 import { shareReading } from '../shareReading.ts';
-import type { Now } from '../waiting.ts';
+import { type Now, within } from '../waiting.ts';
 import type { Gate } from './gate.ts';
 
 const PROBE_TIMEOUT_MS = 2_000;
@@ -74,13 +74,11 @@ function tryProgress(deps: Pick<ReadyDeps, 'views' | 'log'>): Promise<IndexProgr
   });
 }
 
-async function probeChain(deps: ReadyDeps): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, PROBE_TIMEOUT_MS, false);
+async function probeChain({ accounts }: Pick<ReadyDeps, 'accounts'>): Promise<boolean> {
+  let isReachable = false;
+  const asked = accounts.isReachable().then((answer) => {
+    isReachable = answer;
   });
-  const answer = deps.accounts.isReachable().catch(() => false);
-  const reachable = await Promise.race([answer, silence]);
-  clearTimeout(timer);
-  return reachable;
+  await within(asked, PROBE_TIMEOUT_MS);
+  return isReachable;
 }

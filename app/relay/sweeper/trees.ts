@@ -96,7 +96,7 @@ async function build(
   { index, tree, first, target }: { index: number; tree: string; first: number; target: Target },
 ): Promise<'proven' | 'wrong' | 'stopped'> {
   for (let from = first; !stop.aborted; from += LEAVES_AT_ONCE) {
-    const leaves = await readLeaves({ views }, tree, from, Math.min(LEAVES_AT_ONCE, target.count - from));
+    const leaves = await readLeaves(views, tree, from, Math.min(LEAVES_AT_ONCE, target.count - from));
     const growth = await nodes.grow(index, from, leaves);
     const isLast = from + leaves.length === target.count;
     if (isLast && !Buffer.from(target.root).equals(growth.root)) return 'wrong';
@@ -110,46 +110,32 @@ async function build(
 /** Executions and unclaimed refunds become leaves of the same trees. */
 const LEAF_TABLES = ['chain.archive_leaves', 'chain.unclaimed_refunds'] as const;
 
-/** The leaves of a range that the index has, in order. */
-async function readRange({ views }: Pick<TreesDeps, 'views'>, tree: string, first: number, end: number) {
-  const found = LEAF_TABLES.map((table) =>
-    views
-      .selectFrom(table as 'chain.archive_leaves')
-      .select(['leaf_index', 'leaf'])
-      .where('tree', '=', tree)
-      .where('leaf_index', '>=', BigInt(first))
-      .where('leaf_index', '<', BigInt(end))
-      .execute(),
-  );
-  return (await Promise.all(found)).flat().sort((one, other) => Number(one.leaf_index - other.leaf_index));
-}
+/** The leaves from `first` up to `end` that one of the tables has. */
+const leavesIn = (views: TreesDeps['views'], table: string, tree: string, first: number, end: number) =>
+  views
+    .selectFrom(table as (typeof LEAF_TABLES)[0])
+    .where('tree', '=', tree)
+    .where('leaf_index', '>=', BigInt(first))
+    .where('leaf_index', '<', BigInt(end));
 
 /** True if the index has every leaf from `first` up to `end`. */
-async function hasLeaves(
-  { views }: Pick<TreesDeps, 'views'>,
-  tree: string,
-  first: number,
-  end: number,
-): Promise<boolean> {
+async function hasLeaves({ views }: TreesDeps, tree: string, first: number, end: number): Promise<boolean> {
   const counts = LEAF_TABLES.map((table) =>
-    views
-      .selectFrom(table as 'chain.archive_leaves')
+    leavesIn(views, table, tree, first, end)
       .select((select) => select.fn.countAll<bigint>().as('count'))
-      .where('tree', '=', tree)
-      .where('leaf_index', '>=', BigInt(first))
-      .where('leaf_index', '<', BigInt(end))
       .executeTakeFirstOrThrow(),
   );
   const found = (await Promise.all(counts)).reduce((sum, { count }) => sum + count, 0n);
   return found === BigInt(end - first);
 }
 
-async function readLeaves(
-  deps: Pick<TreesDeps, 'views'>,
-  tree: string,
-  first: number,
-  most: number,
-): Promise<Uint8Array[]> {
-  const rows = await readRange(deps, tree, first, first + most);
+/** The leaves of a range that the index has, in order. */
+async function readLeaves(views: TreesDeps['views'], tree: string, first: number, most: number): Promise<Uint8Array[]> {
+  const found = LEAF_TABLES.map((table) =>
+    leavesIn(views, table, tree, first, first + most)
+      .select(['leaf_index', 'leaf'])
+      .execute(),
+  );
+  const rows = (await Promise.all(found)).flat().sort((one, other) => Number(one.leaf_index - other.leaf_index));
   return rows.map(({ leaf }) => Buffer.from(leaf, 'hex'));
 }
