@@ -28,11 +28,11 @@ const USUAL_DAYS = 30;
 const SLICE = 1_000;
 
 /** Amounts in base units. */
-const newSums = () => ({
+export const newSums = () => ({
   counts: { executions: 0, completed: 0, refunded: 0, disputed: 0 },
   amounts: { paid: 0n, earned: 0n, fee: 0n, refunded: 0n, returned: 0n, slashed: 0n, service_fee: 0n },
 });
-type Sums = ReturnType<typeof newSums>;
+export type Sums = ReturnType<typeof newSums>;
 
 /** GET /v1/statements/daily. Throws ApiError 400 for a range that is empty or too long. */
 export async function readStatement(
@@ -49,10 +49,7 @@ export async function readStatement(
       for (const sums of sumsAt(row.settled_at)) addEnd(sums, row);
     });
     await readOutcomes(deps.views, whose, span, (row) => {
-      for (const sums of sumsAt(row.resolved_at)) {
-        sums.amounts.returned += row.amount_to_caller;
-        sums.amounts.slashed += row.amount_slashed;
-      }
+      for (const sums of sumsAt(row.resolved_at)) addOutcome(sums, row);
     });
   }
   return {
@@ -132,7 +129,7 @@ export async function readEnds(
   }
 }
 
-function addEnd({ counts, amounts }: Sums, row: EndRow): void {
+export function addEnd({ counts, amounts }: Sums, row: EndRow): void {
   counts.executions += 1;
   amounts.service_fee += row.service_fee;
   if (row.dispute_count > 0n) counts.disputed += 1;
@@ -175,7 +172,12 @@ export async function readOutcomes(
   for (const row of rows) take(row);
 }
 
-const shown = ({ counts, amounts }: Sums): StatementTotal => ({
+export function addOutcome({ amounts }: Sums, row: OutcomeRow): void {
+  amounts.returned += row.amount_to_caller;
+  amounts.slashed += row.amount_slashed;
+}
+
+export const shown = ({ counts, amounts }: Sums): StatementTotal => ({
   ...counts,
   paid_usdc: toUsdc(amounts.paid),
   earned_usdc: toUsdc(amounts.earned),
