@@ -1,5 +1,6 @@
 /** The figures of /metrics and /ready that an operator needs at a glance, of this process and its ledger. */
 import { sql } from 'kysely';
+import { countRows } from '../../database/portable.ts';
 import type { OperationState } from '../../sdk/wire/procedures.ts';
 import { DAY_MS, toTimeOfMs } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -56,11 +57,6 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
   const oldest = await readOldestUnfinished(views);
   const reconciledMs = deps.reconciledMs();
   const webhooks = await readDueDeliveries(views, deps.now());
-  const { open_disputes } = await views
-    .selectFrom('chain.disputes')
-    .select((select) => select.fn.countAll<bigint>().as('open_disputes'))
-    .where('outcome', '=', 'open')
-    .executeTakeFirstOrThrow();
   return {
     problems: ready.problems,
     authorities: await readBalances(deps),
@@ -101,7 +97,7 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
     indexer: ready.indexer,
     reconciled_at: reconciledMs === null ? null : toTimeOfMs(BigInt(reconciledMs)),
     opens_paused: ready.problems.includes('opens_paused'),
-    open_disputes: Number(open_disputes),
+    open_disputes: await countRows(views, sql`SELECT 1 FROM chain.disputes WHERE outcome = 'open'`),
     x402: x402 && {
       fee_payer: x402.feePayer,
       lamports: x402.lamports,
@@ -214,14 +210,11 @@ async function readHeld(views: StateDeps['views']): Promise<Pick<OperationState,
     .orderBy('listing')
     .limit(NAMED)
     .execute();
-  const { for_tests } = await views
-    .selectFrom('documents as d')
-    .innerJoin('chain.listings as l', 'l.metadata_hash', 'd.metadata_hash')
-    .select(({ fn }) => fn.countAll<bigint>().as('for_tests'))
-    // Written out, because only then SQLite uses the index of these documents.
-    .where(sql<boolean>`d.is_sandbox = 1`)
-    .where('l.status', '<>', 'delisted')
-    .executeTakeFirstOrThrow();
+  const for_tests = await countRows(
+    views,
+    sql`SELECT 1 FROM documents AS d JOIN chain.listings AS l ON l.metadata_hash = d.metadata_hash
+      WHERE d.is_sandbox = 1 AND l.status <> 'delisted'`,
+  );
   const countOf = (name: string) => Number(listings.find(({ status }) => status === name)?.count ?? 0);
   return {
     held: {
@@ -234,7 +227,7 @@ async function readHeld(views: StateDeps['views']): Promise<Pick<OperationState,
     listings: {
       active: countOf('active'),
       paused: countOf('paused'),
-      for_tests: Number(for_tests),
+      for_tests,
       paused_agents: paused.map(({ listing }) => listing),
     },
   };

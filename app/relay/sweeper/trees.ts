@@ -6,6 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
 import type { ArchiveRow } from '../../../indexer/queries/tables.ts';
+import { countRows } from '../../database/portable.ts';
 import { type ArchiveTree, readArchiveTree } from '../../sdk/program/archive.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { ArchiveNodes } from '../ledger/archiveNodes.ts';
@@ -121,12 +122,9 @@ const leavesIn = (views: TreesDeps['views'], table: string, tree: string, first:
 /** True if the index has every leaf from `first` up to `end`. */
 async function hasLeaves({ views }: TreesDeps, tree: string, first: number, end: number): Promise<boolean> {
   const counts = LEAF_TABLES.map((table) =>
-    leavesIn(views, table, tree, first, end)
-      .select((select) => select.fn.countAll<bigint>().as('count'))
-      .executeTakeFirstOrThrow(),
+    countRows(views, leavesIn(views, table, tree, first, end).select('leaf_index')),
   );
-  const found = (await Promise.all(counts)).reduce((sum, { count }) => sum + count, 0n);
-  return found === BigInt(end - first);
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0) === end - first;
 }
 
 /** The leaves of a range that the index has, in order. */
