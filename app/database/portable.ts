@@ -32,6 +32,12 @@ export async function countRows(db: Kysely<any>, query: Expression<unknown>): Pr
   return Number(rows[0]!.total);
 }
 
+/** True if a query has a row. */
+// biome-ignore lint/suspicious/noExplicitAny: for any tables
+export async function hasRows(db: Kysely<any>, query: Expression<unknown>): Promise<boolean> {
+  return (await sql`${query} LIMIT 1`.execute(db)).rows.length > 0;
+}
+
 /**
  * Holds a lock while `run` reads and writes. In PostgreSQL, two parallel statements both see the state before the
  * other. SQLite has one writer and takes no lock, so there `run` must read and write in one statement.

@@ -1,6 +1,7 @@
 /** A creator's own listings, including delisted ones, with their collateral, earnings and disputes. */
 import { sql } from 'kysely';
 import type { AgentStatisticsRow } from '../../../indexer/queries/tables.ts';
+import { hasRows } from '../../database/portable.ts';
 import type { AgentMetadata } from '../../sdk/wire/metadata.ts';
 import { tagsOfMask } from '../../sdk/wire/metadata.ts';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
@@ -16,24 +17,14 @@ type OwnListingsDeps = Pick<Databases, 'views'> & Now;
 
 /** Throws ApiError 404 for everybody but the listing's creator. */
 export async function requireOwn(views: OwnListingsDeps['views'], wallet: string, listing: string): Promise<void> {
-  const own = await views
-    .selectFrom('chain.listings')
-    .select('listing')
-    .where('listing', '=', listing)
-    .where('creator', '=', wallet)
-    .executeTakeFirst();
-  if (!own) throw new ApiError('agent_not_found', 'This wallet has no listing with this agent_id');
+  const own = sql`SELECT 1 FROM chain.listings WHERE listing = ${listing} AND creator = ${wallet}`;
+  if (!(await hasRows(views, own)))
+    throw new ApiError('agent_not_found', 'This wallet has no listing with this agent_id');
 }
 
 /** True if the wallet has ever listed an agent. */
-export async function hasListings({ views }: Pick<OwnListingsDeps, 'views'>, wallet: string): Promise<boolean> {
-  const own = await views
-    .selectFrom('chain.listings')
-    .select('listing')
-    .where('creator', '=', wallet)
-    .executeTakeFirst();
-  return own !== undefined;
-}
+export const hasListings = ({ views }: Pick<OwnListingsDeps, 'views'>, wallet: string): Promise<boolean> =>
+  hasRows(views, sql`SELECT 1 FROM chain.listings WHERE creator = ${wallet}`);
 
 /** Newest first. */
 export async function listOwn({ views, now }: OwnListingsDeps, wallet: string): Promise<{ listings: OwnListing[] }> {
