@@ -23,16 +23,12 @@ export async function readOthers(
   };
   const statistics = (await statisticsOf(views, [agent_id])).get(agent_id);
   // The row of an empty listing has the calls of all.
-  const { calls } = await views
-    .selectFrom('chain.caller_totals')
-    .select((select) => select.fn.sum<bigint | null>('executions').as('calls'))
-    .where('caller', '=', caller)
-    .where('listing', '=', '')
-    .executeTakeFirstOrThrow();
+  const ofAll = sql`SELECT executions AS amount FROM chain.caller_totals WHERE caller = ${caller} AND listing = ''`;
+  const calls = await sumRows(views, ofAll);
   return {
     of_caller: await count('caller', caller),
     of_agent: await count('listing', agent_id),
-    caller_executions: Number(calls ?? 0),
+    caller_executions: Number(calls),
     agent_executions: Number(statistics?.total_executions ?? 0n),
     first_of_caller: await listOthers(deps, 'caller', { value: caller, execution_id, limit: DESCRIBED }),
     first_of_agent: await listOthers(deps, 'listing', { value: agent_id, execution_id, limit: DESCRIBED }),

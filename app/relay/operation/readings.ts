@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { attachedIndex, countGaps, readProgress } from '../../../indexer/queries/read.ts';
+import { sumRows } from '../../database/portable.ts';
 import { BUILD } from '../../process/build.ts';
 import { droppedLines } from '../../process/logDestination.ts';
 import { greatest } from '../../sdk/wire/amounts.ts';
@@ -135,11 +136,7 @@ async function readAll(sources: MetricsSources): Promise<Record<keyof typeof FIG
   const loans = await readLent(views);
   const webhooks = await readDueDeliveries(views, now());
   const swept = await sources.swept();
-  const escrows = await views
-    .selectFrom('chain.executions')
-    .select((select) => select.fn.sum<bigint | null>('price').as('total'))
-    .where(sql<boolean>`status = 'open' AND closed = 0`)
-    .executeTakeFirstOrThrow();
+  const isOpen = sql`status = 'open' AND closed = 0`;
   // A folder that this relay cannot read must not end all other figures.
   const backedUpAt = await sources.backedUpAt().catch(() => null);
   const secondsSince = (ms: number | bigint) => Math.max(0, now() - Number(ms)) / 1_000;
@@ -163,7 +160,7 @@ async function readAll(sources: MetricsSources): Promise<Record<keyof typeof FIG
     indexer_lag_seconds: progress ? secondsSince(progress.checked_at) : Number.POSITIVE_INFINITY,
     index_gaps: await countGaps(attachedIndex(views)),
     listings_without_description: await sources.undescribed(),
-    escrow_base_units: escrows.total ?? 0n,
+    escrow_base_units: await sumRows(views, sql`SELECT price AS amount FROM chain.executions WHERE ${isOpen}`),
     locked_lamports: swept?.locked,
     archivable_records: swept?.archivableRecords,
     oldest_archivable_record_seconds: swept?.oldestArchivableSeconds,

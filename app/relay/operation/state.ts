@@ -1,6 +1,6 @@
 /** The figures of /metrics and /ready that an operator needs at a glance, of this process and its ledger. */
 import { sql } from 'kysely';
-import { countRows } from '../../database/portable.ts';
+import { countRows, sumRows } from '../../database/portable.ts';
 import type { OperationState } from '../../sdk/wire/procedures.ts';
 import { DAY_MS, toTimeOfMs } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -174,12 +174,7 @@ async function readFailing(views: StateDeps['views'], first: bigint) {
 
 /** One pass over the listings, and one over what is open, owed and unclaimed. */
 async function readHeld(views: StateDeps['views']): Promise<Pick<OperationState, 'held' | 'listings'>> {
-  const open = await views
-    .selectFrom('chain.executions')
-    .select(sql<bigint>`CAST(coalesce(sum(price), 0) AS BIGINT)`.as('prices'))
-    // Written out, because only then SQLite uses the index of open ones.
-    .where(sql<boolean>`status = 'open'`)
-    .executeTakeFirstOrThrow();
+  const open = await sumRows(views, sql`SELECT price AS amount FROM chain.executions WHERE status = 'open'`);
   const listings = await views
     .selectFrom('chain.listings')
     .select(({ fn }) => [
@@ -192,16 +187,8 @@ async function readHeld(views: StateDeps['views']): Promise<Pick<OperationState,
     ])
     .groupBy('status')
     .execute();
-  const { owed } = await views
-    .selectFrom('chain.disputes')
-    .select(sql<bigint>`CAST(coalesce(sum(owed), 0) AS BIGINT)`.as('owed'))
-    .where('outcome', '=', 'upheld')
-    .executeTakeFirstOrThrow();
-  const { unclaimed } = await views
-    .selectFrom('chain.unclaimed_refunds')
-    .select(sql<bigint>`CAST(coalesce(sum(amount), 0) AS BIGINT)`.as('unclaimed'))
-    .where('claimed_at', 'is', null)
-    .executeTakeFirstOrThrow();
+  const owed = await sumRows(views, sql`SELECT owed AS amount FROM chain.disputes WHERE outcome = 'upheld'`);
+  const unclaimed = await sumRows(views, sql`SELECT amount FROM chain.unclaimed_refunds WHERE claimed_at IS NULL`);
   const paused = await views
     .selectFrom('chain.listings')
     .select('listing')
@@ -218,7 +205,7 @@ async function readHeld(views: StateDeps['views']): Promise<Pick<OperationState,
   const countOf = (name: string) => Number(listings.find(({ status }) => status === name)?.count ?? 0);
   return {
     held: {
-      escrow_usdc: toUsdc(open.prices),
+      escrow_usdc: toUsdc(open),
       collateral_usdc: toUsdc(listings.reduce((sum, one) => sum + one.left, 0n)),
       forfeited_usdc: toUsdc(listings.reduce((sum, one) => sum + one.forfeited, 0n)),
       owed_usdc: toUsdc(owed),
