@@ -1,5 +1,6 @@
 /** How the other disputes of a caller and of an agent ended, for the admin, who decides one of them. */
 import { sql } from 'kysely';
+import { sumRows } from '../../database/portable.ts';
 import type { DisputeOutcome, DisputeSummary, OtherDisputes } from '../../sdk/wire/procedures.ts';
 import { statisticsOf } from '../agents/ownListings.ts';
 import { type DisputesDeps, listOthers } from './lists.ts';

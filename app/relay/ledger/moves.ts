@@ -43,7 +43,7 @@ export type Moving = Pick<JournalRow, 'execution_id' | 'state' | 'transactions'>
 /** What a note writes besides its values. */
 interface Seen {
   /** Values that the database computes, as SQL without parameters. The given row object does not get them. */
-  computed?: { dispatched_ms: RawBuilder<bigint> };
+  computed?: { dispatched_ms?: RawBuilder<bigint> };
   /** The transaction that has landed. */
   landed?: TransactionRow | undefined;
 }
