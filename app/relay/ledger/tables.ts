@@ -36,11 +36,10 @@ export type Culprit = NonNullable<ExecutionColumns['culprit']>;
 
 /** The relay does nothing more about rows in these states: the chain's end of an execution is final. */
 export const ENDED_STATES: readonly ExecutionState[] = ['settled', 'refunded', 'returned', 'void'];
-/**
- * Unfinished executions: those in any other state. The states are literals, as in the partial index: with bound values
- * SQLite scans the whole table.
- */
-export const IS_UNFINISHED = sql<boolean>`state NOT IN ('settled', 'refunded', 'returned', 'void')`;
+/** Literals, as in the partial index: with bound values SQLite scans the whole table. */
+const ENDED = sql.raw(`(${ENDED_STATES.map((state) => `'${state}'`).join(', ')})`);
+export const IS_ENDED = sql<boolean>`state IN ${ENDED}`;
+export const IS_UNFINISHED = sql<boolean>`state NOT IN ${ENDED}`;
 
 /** True if a refund waits for the caller's own account. Only the caller can change that, so it is shown as an end. */
 export const isWaiting = (row: { refund_state: RefundState | null }): boolean => row.refund_state === 'waiting';
