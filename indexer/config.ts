@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { databaseUrl } from '../app/database/postgres.ts';
 import { describeSettings, readSettings } from '../app/process/settings.ts';
-import { type HeliusOptions, heliusUrls, readHelius } from '../app/solana/helius.ts';
+import { heliusUrls, readHelius } from '../app/solana/helius.ts';
 import { nodesOf, urls } from '../app/solana/nodes.ts';
 
 const settings = z.object({
@@ -19,26 +19,20 @@ const settings = z.object({
   LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info').describe('lowest level of log lines'),
 });
 
-export interface IndexerConfig {
-  /** One URL, or several separated by commas: if one node fails, the next is asked. */
-  rpcUrl: string;
-  wsUrl: string;
-  /** Null for a plain node. */
-  helius: HeliusOptions | null;
-  /** Path of index.db, or the URL of a PostgreSQL. */
-  path: string;
-  logLevel: string;
-}
+export type IndexerConfig = ReturnType<typeof readConfig>;
 
 /** Settings from the environment. Throws one line for each variable that is missing or wrong. */
-export function readConfig(environment: NodeJS.ProcessEnv): IndexerConfig {
+export function readConfig(environment: NodeJS.ProcessEnv) {
   const env = readSettings(settings, environment);
   const helius = readHelius(env);
   return {
+    /** `rpcUrl` is one URL, or several separated by commas: if one node fails, the next is asked. */
     ...(helius
       ? heliusUrls(helius)
       : { rpcUrl: env.SOLANA_RPC_URL, wsUrl: nodesOf(env.SOLANA_RPC_URL, env.SOLANA_WS_URL)[0].wsUrl }),
+    /** Null for a plain node. */
     helius,
+    /** Path of index.db, or the URL of a PostgreSQL. */
     path: env.DATABASE_URL ?? join(env.DATA_DIR, 'index.db'),
     logLevel: env.LOG_LEVEL,
   };

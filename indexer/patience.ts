@@ -7,25 +7,15 @@ import { ApplyError } from './apply/apply.ts';
 const RETRY_MIN_MS = 100;
 const RETRY_MAX_MS = 5_000;
 
-export interface Pauses {
-  /** Requests work: ends the present or the next pause, if it is wakeable. */
-  request(): void;
-  /** Marks all requests so far as being handled. */
-  begin(): void;
-  /** Pauses until the time is over or the indexer stops; if `wakeable`, also until a request. */
-  pause(ms: number, wakeable?: 'wakeable'): Promise<void>;
-  /** Retries until it succeeds, or until the indexer stops (then undefined). Rethrows ApplyError. */
-  untilDone<T>(what: string, action: () => Promise<T>): Promise<T | undefined>;
-  /** Why the last attempt failed; null after a success. */
-  error(): string | null;
-}
+export type Pauses = ReturnType<typeof createPatience>;
 
 /** `place` names the database in messages. */
-export function createPatience(stopping: AbortSignal, log: Logger, place: string): Pauses {
+export function createPatience(stopping: AbortSignal, log: Logger, place: string) {
   let error: string | null = null;
   let wake = () => {};
   let wanted = false;
 
+  /** Pauses until the time is over or the indexer stops; if `wakeable`, also until a request. */
   async function pause(ms: number, wakeable?: 'wakeable'): Promise<void> {
     if (stopping.aborted || (wakeable && wanted)) return;
     await new Promise<void>((resolve) => {
@@ -41,15 +31,18 @@ export function createPatience(stopping: AbortSignal, log: Logger, place: string
   }
 
   return {
-    request() {
+    /** Requests work: ends the present or the next pause, if it is wakeable. */
+    request(): void {
       wanted = true;
       wake();
     },
-    begin() {
+    /** Marks all requests so far as being handled. */
+    begin(): void {
       wanted = false;
     },
     pause,
-    async untilDone(what, action) {
+    /** Retries until it succeeds, or until the indexer stops (then undefined). Rethrows ApplyError. */
+    async untilDone<T>(what: string, action: () => Promise<T>): Promise<T | undefined> {
       for (let retryMs = RETRY_MIN_MS; !stopping.aborted; retryMs = Math.min(2 * retryMs, RETRY_MAX_MS)) {
         try {
           const value = await action();
@@ -68,6 +61,7 @@ export function createPatience(stopping: AbortSignal, log: Logger, place: string
       }
       return undefined;
     },
+    /** Why the last attempt failed; null after a success. */
     error: () => error,
   };
 }

@@ -40,6 +40,19 @@ export function shareLock(path: string): Lock {
   });
 }
 
+/** Takes or shares a lock. If another process has it, the error has the words of `explain`, which gets its holder. */
+export function requireLock(
+  path: string,
+  explain: (holder: string) => string,
+  take: (path: string) => Lock = takeLock,
+): Lock {
+  try {
+    return take(path);
+  } catch (cause) {
+    throw cause instanceof LockHeld ? new Error(explain(cause.holder)) : cause;
+  }
+}
+
 function hold(path: string, pidPath: string, begin: (database: Database.Database) => void): Lock {
   makePrivate(path);
   const database = new Database(path, { timeout: 0 });

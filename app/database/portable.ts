@@ -1,4 +1,4 @@
-/** SQL that differs between the two databases. */
+/** SQL for both databases, and what differs between them. */
 import { type Expression, type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 import { lockNumber } from './postgres.ts';
 
@@ -30,6 +30,20 @@ export function readTogether<Tables, Answer>(
 export async function countRows(db: Kysely<any>, query: Expression<unknown>): Promise<number> {
   const { rows } = await sql<{ total: bigint }>`SELECT count(*) AS total FROM (${query}) AS known`.execute(db);
   return Number(rows[0]!.total);
+}
+
+/** The sum of a query's column `amount`; 0 without rows. */
+// biome-ignore lint/suspicious/noExplicitAny: for any tables
+export async function sumRows(db: Kysely<any>, query: Expression<unknown>): Promise<bigint> {
+  const sum = sql`CAST(coalesce(sum(amount), 0) AS BIGINT)`;
+  const { rows } = await sql<{ total: bigint }>`SELECT ${sum} AS total FROM (${query}) AS known`.execute(db);
+  return rows[0]!.total;
+}
+
+/** True if a query has a row. */
+// biome-ignore lint/suspicious/noExplicitAny: for any tables
+export async function hasRows(db: Kysely<any>, query: Expression<unknown>): Promise<boolean> {
+  return (await sql`${query} LIMIT 1`.execute(db)).rows.length > 0;
 }
 
 /**

@@ -7,26 +7,20 @@ import { type Compilable, type CompiledQuery, type RawBuilder, sql } from 'kysel
 /** A parameter for each value, by its name. A statement may use them in any order, and any number of times. */
 export type Named<Values> = { readonly [Name in keyof Values]: RawBuilder<Values[Name]> };
 
-export interface Prepared {
-  /**
-   * The statement of this name with these values. The name must identify everything that the text depends on, except for
-   * the values.
-   */
-  compile<Row, Values extends object>(
-    name: string,
-    values: Values,
-    build: (named: Named<Values>) => Compilable<Row>,
-  ): CompiledQuery<Row>;
-}
+export type Prepared = ReturnType<typeof createPrepared>;
 
 /** Stands for a value in a compiled statement. */
 class Parameter {
   constructor(readonly name: string) {}
 }
 
-export function createPrepared(): Prepared {
+export function createPrepared() {
   const kept = new Map<string, CompiledQuery>();
   return {
+    /**
+     * The statement of this name with these values. The name must identify everything that the text depends on, except
+     * for the values.
+     */
     compile<Row, Values extends object>(
       name: string,
       values: Values,

@@ -31,18 +31,10 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
   };
 }
 
-/** The settings of the commands besides the relay itself, which need no key. */
-export interface ToolConfig {
-  dataDir: string;
-  databaseUrl: string | null;
-  rpcUrl: string;
-  backup: BackupSettings;
-  /** The folder of the user's shell, for relative paths on the command line; npm runs its scripts in another. */
-  workingFolder: string;
-}
+export type ToolConfig = ReturnType<typeof readToolConfig>;
 
 /** Throws like `readConfig`. */
-export function readToolConfig(environment: NodeJS.ProcessEnv): ToolConfig {
+export function readToolConfig(environment: NodeJS.ProcessEnv) {
   const { SOLANA_RPC_URL, HELIUS_API_KEY, HELIUS_URL, ENVIRONMENT } = clusterSettings;
   const { DATA_DIR, DATABASE_URL, BACKUP_DIR, BACKUP_KEEP, BACKUP_COMMAND, MIN_FREE_BYTES } = storageSettings;
   const node = { SOLANA_RPC_URL, HELIUS_API_KEY, HELIUS_URL, ENVIRONMENT };
@@ -59,7 +51,8 @@ export function readToolConfig(environment: NodeJS.ProcessEnv): ToolConfig {
       command: env.BACKUP_COMMAND ?? null,
       environment,
       minFreeBytes: env.MIN_FREE_BYTES,
-    },
+    } satisfies BackupSettings,
+    /** The folder of the user's shell, for relative paths on the command line; npm runs its scripts in another. */
     workingFolder: environment.INIT_CWD ?? process.cwd(),
   };
 }

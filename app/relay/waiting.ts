@@ -1,6 +1,12 @@
 /** Waiting, with and without a time limit. */
 import type { Writable } from 'node:stream';
 
+/** The clock of this machine. */
+export interface Now {
+  /** Unix milliseconds. */
+  now(): number;
+}
+
 /** Resolves when the promise has settled either way, or after `ms`. */
 export async function within(promise: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

@@ -2,27 +2,14 @@
  * Accounts as read after a transaction, where its events are not enough (chain/accounts.ts reads them), with what its
  * instructions say: why a refund was made, and what is closed by now.
  */
-import type {
-  ArchiveRow,
-  ConfigRow,
-  CreatorRow,
-  DepositRow,
-  DisputeRow,
-  ExecutionRow,
-  GrantRow,
-  ListingRow,
-} from '../queries/tables.ts';
+import type { IndexTables } from '../queries/generated.ts';
+
+/** The tables with one row for each account. */
+const TABLES = ['configs', 'creators', 'listings', 'grants', 'executions', 'deposits', 'disputes', 'archives'] as const;
+type Tables = { [Table in (typeof TABLES)[number]]: IndexTables[Table][] };
 
 /** The rows of a transaction's accounts, each with the slot of its reading. */
-export interface AccountRows {
-  configs: ConfigRow[];
-  creators: CreatorRow[];
-  listings: ListingRow[];
-  grants: GrantRow[];
-  executions: ExecutionRow[];
-  deposits: DepositRow[];
-  disputes: DisputeRow[];
-  archives: ArchiveRow[];
+export interface AccountRows extends Tables {
   /** Refunds in the transaction, to the caller or unclaimed: the reason counts only if the authority is the relay. */
   refunds: { record: string; authority: string; reason: bigint }[];
   /** Changes to accounts that no longer exist, in the transaction's order. */
@@ -30,14 +17,7 @@ export interface AccountRows {
 }
 
 export const noRows = (): AccountRows => ({
-  configs: [],
-  creators: [],
-  listings: [],
-  grants: [],
-  executions: [],
-  deposits: [],
-  disputes: [],
-  archives: [],
+  ...(Object.fromEntries(TABLES.map((table): [string, unknown[]] => [table, []])) as Tables),
   refunds: [],
   gone: [],
 });

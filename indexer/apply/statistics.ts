@@ -122,15 +122,7 @@ export class Figures {
   }
 }
 
-const NOTHING: Sums = {
-  total_executions: 0n,
-  successful_executions: 0n,
-  dispute_count: 0n,
-  earned: 0n,
-  ended_executions: 0n,
-  timed_executions: 0n,
-  total_time_ms: 0n,
-};
+const NOTHING = Object.fromEntries(SUMS.map((sum) => [sum, 0n])) as Sums;
 
 function addEnd(listings: Map<string, Sums>, row: ExecutionRow, sign: 1n | -1n): void {
   const outcome = outcomeOf(row);

@@ -9,42 +9,36 @@ const MOST_WAITING = 2_000;
 /** Applied signatures to remember, because notices may arrive after a pass has applied the transaction. */
 const MOST_DONE = 4_000;
 
-export interface Notices {
-  /** Adds a notice. Returns false if its transaction has been applied already. */
-  add(notice: LogNotification): boolean;
-  /**
-   * The logs received for the transaction in this slot. A validator may run it in a slot that is skipped, and again in a
-   * later one at another time of the clock.
-   */
-  logsOf(transaction: { signature: string; slot: bigint }): string[] | undefined;
-  /** Marks the transaction as applied. */
-  done(signature: string): void;
-  /** Number of waiting notices. */
-  waiting(): number;
-  /** Drops all waiting notices. */
-  clear(): void;
-}
+export type Notices = ReturnType<typeof createNotices>;
 
-export function createNotices(): Notices {
+export function createNotices() {
   const waiting = new Map<string, { slot: bigint; logs: string[] | undefined }>();
   const done = new Set<string>();
   return {
-    add({ signature, slot, error, logs }) {
+    /** Adds a notice. Returns false if its transaction has been applied already. */
+    add({ signature, slot, error, logs }: LogNotification): boolean {
       if (done.has(signature)) return false;
       waiting.set(signature, { slot, logs: error ? undefined : logs });
       dropOldest(waiting, MOST_WAITING);
       return true;
     },
-    logsOf({ signature, slot }) {
+    /**
+     * The logs received for the transaction in this slot. A validator may run it in a slot that is skipped, and again in a
+     * later one at another time of the clock.
+     */
+    logsOf({ signature, slot }: Pick<LogNotification, 'signature' | 'slot'>): string[] | undefined {
       const heard = waiting.get(signature);
       return heard?.slot === slot ? heard.logs : undefined;
     },
-    done(signature) {
+    /** Marks the transaction as applied. */
+    done(signature: string): void {
       waiting.delete(signature);
       done.add(signature);
       dropOldest(done, MOST_DONE);
     },
+    /** Number of waiting notices. */
     waiting: () => waiting.size,
+    /** Drops all waiting notices. */
     clear: () => waiting.clear(),
   };
 }

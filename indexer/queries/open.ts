@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { CompiledQuery, type DatabaseConnection, sql } from 'kysely';
 import type pg from 'pg';
-import { type Lock, LockHeld, takeLock } from '../../app/database/lock.ts';
+import { requireLock } from '../../app/database/lock.ts';
 import { type Applied, MIGRATIONS, migrate, migratePostgres, pendingOf } from '../../app/database/migrate.ts';
 import { requireNotMoved } from '../../app/database/moved.ts';
 import { type OpenDatabase, type OpenedDatabase, openDatabase } from '../../app/database/open.ts';
@@ -120,20 +120,13 @@ export async function openAlone(place: string, keeping: Keeping): Promise<OpenDa
   return isPostgresUrl(place) ? openLed(place, keeping) : openLocked(place);
 }
 
-/** Two indexers would write the same rows and both move the cursor. Throws if another indexer holds the file. */
-function lockIndex(path: string): Lock {
-  try {
-    return takeLock(`${path}.lock`);
-  } catch (cause) {
-    if (!(cause instanceof LockHeld)) throw cause;
-    throw new Error(
-      `${path} is used by another indexer${cause.holder}: stop it (wait if it is migrate-to-postgres), or choose another DATA_DIR`,
-    );
-  }
-}
-
 function openLocked(path: string): OpenDatabase<IndexDatabase> {
-  const lock = lockIndex(path);
+  // Two indexers would write the same rows and both move the cursor.
+  const lock = requireLock(
+    `${path}.lock`,
+    (holder) =>
+      `${path} is used by another indexer${holder}: stop it (wait if it is migrate-to-postgres), or choose another DATA_DIR`,
+  );
   try {
     requireNotMoved(path);
     const opened = openIndex(path);

@@ -31,17 +31,9 @@ export interface KeeperOptions {
   now?: () => number;
 }
 
-export interface Keeper {
-  /**
-   * Applies what is new and checks what is due. Returns the slot up to which the tables are complete. Throws as `pass`
-   * does.
-   */
-  poll(): Promise<bigint>;
-  /** Makes every check in the next looks: something is missing, or the node was unreachable. */
-  hurry(): void;
-}
+export type Keeper = ReturnType<typeof createKeeper>;
 
-export function createKeeper(options: KeeperOptions): Keeper {
+export function createKeeper(options: KeeperOptions) {
   const { log, rescanMs = RESCAN_MS, now = () => performance.now() } = options;
   const { db, connection } = options.ingest;
   let rescanAt = 0;
@@ -114,11 +106,16 @@ export function createKeeper(options: KeeperOptions): Keeper {
   }
 
   return {
-    hurry() {
+    /** Makes every check in the next looks: something is missing, or the node was unreachable. */
+    hurry(): void {
       rescanAt = 0;
       repair.request();
     },
-    async poll() {
+    /**
+     * Applies what is new and checks what is due. Returns the slot up to which the tables are complete. Throws as `pass`
+     * does.
+     */
+    async poll(): Promise<bigint> {
       await checkRestart();
       // After a start, slots that the last process did not search again are searched.
       searchedTo ??= (await readProgress(db))?.slot ?? null;

@@ -28,13 +28,6 @@ interface Place {
   time: bigint;
 }
 
-interface Repair {
-  /** Asks for a comparison soon, after the node was unreachable. */
-  request(): void;
-  /** Compares the next rows if that is due. `head` is the slot that the tables have reached. */
-  step(head: bigint): Promise<void>;
-}
-
 /** Accounts that differed from rows, read again. */
 interface Reading {
   table: Place['table'];
@@ -44,7 +37,7 @@ interface Reading {
   slot: bigint;
 }
 
-export function createRepair(deps: IngestDeps, log: Logger, now: () => number, repairMs = REPAIR_MS): Repair {
+export function createRepair(deps: IngestDeps, log: Logger, now: () => number, repairMs = REPAIR_MS) {
   let dueAt = 0;
   let begunAt = 0;
   /** The next rows; null between two comparisons. */
@@ -69,10 +62,12 @@ export function createRepair(deps: IngestDeps, log: Logger, now: () => number, r
   }
 
   return {
-    request() {
+    /** Asks for a comparison soon, after the node was unreachable. */
+    request(): void {
       dueAt = Math.min(dueAt, begunAt + Math.min(AGAIN_MS, repairMs));
     },
-    async step(head) {
+    /** Compares the next rows if that is due. `head` is the slot that the tables have reached. */
+    async step(head: bigint): Promise<void> {
       try {
         await compareSome(head);
       } catch (error) {

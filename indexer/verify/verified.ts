@@ -52,17 +52,17 @@ const ACCOUNTS_PER_CALL = 100;
 /** `slot` is the slot at which the row was made. */
 const ALWAYS_ELSEWHERE = ['slot', 'closed'];
 
-function verified(
+function verified<Name extends keyof Accounts>(
   name: StoredName,
-  account: keyof Accounts | null,
-  expected: Verified['expected'],
+  account: Name | null,
+  rowOf: ((address: PublicKey, account: Accounts[Name], slot: bigint) => object) | null,
   options: Partial<Verified> = {},
 ): Verified {
   const { key } = STORED[name];
   return {
     name,
     account,
-    expected,
+    expected: account && rowOf && (([at], [data]) => asRow(rowOf(at!, decodeAccount(account, data!), 0n))),
     rowsAtOnce: ACCOUNTS_PER_CALL,
     keyOf: (row) => String(row[key]),
     accountsOf: (row) => [new PublicKey(String(row[key]))],
@@ -78,55 +78,46 @@ const CREATOR_AT = 11;
 const CREATOR_END = CREATOR_AT + 32;
 
 export const VERIFIED: readonly Verified[] = [
-  verified('configs', 'Config', ([at], [data]) => asRow(configRow(at!, decodeAccount('Config', data!), 0n))),
-  verified('creators', 'CreatorProfile', (_, [data]) => asRow(creatorRow(decodeAccount('CreatorProfile', data!), 0n)), {
+  verified('configs', 'Config', configRow),
+  verified('creators', 'CreatorProfile', (_, account, slot) => creatorRow(account, slot), {
     accountsOf: ({ wallet }) => [findCreator(new PublicKey(String(wallet)))],
     keyIn: (data) => new PublicKey(data.subarray(CREATOR_AT, CREATOR_END)).toBase58(),
     addressLength: CREATOR_END,
   }),
-  verified(
-    'listings',
-    'AgentListing',
-    ([at], [listing, collateral]) =>
+  verified('listings', 'AgentListing', null, {
+    rowsAtOnce: ACCOUNTS_PER_CALL / 2,
+    accountsOf({ listing }) {
+      const address = new PublicKey(String(listing));
+      return [address, findCollateral(address)];
+    },
+    expected: ([at], [listing, collateral]) =>
       asRow(
         listingRow(at!, decodeAccount('AgentListing', listing!), decodeAccount('CreatorCollateral', collateral!), 0n),
       ),
-    {
-      rowsAtOnce: ACCOUNTS_PER_CALL / 2,
-      accountsOf({ listing }) {
-        const address = new PublicKey(String(listing));
-        return [address, findCollateral(address)];
-      },
-    },
-  ),
-  verified('grants', 'KeyGrant', ([at], [data]) => asRow(grantRow(at!, decodeAccount('KeyGrant', data!), 0n))),
-  verified(
-    'executions',
-    'ExecutionRecord',
-    ([at], [data]) => asRow(executionRow(at!, decodeAccount('ExecutionRecord', data!), 0n)),
-    {
-      // A record does not show its dispute; verifyRows.ts compares the two.
-      shown: (row) => ({ ...row, status: recordStatus(row.status as ExecutionStatusName) }),
-      elsewhere: [
-        'reason',
-        'dispute_count',
-        'open_signature',
-        'opened_slot',
-        'open_index',
-        'listing_timeout_seconds',
-        'end_signature',
-        'deposit',
-      ],
-    },
-  ),
-  verified('deposits', 'Deposit', ([at], [data]) => asRow(depositRow(at!, decodeAccount('Deposit', data!), 0n)), {
+  }),
+  verified('grants', 'KeyGrant', grantRow),
+  verified('executions', 'ExecutionRecord', executionRow, {
+    // A record does not show its dispute; verifyRows.ts compares the two.
+    shown: (row) => ({ ...row, status: recordStatus(row.status as ExecutionStatusName) }),
+    elsewhere: [
+      'reason',
+      'dispute_count',
+      'open_signature',
+      'opened_slot',
+      'open_index',
+      'listing_timeout_seconds',
+      'end_signature',
+      'deposit',
+    ],
+  }),
+  verified('deposits', 'Deposit', depositRow, {
     elsewhere: ['status', 'ended_at', 'end_signature'],
   }),
-  verified('disputes', 'Dispute', ([at], [data]) => asRow(disputeRow(at!, decodeAccount('Dispute', data!), null, 0n)), {
+  verified('disputes', 'Dispute', (address, account, slot) => disputeRow(address, account, null, slot), {
     // The account shows the paid bond only while the dispute is open.
     elsewhere: ['evidence_uri', 'bond_paid'],
   }),
-  verified('archives', 'Archive', ([at], [data]) => asRow(archiveRow(at!, decodeAccount('Archive', data!), 0n))),
+  verified('archives', 'Archive', archiveRow),
   verified('unread_accounts', null, null),
 ];
 

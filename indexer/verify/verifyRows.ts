@@ -25,19 +25,18 @@ const PAGE = 1_000;
 /** Limit of getMultipleAccounts. */
 const ACCOUNTS_PER_CALL = 100;
 
+interface Sources {
+  db: Kysely<IndexDatabase>;
+  connection: Connection;
+}
+
 interface Checked {
   rows: number;
   differences: Difference[];
 }
 
 /** Compares every leaf with the row of its execution or refund, and each tree's root with the roots that its account keeps. */
-export async function checkLeaves({
-  db,
-  connection,
-}: {
-  db: Kysely<IndexDatabase>;
-  connection: Connection;
-}): Promise<Checked> {
+export async function checkLeaves({ db, connection }: Sources): Promise<Checked> {
   const checked: Checked = { rows: 0, differences: [] };
   const archives = await db.selectFrom('archives').selectAll().orderBy('archive_index').execute();
   for (const archive of archives) await checkTree(db, connection, archive, checked);
@@ -114,13 +113,7 @@ async function readPage(db: Kysely<IndexDatabase>, tree: string, first: bigint):
  * Compares unclaimed refunds with the chain: a claimed one has its account, and the program's account holds at least the
  * sum of the others. Anyone can send it more.
  */
-export async function checkUnclaimed({
-  db,
-  connection,
-}: {
-  db: Kysely<IndexDatabase>;
-  connection: Connection;
-}): Promise<Difference[]> {
+export async function checkUnclaimed({ db, connection }: Sources): Promise<Difference[]> {
   const differences: Difference[] = [];
   let sum = 0n;
   for (let last = ''; ; ) {

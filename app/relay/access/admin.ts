@@ -1,13 +1,10 @@
 /** Reads the marketplace's admin and relay authorities from the chain, or from the index while no node answers. */
-import type { Kysely } from 'kysely';
 import { type Config, relayAuthoritiesOf } from '../../sdk/program/program.ts';
 import type { FoundChange } from '../../sdk/wallet/pending.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 
-export interface AdminDeps {
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
+export interface AdminDeps extends Pick<Databases, 'views'> {
   /** The chain's own Config, at most 2 s old. Rejects if the node does not answer. */
   readConfig(): Promise<Config>;
   /** The pending changes of Config, at most 4 s old. Rejects if the node does not answer. */

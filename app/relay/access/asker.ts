@@ -3,14 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Payers } from '../ledger/payers.ts';
 import type { Asker } from '../workers.ts';
 import { clientNetwork } from './clientAddress.ts';
-import type { PublicRate } from './publicLimit.ts';
+import type { PublicLimitDeps } from './publicLimit.ts';
 
 export interface AskerDeps {
-  config: {
-    publicRate: PublicRate;
-    /** Number of trusted proxies that append to X-Forwarded-For. */
-    trustProxy: number;
-  };
+  config: PublicLimitDeps['config'];
   payers: Payers;
 }
 

@@ -3,22 +3,15 @@
  * from the index. A row is written before the action and completed after it. An action whose row cannot be written is
  * refused.
  */
-import type { Kysely } from 'kysely';
 import { attachedIndex, readAdminEvents } from '../../../indexer/queries/read.ts';
 import type { AdminActionName, ProcedureOutput } from '../../sdk/wire/procedures.ts';
 import { toTime, toTimeOfMs } from '../../sdk/wire/time.ts';
 import { ApiError } from '../errors.ts';
 import { beginAction, endAction, prolongReading, readActions } from '../ledger/adminActions.ts';
-import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
+import type { Now } from '../waiting.ts';
 
-export interface AuditDeps {
-  /** ledger.db for writing. */
-  ledger: Kysely<LedgerTables>;
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
-  /** Unix milliseconds. */
-  now(): number;
-}
+export type AuditDeps = Databases & Now;
 
 interface AuditedAction {
   /** The admin's wallet. */

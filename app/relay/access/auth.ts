@@ -14,17 +14,15 @@ import { ApiError, chainUnreadable, INVALID_KEY } from '../errors.ts';
 import type { Principal } from '../execution/contract.ts';
 import { type KeyRow, writeKeyUse } from '../ledger/apiKeys.ts';
 import type { LedgerTables } from '../ledger/tables.ts';
-import { runEvery } from '../waiting.ts';
+import { type Now, runEvery } from '../waiting.ts';
 import { readBearer } from './bearer.ts';
 import { clientAddress, isWithin } from './clientAddress.ts';
 import { type CookieDeps, cookieOf, requireOwnOrigin, useSession } from './cookie.ts';
 
 /** Decides from our own databases alone if a token is a valid key. */
-export interface KeyLookup {
+export interface KeyLookup extends Now {
   /** A key's current row by its SHA-256 in hex. */
   findKey(keyHash: string): Promise<KeyRow | undefined>;
-  /** Unix milliseconds. */
-  now(): number;
 }
 
 export interface GrantReader {
@@ -149,18 +147,13 @@ function requireEnvironment(key: string, environment: Environment): void {
   );
 }
 
-/** Collects the last uses of keys off the hot path. */
-export interface KeyUse {
-  touch(keyHash: string, nowMs: number): void;
-  /** Writes the collected uses. */
-  flush(): Promise<void>;
-  /** Flushes and stops. */
-  close(): Promise<void>;
-}
+export type KeyUse = ReturnType<typeof createKeyUse>;
 
-export function createKeyUse(ledger: Kysely<LedgerTables>, log: Logger): KeyUse {
+/** Collects the last uses of keys off the hot path. */
+export function createKeyUse(ledger: Kysely<LedgerTables>, log: Logger) {
   let used = new Map<string, number>();
 
+  /** Writes the collected uses. */
   async function flush(): Promise<void> {
     if (used.size === 0) return;
     const batch = used;
@@ -171,9 +164,10 @@ export function createKeyUse(ledger: Kysely<LedgerTables>, log: Logger): KeyUse 
   const stop = runEvery(FLUSH_MS, flush, (error) => log.warn({ error }, 'cannot store when API keys were last used'));
 
   return {
-    touch: (keyHash, nowMs) => void used.set(keyHash, nowMs),
+    touch: (keyHash: string, nowMs: number): void => void used.set(keyHash, nowMs),
     flush,
-    async close() {
+    /** Flushes and stops. */
+    async close(): Promise<void> {
       await stop();
       await flush();
     },

@@ -3,7 +3,6 @@
  * revoked. A row has only the key's hash, and is useless without the live grant that its wallet signed.
  */
 import bs58 from 'bs58';
-import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { keyIdOfHash } from '../../sdk/receipt/apiKey.ts';
 import { DEFAULT_SCOPES, type KeyScope } from '../../sdk/wire/keyScopes.ts';
@@ -22,11 +21,12 @@ import {
   restrictKey,
 } from '../ledger/apiKeys.ts';
 import { countRevocation, type RevocationBudget } from '../ledger/revocations.ts';
-import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import { invalid, invalidField } from '../parse.ts';
+import type { Now } from '../waiting.ts';
 import { type GrantReader, isGrantLive, type KeyUse } from './auth.ts';
 
-export interface KeysDeps {
+export interface KeysDeps extends Databases, Now {
   config: {
     /** Maximum cost of revoking on-chain. */
     revocations: RevocationBudget;
@@ -35,13 +35,7 @@ export interface KeysDeps {
     /** Revokes with the relay authority and waits for the confirmation; returns the signature. */
     revokeGrant(wallet: string, keyId: string): Promise<string>;
   };
-  /** ledger.db for writing. */
-  ledger: Kysely<LedgerTables>;
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
   keyUse: Pick<KeyUse, 'flush'>;
-  /** Unix milliseconds. */
-  now(): number;
   log: Logger;
 }
 

@@ -33,23 +33,7 @@ export interface Cost {
   isUrgent?: boolean | undefined;
 }
 
-export interface PublicLimit {
-  /** Counts the request unless it carries a known wallet's live key or session. Throws ApiError 429. */
-  admit(request: IncomingMessage, cost?: Cost): Promise<void>;
-  /** The same for a request without an Authorization header. Others are checked later. */
-  admitBare(request: IncomingMessage, cost?: Cost): Promise<void>;
-  /**
-   * Counts what a request of /mcp without an Authorization header costs more while many calls run. Called once its body
-   * shows that it carries no payment.
-   */
-  admitUnpaid(request: IncomingMessage, weight: number): Promise<void>;
-  /** Counts what a payment without an API key, or a start by a signature, costs more if nothing new was paid. */
-  countUnpaid(request: IncomingMessage): Promise<void>;
-  /** Counts a request authenticated by a session's token, unless its wallet is known. Throws ApiError 429. */
-  admitSession(request: IncomingMessage, wallet: string, cost?: Cost): Promise<void>;
-  /** Counts the request if `error` says that its key is invalid. Throws ApiError 429. */
-  admitRefused(request: IncomingMessage, error: unknown, cost?: Cost): Promise<void>;
-}
+export type PublicLimit = ReturnType<typeof createPublicLimit>;
 
 export interface PublicLimitDeps extends KeyLookup, CookieDeps {
   config: {
@@ -62,7 +46,7 @@ export interface PublicLimitDeps extends KeyLookup, CookieDeps {
   isBusy(): boolean;
 }
 
-export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
+export function createPublicLimit(deps: PublicLimitDeps) {
   const { publicRate, trustProxy } = deps.config;
   const isUnlimited = publicRate.perSecond === 0;
   const consume = createCounter(publicRate);
@@ -98,6 +82,7 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
     return wallet !== null && deps.payers.isKnown(wallet);
   }
 
+  /** Counts the request unless it carries a known wallet's live key or session. Throws ApiError 429. */
   async function admit(request: IncomingMessage, cost?: Cost): Promise<void> {
     if (!(await isFree(request))) await take(request, cost);
   }
@@ -106,21 +91,29 @@ export function createPublicLimit(deps: PublicLimitDeps): PublicLimit {
   const isBare = ({ headers }: IncomingMessage) => headers.authorization === undefined;
   return {
     admit,
-    async admitBare(request, cost) {
+    /** The same for a request without an Authorization header. Others are checked later. */
+    async admitBare(request: IncomingMessage, cost?: Cost): Promise<void> {
       if (isBare(request)) await admit(request, cost);
     },
-    async admitUnpaid(request, weight) {
+    /**
+     * Counts what a request of /mcp without an Authorization header costs more while many calls run. Called once its body
+     * shows that it carries no payment.
+     */
+    async admitUnpaid(request: IncomingMessage, weight: number): Promise<void> {
       if (!isBare(request) || !deps.isBusy() || (await isFree(request))) return;
       await count(request, weight * (BUSY_WEIGHT - 1), true);
     },
-    async countUnpaid(request) {
+    /** Counts what a payment without an API key, or a start by a signature, costs more if nothing new was paid. */
+    async countUnpaid(request: IncomingMessage): Promise<void> {
       // The answer is ready: only the next requests can be refused.
       if (!(await isFree(request))) await count(request, UNPAID_WEIGHT, false).catch(() => undefined);
     },
-    async admitSession(request, wallet, cost) {
+    /** Counts a request authenticated by a session's token, unless its wallet is known. Throws ApiError 429. */
+    async admitSession(request: IncomingMessage, wallet: string, cost?: Cost): Promise<void> {
       if (!isBare(request) && !(await deps.payers.isKnown(wallet))) await take(request, cost);
     },
-    async admitRefused(request, error, cost) {
+    /** Counts the request if `error` says that its key is invalid. Throws ApiError 429. */
+    async admitRefused(request: IncomingMessage, error: unknown, cost?: Cost): Promise<void> {
       const isUnknown = error instanceof ApiError && ['unauthorized', 'wrong_environment'].includes(error.code);
       if (isUnknown && !isBare(request)) await take(request, cost);
     },

@@ -8,7 +8,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { createSignInMessageText, parseSignInMessageText } from '@solana/wallet-standard-util';
 import bs58 from 'bs58';
-import type { Kysely } from 'kysely';
 import { DEVNET_GENESIS, MAINNET_GENESIS } from '../../sdk/program/clusters.ts';
 import { verifySignedText } from '../../sdk/receipt/offchain.ts';
 import type { SignInInput } from '../../sdk/wire/procedures.ts';
@@ -23,8 +22,9 @@ import {
   readSession,
   useChallenge,
 } from '../ledger/sessions.ts';
-import type { LedgerTables } from '../ledger/tables.ts';
+import type { Databases, LedgerTables } from '../ledger/tables.ts';
 import { invalidField } from '../parse.ts';
+import type { Now } from '../waiting.ts';
 
 const CHALLENGE_MS = 5 * 60 * 1000;
 const SESSION_MS = 15 * 60 * 1000;
@@ -54,35 +54,12 @@ export interface Session {
   expiresMs: number;
 }
 
-export interface Sessions {
-  /** `origin` is the service's origin as the wallet's page knows it. */
-  challenge(wallet: string, origin: string): Promise<{ message: string; sign_in: SignInInput; expires_at: string }>;
-  /**
-   * Rejects with ApiError 401 unless the wallet signed one of our messages that is neither expired nor used. `network`
-   * is the network of the request's address.
-   */
-  verify(answer: SignedChallenge, network?: string): Promise<{ token: string; expires_at: string }>;
-  /** Like `verify`, for a cookie. Each use extends its session. */
-  signIn(answer: SignedChallenge, network?: string): Promise<{ cookie: string; expires_at: string }>;
-  /** The session of a token; null if there is none or it has expired. */
-  ofToken(token: string | null): Promise<Session | null>;
-  /** The session of a cookie, without using it. */
-  peek(cookie: string | null): Promise<Session | null>;
-  /** The session of a cookie; extends it. */
-  use(cookie: string | null): Promise<Session | null>;
-  /** Ends a cookie's session; true if there was one. */
-  end(cookie: string | null): Promise<boolean>;
-  /** Like `end`, for a token. */
-  endToken(token: string | null): Promise<boolean>;
-}
+export type Sessions = ReturnType<typeof createSessions>;
 
-export interface SessionsDeps {
-  ledger: Kysely<LedgerTables>;
+export interface SessionsDeps extends Pick<Databases, 'ledger'>, Now {
   /** The first block of the chain, base58. */
   genesisHash: string;
   payers: Pick<Payers, 'isKnown'>;
-  /** Unix milliseconds. */
-  now(): number;
 }
 
 /** Issues the messages that wallets sign, and recognizes ours. */
@@ -114,6 +91,7 @@ function createChallenges({ ledger, genesisHash, now }: SessionsDeps) {
     return isSameSecret(createSignInMessageText(sealed), message) ? Date.parse(fields.expirationTime) : null;
   }
 
+  /** `origin` is the service's origin as the wallet's page knows it. */
   async function create(wallet: string, origin: string) {
     requireWallet(wallet);
     const expiresAt = new Date(now() + CHALLENGE_MS).toISOString();
@@ -134,7 +112,7 @@ function createChallenges({ ledger, genesisHash, now }: SessionsDeps) {
   return { create, expiryOf };
 }
 
-export function createSessions(deps: SessionsDeps): Sessions {
+export function createSessions(deps: SessionsDeps) {
   const { ledger } = deps;
   const challenges = createChallenges(deps);
 
@@ -178,19 +156,27 @@ export function createSessions(deps: SessionsDeps): Sessions {
 
   return {
     challenge: challenges.create,
-    async verify(answer, network = '') {
+    /**
+     * Rejects with ApiError 401 unless the wallet signed one of our messages that is neither expired nor used. `network`
+     * is the network of the request's address.
+     */
+    async verify(answer: SignedChallenge, network = '') {
       await requireSigned(answer);
       const { secret: token, expires_at } = await open('token', answer.wallet, SESSION_MS, network);
       return { token, expires_at };
     },
-    async signIn(answer, network = '') {
+    /** Like `verify`, for a cookie. Each use extends its session. */
+    async signIn(answer: SignedChallenge, network = '') {
       await requireSigned(answer);
       const { secret: cookie, expires_at } = await open('cookie', answer.wallet, LONGEST_SESSION_MS, network);
       return { cookie, expires_at };
     },
-    ofToken: (token) => find('token', token),
-    peek: (cookie) => find('cookie', cookie),
-    async use(cookie) {
+    /** The session of a token; null if there is none or it has expired. */
+    ofToken: (token: string | null): Promise<Session | null> => find('token', token),
+    /** The session of a cookie, without using it. */
+    peek: (cookie: string | null): Promise<Session | null> => find('cookie', cookie),
+    /** The session of a cookie; extends it. */
+    async use(cookie: string | null): Promise<Session | null> {
       const session = await find('cookie', cookie);
       if (cookie === null || session === null) return null;
       const expiresMs = Math.min(deps.now() + SESSION_MS, session.endsMs);
@@ -198,8 +184,10 @@ export function createSessions(deps: SessionsDeps): Sessions {
       await prolongSession(ledger, digestOf(cookie), BigInt(expiresMs), await knownOf(session.wallet));
       return { ...session, expiresMs };
     },
-    end: async (cookie) => cookie !== null && (await deleteSession(ledger, 'cookie', digestOf(cookie))),
-    endToken: async (token) => token !== null && (await deleteSession(ledger, 'token', digestOf(token))),
+    /** Ends a cookie's session; true if there was one. */
+    end: async (cookie: string | null) => cookie !== null && (await deleteSession(ledger, 'cookie', digestOf(cookie))),
+    /** Like `end`, for a token. */
+    endToken: async (token: string | null) => token !== null && (await deleteSession(ledger, 'token', digestOf(token))),
   };
 }
 

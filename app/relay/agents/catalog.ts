@@ -2,7 +2,6 @@
  * Agents: listings of the chain joined with their metadata documents. Lists omit a listing without its document. A
  * delisted one counts as missing.
  */
-import type { Kysely } from 'kysely';
 import { ADDRESS } from '../../sdk/wire/fields.ts';
 import { type AgentMetadata, tagsOfMask } from '../../sdk/wire/metadata.ts';
 import { toTime } from '../../sdk/wire/time.ts';
@@ -17,7 +16,7 @@ import {
 import { ApiError } from '../errors.ts';
 import { addressUrl } from '../explorer.ts';
 import { renderJson } from '../json.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import { maxResultBytes } from '../outbound/resultSize.ts';
 import type { Ask } from '../workers.ts';
 import type { AgentHealthReader } from './agentHealth.ts';
@@ -41,9 +40,7 @@ export interface Agent {
 }
 
 /** The sources to find an agent for an execution. */
-export interface AgentDeps {
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
+export interface AgentDeps extends Pick<Databases, 'views'> {
   documents: Documents;
 }
 

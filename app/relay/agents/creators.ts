@@ -1,20 +1,17 @@
 /** Creators with their listings and earnings, for the admin, who grants and revokes their badge. */
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { countRows, textsOf } from '../../database/portable.ts';
 import { wholeTurn } from '../../process/turn.ts';
 import { MAX_OTHER_NAMES } from '../../sdk/wire/choices.ts';
 import type { CreatorSummary, DisputeOutcome } from '../../sdk/wire/procedures.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import { statisticsOf } from './ownListings.ts';
-import { creatorsNamed } from './search.ts';
+import { countDisputes, creatorsNamed } from './search.ts';
 import type { Description } from './words.ts';
 
-interface CreatorsDeps {
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
-}
+type CreatorsDeps = Pick<Databases, 'views'>;
 
 interface CreatorsQuery {
   q?: string | undefined;
@@ -61,9 +58,6 @@ function knownCreators(views: CreatorsDeps['views'], verified: boolean | undefin
       AND NOT EXISTS (SELECT 1 FROM chain.listings AS listings WHERE listings.creator = creators.wallet)`;
 }
 
-const disputesThat = (outcome: DisputeOutcome) =>
-  sql<bigint>`(SELECT count(*) FROM chain.disputes AS d WHERE d.listing = listings.listing AND d.outcome = ${outcome})`;
-
 /** The creator's name in the description of a listing, if it has one. */
 const nameOf = ({ description }: { description: string | null }): string[] =>
   description === null ? [] : [(JSON.parse(description) as Description).display_name];
@@ -80,10 +74,10 @@ async function summarize(views: CreatorsDeps['views'], wallets: string[]): Promi
     .leftJoin('documents', 'documents.metadata_hash', 'listings.metadata_hash')
     .select(['listings.listing', 'listings.creator', 'listings.status', 'listings.listed_at', 'documents.description'])
     .select([
-      disputesThat('open').as('open'),
-      disputesThat('rejected').as('rejected'),
-      disputesThat('upheld').as('upheld'),
-      disputesThat('lapsed').as('lapsed'),
+      countDisputes('listings.listing', 'open').as('open'),
+      countDisputes('listings.listing', 'rejected').as('rejected'),
+      countDisputes('listings.listing', 'upheld').as('upheld'),
+      countDisputes('listings.listing', 'lapsed').as('lapsed'),
     ])
     .where('listings.creator', 'in', wallets)
     .orderBy('listings.listed_at', 'desc')
@@ -95,6 +89,7 @@ async function summarize(views: CreatorsDeps['views'], wallets: string[]): Promi
   return wallets.map((wallet) => {
     const badge = badges.find((row) => row.wallet === wallet);
     const own = listings.filter((listing) => listing.creator === wallet);
+    const sumOf = (outcome: DisputeOutcome) => own.reduce((sum, one) => sum + Number(one[outcome]), 0);
     const figures = own.flatMap(({ listing }) => statistics.get(listing) ?? []);
     const [newest = null] = own.flatMap(nameOf);
     const names = new Set(own.filter(({ status }) => status !== 'delisted').flatMap(nameOf));
@@ -112,12 +107,7 @@ async function summarize(views: CreatorsDeps['views'], wallets: string[]): Promi
         0,
       ),
       earned_usdc: toUsdc(figures.reduce((sum, one) => sum + one.earned, 0n)),
-      disputes: {
-        open: own.reduce((sum, one) => sum + Number(one.open), 0),
-        rejected: own.reduce((sum, one) => sum + Number(one.rejected), 0),
-        upheld: own.reduce((sum, one) => sum + Number(one.upheld), 0),
-        lapsed: own.reduce((sum, one) => sum + Number(one.lapsed), 0),
-      },
+      disputes: { open: sumOf('open'), rejected: sumOf('rejected'), upheld: sumOf('upheld'), lapsed: sumOf('lapsed') },
       // The newest comes first.
       listed_since: own.length === 0 ? null : toTime(own.at(-1)!.listed_at),
     };

@@ -18,16 +18,14 @@ interface Document {
   checkParameters: CheckParameters;
 }
 
-export interface Documents {
-  /** The document of this metadata_hash; null while its bytes have not been posted. */
-  get(metadataHash: string): Promise<Document | null>;
-}
+export type Documents = ReturnType<typeof createDocuments>;
 
-export function createDocuments(views: Kysely<LedgerDatabase>): Documents {
+export function createDocuments(views: Kysely<LedgerDatabase>) {
   const kept = new LRUCache<string, Document>({ max: MAX_KEPT });
 
   return {
-    async get(metadataHash) {
+    /** The document of this metadata_hash; null while its bytes have not been posted. */
+    async get(metadataHash: string): Promise<Document | null> {
       const known = kept.get(metadataHash);
       if (known) return known;
       const text = await readDocument(views, metadataHash);

@@ -1,6 +1,7 @@
 /** A creator's own listings, including delisted ones, with their collateral, earnings and disputes. */
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { AgentStatisticsRow } from '../../../indexer/queries/tables.ts';
+import { hasRows } from '../../database/portable.ts';
 import type { AgentMetadata } from '../../sdk/wire/metadata.ts';
 import { tagsOfMask } from '../../sdk/wire/metadata.ts';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
@@ -8,35 +9,22 @@ import { DAY_MS, toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { ApiError } from '../errors.ts';
 import { readDocument } from '../ledger/metadata.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
+import type { Now } from '../waiting.ts';
+import { countDisputes } from './search.ts';
 
-interface OwnListingsDeps {
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
-  /** Unix milliseconds. */
-  now(): number;
-}
+type OwnListingsDeps = Pick<Databases, 'views'> & Now;
 
 /** Throws ApiError 404 for everybody but the listing's creator. */
 export async function requireOwn(views: OwnListingsDeps['views'], wallet: string, listing: string): Promise<void> {
-  const own = await views
-    .selectFrom('chain.listings')
-    .select('listing')
-    .where('listing', '=', listing)
-    .where('creator', '=', wallet)
-    .executeTakeFirst();
-  if (!own) throw new ApiError('agent_not_found', 'This wallet has no listing with this agent_id');
+  const own = sql`SELECT 1 FROM chain.listings WHERE listing = ${listing} AND creator = ${wallet}`;
+  if (!(await hasRows(views, own)))
+    throw new ApiError('agent_not_found', 'This wallet has no listing with this agent_id');
 }
 
 /** True if the wallet has ever listed an agent. */
-export async function hasListings({ views }: Pick<OwnListingsDeps, 'views'>, wallet: string): Promise<boolean> {
-  const own = await views
-    .selectFrom('chain.listings')
-    .select('listing')
-    .where('creator', '=', wallet)
-    .executeTakeFirst();
-  return own !== undefined;
-}
+export const hasListings = ({ views }: Pick<OwnListingsDeps, 'views'>, wallet: string): Promise<boolean> =>
+  hasRows(views, sql`SELECT 1 FROM chain.listings WHERE creator = ${wallet}`);
 
 /** Newest first. */
 export async function listOwn({ views, now }: OwnListingsDeps, wallet: string): Promise<{ listings: OwnListing[] }> {
@@ -76,9 +64,7 @@ function readRows(views: OwnListingsDeps['views'], wallet: string, yesterday: bi
     .select([
       sql<bigint>`CASE WHEN EXISTS (SELECT 1 FROM chain.listings AS o WHERE o.metadata_hash = listings.metadata_hash
         AND o.creator <> listings.creator AND o.listed_at < listings.listed_at) THEN 1 ELSE 0 END`.as('is_copy'),
-      sql<bigint>`(SELECT count(*) FROM chain.disputes AS d WHERE d.listing = listings.listing AND d.outcome = 'open')`.as(
-        'open_disputes',
-      ),
+      countDisputes('listings.listing', 'open').as('open_disputes'),
       since("CASE WHEN a.outcome = 'refunded' THEN 0 ELSE a.executions END").as('latest_executions'),
       since("CASE WHEN a.outcome IN ('failed', 'dispute_upheld') THEN a.executions ELSE 0 END").as('latest_failed'),
       since('a.earned').as('latest_earned'),

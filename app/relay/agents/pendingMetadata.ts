@@ -4,7 +4,6 @@
  * crash between two steps.
  */
 import { randomBytes } from 'node:crypto';
-import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import {
   dropDocuments,
@@ -17,16 +16,11 @@ import {
   readDocumentsFrom,
   readSurplusPending,
 } from '../ledger/metadata.ts';
-import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
+import type { Now } from '../waiting.ts';
 import { describe } from './words.ts';
 
-export interface PendingDeps {
-  /** ledger.db for writing. */
-  ledger: Kysely<LedgerTables>;
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
-  /** Unix milliseconds. */
-  now(): number;
+export interface PendingDeps extends Databases, Now {
   log: Logger;
 }
 

@@ -1,5 +1,4 @@
 /** Outcomes of a listing's executions, by execution and by day; earnings and failures only for its creator. */
-import type { Kysely } from 'kysely';
 import { attachedIndex } from '../../../indexer/queries/read.ts';
 import type { AgentDayRow } from '../../../indexer/queries/tables.ts';
 import type { AgentOutcome, ListingDay, ListingFailure } from '../../sdk/wire/procedures.ts';
@@ -7,17 +6,13 @@ import { toDay, toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { type AgentFigures, type AgentStatistics, REFUND_REASON_NAMES } from '../../sdk/wire/wire.ts';
 import { readFailures } from '../ledger/executions.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
+import type { Now } from '../waiting.ts';
 import { CREATOR_REASONS } from './agentHealth.ts';
 import { type AgentDeps, requireListing } from './catalog.ts';
 import { requireOwn } from './ownListings.ts';
 
-interface StatisticsDeps {
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
-  /** Unix milliseconds. */
-  now(): number;
-}
+type StatisticsDeps = Pick<Databases, 'views'> & Now;
 
 const NEWEST = 50;
 const PUBLIC_DAYS = 30;

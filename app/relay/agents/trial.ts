@@ -5,6 +5,7 @@
  */
 import { sql } from 'kysely';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { countRows } from '../../database/portable.ts';
 import { finding, testCreator } from '../../sdk/creator/conformance.ts';
 import type { ConformanceTools } from '../../sdk/creator/conformanceCalls.ts';
 import type { Config } from '../../sdk/program/program.ts';
@@ -132,15 +133,8 @@ async function findOwn(
 }
 
 /** The listings of a wallet that are not delisted. Each has collateral. */
-async function countListings({ views }: Pick<TrialDeps, 'views'>, wallet: string): Promise<number> {
-  const { count } = await views
-    .selectFrom('chain.listings')
-    .select(({ fn }) => fn.countAll().as('count'))
-    .where('creator', '=', wallet)
-    .where(sql<boolean>`status <> 'delisted'`)
-    .executeTakeFirstOrThrow();
-  return Number(count);
-}
+const countListings = ({ views }: Pick<TrialDeps, 'views'>, wallet: string): Promise<number> =>
+  countRows(views, sql`SELECT 1 FROM chain.listings WHERE creator = ${wallet} AND status <> 'delisted'`);
 
 async function requireTimeout(deps: TrialDeps, timeoutSeconds: number): Promise<number> {
   // Every marketplace allows at least this much, so the chain need not be read.

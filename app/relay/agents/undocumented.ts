@@ -10,12 +10,9 @@ import type { LedgerDatabase } from '../ledger/tables.ts';
 /** Rows of the index per statement. */
 const SLICE = 2_000;
 
-export interface Undocumented {
-  /** Their addresses, as of now. */
-  read(): Promise<string[]>;
-}
+export type Undocumented = ReturnType<typeof createUndocumented>;
 
-export function createUndocumented(views: Kysely<LedgerDatabase>): Undocumented {
+export function createUndocumented(views: Kysely<LedgerDatabase>) {
   const missing = new Set<string>();
   /** All agents up to this id were looked at. A new listing and a new document have a higher one. */
   let seen = 0n;
@@ -52,7 +49,8 @@ export function createUndocumented(views: Kysely<LedgerDatabase>): Undocumented 
   let waiting: Promise<string[]> | null = null;
 
   return {
-    read() {
+    /** Their addresses, as of now. */
+    read(): Promise<string[]> {
       // One reading at a time: another one's answer may be older than what this one has added. All that wait share the next.
       if (!waiting) {
         waiting = last.then(() => {

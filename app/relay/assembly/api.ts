@@ -21,12 +21,16 @@ type MoreDeps = Pick<
 };
 
 /** Builds the dependencies of the API. */
-export function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, more: MoreDeps): RelayDeps {
+export function assembleDeps(
+  { config, log }: RelayOptions,
+  parts: EngineParts,
+  { money, ...more }: MoreDeps,
+): RelayDeps {
   const { files, chain, metrics, payers } = parts;
   return {
+    ...more,
     config,
     dashboardFolder: DASHBOARD,
-    baseUrl: more.baseUrl,
     explorerQuery: explorerQuery(more.genesisHash, config.publicRpcUrl),
     ledger: files.ledger.db,
     views: files.views.db,
@@ -34,7 +38,6 @@ export function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, 
     documents: parts.documents,
     findKey: createKeyReader(files.views),
     payers,
-    isBusy: more.isBusy,
     lostCalls: createLostCalls({
       ledger: files.ledger.db,
       views: files.views.db,
@@ -43,17 +46,12 @@ export function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, 
       log,
     }),
     undocumented: parts.undocumented,
-    keyUse: more.keyUse,
-    genesisHash: more.genesisHash,
     sessions: createSessions({ ledger: files.ledger.db, genesisHash: more.genesisHash, payers, now: () => Date.now() }),
-    accounts: more.accounts,
-    engine: more.engine,
-    x402: more.x402,
     noX402: config.x402 && !chain.finality.isFast ? X402_OFF : 'This service does not accept x402 payments',
     gate: parts.gate,
     metrics,
     operator: {
-      ...more.money,
+      ...money,
       authority: chain.authority.toBase58(),
       readBalances: more.accounts.readBalances,
       nodes: chain.nodes,
@@ -68,8 +66,6 @@ export function assembleDeps({ config, log }: RelayOptions, parts: EngineParts, 
       lamportsPerCall: metrics.lamportsPerCall,
       reconciledMs: () => parts.gate.reconciledMs(),
     },
-    readKeyDirectory: more.readKeyDirectory,
-    streams: more.streams,
     agentHealth: parts.agentHealth,
     testTools: { sign: parts.creators.sign, post: createPost(parts.creators) },
     now: () => Date.now(),

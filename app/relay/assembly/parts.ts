@@ -7,9 +7,9 @@ import { watchRpc } from '../../solana/failure.ts';
 import { type Finality, readFinality } from '../../solana/finality.ts';
 import { heliusPrice } from '../../solana/helius.ts';
 import { createRpcFetch } from '../../solana/rpc.ts';
-import { type AgentHealthReader, createAgentHealth } from '../agents/agentHealth.ts';
-import { createDocuments, type Documents } from '../agents/documents.ts';
-import { createUndocumented, type Undocumented } from '../agents/undocumented.ts';
+import { createAgentHealth } from '../agents/agentHealth.ts';
+import { createDocuments } from '../agents/documents.ts';
+import { createUndocumented } from '../agents/undocumented.ts';
 import { readMarketplace } from '../chain/cluster.ts';
 import { createFees, recentPrice } from '../chain/fees.ts';
 import { createRelayChain, type RelayChain } from '../chain/relayChain.ts';
@@ -22,16 +22,14 @@ import { shareCallKeys } from '../ledger/callKeys.ts';
 import type { Journal } from '../ledger/journal.ts';
 import { noteLender } from '../ledger/lenders.ts';
 import { type OpenLedger, openLedger } from '../ledger/open.ts';
-import { createPayers, type Payers } from '../ledger/payers.ts';
+import { createPayers } from '../ledger/payers.ts';
 import { hasSigned } from '../ledger/transactions.ts';
 import { createGate, type Gate } from '../operation/gate.ts';
-import { createLending, type WatchedLending } from '../operation/lending.ts';
+import { createLending } from '../operation/lending.ts';
 import { createMetrics, type Metrics } from '../operation/metrics.ts';
-import type { Runway } from '../operation/runway.ts';
-import type { Storage } from '../operation/storage.ts';
 import { loadCallKeys } from '../outbound/callKeys.ts';
-import { type CreatorPool, createCreatorPool } from '../outbound/dispatch.ts';
-import { createReadText, createResultObjects, type ReadText } from '../outbound/resultObjects.ts';
+import { createCreatorPool } from '../outbound/dispatch.ts';
+import { createReadText, createResultObjects } from '../outbound/resultObjects.ts';
 import { startRunway, startStorage, startX402Runway } from './reserves.ts';
 
 export interface RelayOptions {
@@ -48,28 +46,7 @@ export interface RelayOptions {
 /** Three final blocks, one after another, would take 42 s there, and the payment's blockhash expires before. */
 export const X402_OFF = 'Payments by x402 are off: this cluster has no Alpenglow and takes 14 s to finalize a block';
 
-export interface EngineParts {
-  storage: Storage;
-  runway: Runway;
-  lending: WatchedLending;
-  /** Of the fee payer of x402 payments. */
-  x402Runway: Runway | null;
-  readText: ReadText;
-  files: OpenLedger;
-  payers: Payers;
-  undocumented: Undocumented;
-  clock: Clock;
-  chain: RelayChain;
-  /** The marketplace's Config at the start of the relay. */
-  config: Config;
-  creators: CreatorPool;
-  documents: Documents;
-  agentHealth: AgentHealthReader;
-  gate: Gate;
-  watch: AuthorityWatch;
-  metrics: Metrics;
-  observe: Observe;
-}
+export type EngineParts = Awaited<ReturnType<typeof assembleParts>>['parts'];
 
 /** Figures of parts that are built later, read on request. */
 interface Later {
@@ -83,7 +60,7 @@ export async function assembleParts(options: RelayOptions, more: Later) {
   const files = await openLedger(config);
   const undocumented = createUndocumented(files.views.db);
   const money = { runway: () => runway.status(), swept: more.swept };
-  const x402FeePayer = config.x402 && (() => parts.x402Runway?.status().lamports ?? Number.NaN);
+  const x402FeePayer = config.x402 && (() => x402Runway?.status().lamports ?? Number.NaN);
   const metrics: Metrics = createMetrics({
     views: files.views.db,
     inFlight: more.inFlight,
@@ -120,17 +97,20 @@ export async function assembleParts(options: RelayOptions, more: Later) {
     views: files.views.db,
   });
   const runway = await startRunway(config, chain, gate, lending, log);
-  const parts: EngineParts = {
+  const x402Runway = await startX402Runway(config, chain, marketplace.config, log);
+  const parts = {
     storage,
     runway,
     lending,
-    x402Runway: await startX402Runway(config, chain, marketplace.config, log),
+    /** Of the fee payer of x402 payments; null without one. */
+    x402Runway,
     readText: createReadText(objects, log),
     files,
     payers: createPayers(files.views.db),
     undocumented,
     clock,
     chain,
+    /** The marketplace's Config at the start of the relay. */
     config: marketplace.config,
     creators: createCreatorPool({ allowPrivate: config.allowPrivateEndpoints, sign: callKeys.sign }),
     documents: createDocuments(files.views.db),
@@ -200,7 +180,7 @@ function requireAuthority(config: Config, chain: RelayChain): void {
 
 function watchForAnotherDeployment(
   config: RelayConfig,
-  { files, chain, gate }: Pick<EngineParts, 'files' | 'chain' | 'gate'>,
+  { files, chain, gate }: { files: OpenLedger; chain: RelayChain; gate: Gate },
   log: Logger,
 ): AuthorityWatch {
   return createAuthorityWatch({

@@ -2,14 +2,13 @@
  * Builds the answer of a call: the JSON bytes of its outcome. The outcome of an ended call follows from the journal, so
  * the first and all later requests get the same bytes.
  */
-import type { Kysely } from 'kysely';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { ERRORS, type ErrorCode, ExecuteAccepted, ExecuteCompleted, errorBodyOf } from '../../sdk/wire/wire.ts';
 import { ApiError, errorBody } from '../errors.ts';
 import type { Engine, ExecuteOutcome } from '../execution/contract.ts';
 import { transactionUrl } from '../explorer.ts';
 import { quoteText, renderJson, renderParts } from '../json.ts';
-import type { LedgerTables } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import type { Body } from '../longBytes.ts';
 import type { Repeatable } from './idempotency.ts';
 import { decideRepeat } from './repeats.ts';
@@ -20,8 +19,7 @@ const ASK_AGAIN_SECONDS = 1;
 /** The errors that can end an execution. */
 const FAILURES: readonly ErrorCode[] = ['execution_timeout', 'execution_failed', 'service_unavailable'];
 
-export interface AnswersDeps {
-  ledger: Kysely<LedgerTables>;
+export interface AnswersDeps extends Pick<Databases, 'ledger'> {
   engine: Pick<Engine, 'outcomeOf'>;
   explorerQuery: string;
   /** Public address without a trailing slash. */

@@ -18,13 +18,10 @@ import {
 import { ARCHIVE_PAGE, type ArchiveLine, type ExecutionArchive } from '../../sdk/wire/wire.ts';
 import { retryLater } from '../errors.ts';
 import { readProof } from '../ledger/archiveNodes.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases, LedgerDatabase } from '../ledger/tables.ts';
 import { leafFieldsOf } from './unclaimed.ts';
 
-interface ArchivedDeps {
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
-}
+type ArchivedDeps = Pick<Databases, 'views'>;
 
 /** Seconds until a client asks again for leaves that the index lacks. */
 const RETRY_SECONDS = 60;

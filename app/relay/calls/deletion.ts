@@ -2,29 +2,24 @@
  * Deletes a request and its result when the caller asks for it. Deletion waits as long as a dispute may need them:
  * otherwise a caller could delete a good result and then dispute it.
  */
-import type { Kysely } from 'kysely';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { toTime, toTimeOfMs } from '../../sdk/wire/time.ts';
 import type { ContentDeleted } from '../../sdk/wire/wire.ts';
 import { ApiError, retryLater } from '../errors.ts';
 import { deleteContent, readContentState } from '../ledger/content.ts';
-import { ENDED_STATES, type LedgerDatabase, type LedgerTables } from '../ledger/tables.ts';
+import { type Databases, ENDED_STATES } from '../ledger/tables.ts';
+import type { Now } from '../waiting.ts';
 
 /** Time until the index has a dispute of the window's last second, seconds. */
 const INDEXED_SECONDS = 60n;
 /** The index is only a moment behind the journal. */
 const RETRY_AFTER_SECONDS = 5;
 
-interface DeletionDeps {
-  ledger: Kysely<LedgerTables>;
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
+interface DeletionDeps extends Databases, Now {
   accounts: {
     /** The chain's clock, unix seconds. */
     clock(): bigint;
   };
-  /** Unix milliseconds. */
-  now(): number;
 }
 
 /**

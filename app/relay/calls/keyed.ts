@@ -1,15 +1,12 @@
 /** Finds the executions of a wallet by the Idempotency-Key of their call. */
-import type { Kysely } from 'kysely';
 import { readIdByTail } from '../ledger/executions.ts';
-import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import type { PageQuery } from './executionPages.ts';
 import { type ExecutionView, readViews } from './executionViews.ts';
 import { idsOfDay, tailOf } from './idempotency.ts';
 import type { LostCalls } from './lostCalls.ts';
 
-export interface KeyedPageDeps {
-  ledger: Kysely<LedgerTables>;
-  views: Kysely<LedgerDatabase>;
+export interface KeyedPageDeps extends Databases {
   lostCalls: LostCalls;
   /** `clock` is the chain's now, unix seconds. */
   accounts: { clock(): bigint };

@@ -3,14 +3,14 @@
  * up, the accounts at once. Until then no Idempotency-Key that the ledger does not know can begin a call, because an
  * earlier call with it may exist, or its open may still land.
  */
-import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { attachedIndex, type IndexProgress, isBehind, lagOf, readProgress } from '../../../indexer/queries/read.ts';
 import { constants } from '../../sdk/program/program.ts';
 import { type ApiError, retryLater } from '../errors.ts';
 import { OPEN_WINDOW_SECONDS } from '../execution/sign.ts';
 import { lacksSlots, noteLoss, readNewestLost } from '../ledger/lostCalls.ts';
-import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
+import type { Now } from '../waiting.ts';
 
 /** How long a key stays bound at least, and the longest timeout of a call. */
 const SPAN_SECONDS = 86_400 + constants.maxTimeoutSecondsMax;
@@ -21,15 +21,7 @@ const RETRY_INDEX_SECONDS = 5;
 const RETRY_CAUGHT_UP_SECONDS = 2;
 const RETRY_GAP_SECONDS = 600;
 
-export interface LostCalls {
-  /**
-   * Throws ApiError 503 while a call may exist that neither the ledger nor the index knows. The first request decides if
-   * the ledger lacks calls, by a current index.
-   */
-  requireKnown(): Promise<void>;
-  /** True for a day and the longest timeout after the first start with a ledger that lacks calls. */
-  mayLack(): boolean;
-}
+export type LostCalls = ReturnType<typeof createLostCalls>;
 
 /** A ledger that lacks calls. */
 interface Loss {
@@ -43,17 +35,13 @@ interface Loss {
   until: bigint;
 }
 
-export function createLostCalls(options: {
-  ledger: Kysely<LedgerTables>;
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
+interface LostCallsDeps extends Databases, Now {
   /** The chain's clock now, unix seconds. */
   clock(): bigint;
-  /** Unix milliseconds. */
-  now(): number;
   log: Logger;
-}): LostCalls {
-  const { ledger, views, clock, now, log } = options;
+}
+
+export function createLostCalls({ ledger, views, clock, now, log }: LostCallsDeps) {
   /** Null if the ledger lacks nothing; undefined before that is known. */
   let loss: Loss | null | undefined;
   const start = clock();
@@ -81,14 +69,19 @@ export function createLostCalls(options: {
   }
 
   return {
-    async requireKnown() {
+    /**
+     * Throws ApiError 503 while a call may exist that neither the ledger nor the index knows. The first request decides
+     * if the ledger lacks calls, by a current index.
+     */
+    async requireKnown(): Promise<void> {
       if (loss === null || loss?.isCaughtUp) return;
       const progress = await readProgress(attachedIndex(views));
       if (!progress || isBehind(lagOf(progress, now()))) throw indexBehind();
       loss ??= await compare();
       if (loss && !loss.isCaughtUp) await catchUp(loss, progress);
     },
-    mayLack: () => !!loss && clock() < loss.until,
+    /** True for a day and the longest timeout after the first start with a ledger that lacks calls. */
+    mayLack: (): boolean => !!loss && clock() < loss.until,
   };
 }
 

@@ -4,7 +4,6 @@
  */
 
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { Kysely } from 'kysely';
 import { recordOf } from '../../../indexer/queries/record.ts';
 import { type ExecutionRecord, findExecution } from '../../sdk/program/program.ts';
 import { verifySignedText } from '../../sdk/receipt/offchain.ts';
@@ -12,12 +11,10 @@ import { parseUuid, startMessage } from '../../sdk/receipt/receipt.ts';
 import type { Agent } from '../agents/catalog.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
 import { isByWallet } from '../execution/records.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import { invalid, show } from '../parse.ts';
 
-export interface OpenedDeps {
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
+export interface OpenedDeps extends Pick<Databases, 'views'> {
   accounts: {
     /** The record, and the chain's clock in unix seconds at that moment. Rejects if the node does not answer. */
     readExecution(executionId: Uint8Array, holder?: string): Promise<{ record: ExecutionRecord | null; now: bigint }>;

@@ -2,13 +2,12 @@
  * Decides the answer to a repeated call by the standing of its first request. It serves execute with an
  * Idempotency-Key, and start, whose execution_id identifies the call. /docs explains the same in words.
  */
-import type { Kysely } from 'kysely';
 import type { ExecutionRecord } from '../../sdk/program/program.ts';
 import { formatUuid, parseUuid } from '../../sdk/receipt/receipt.ts';
 import { ApiError, chainUnreadable } from '../errors.ts';
 import { inProgress, lostResult, reused, type Standing, standingOf } from '../execution/standing.ts';
 import { readIdByTail, readIndexedId, readStanding } from '../ledger/executions.ts';
-import type { LedgerTables } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import { idsOfDay, type Keyed, type Repeatable } from './idempotency.ts';
 import type { LostCalls } from './lostCalls.ts';
 import { getExecution, type RecordsDeps } from './records.ts';
@@ -27,9 +26,7 @@ const REPEATS: Record<Standing, Record<'sync' | 'async', RepeatAnswer>> = {
   ended: { sync: 'end', async: 'end' },
 };
 
-export interface RepeatsDeps extends RecordsDeps {
-  ledger: Kysely<LedgerTables>;
-}
+export type RepeatsDeps = RecordsDeps & Pick<Databases, 'ledger'>;
 
 /**
  * The decision for this request. Throws ApiError: 422 if the first was another request, 409 if this one has to wait.

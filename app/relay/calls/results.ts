@@ -1,16 +1,13 @@
 /** The texts that agents returned, at addresses that only their callers get. */
-import type { Kysely } from 'kysely';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { isSameSecret } from '../digest.ts';
 import { lostResult } from '../execution/standing.ts';
 import { readStored } from '../ledger/results.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import type { ReadText } from '../outbound/resultObjects.ts';
 import { isSettled } from './executionViews.ts';
 
-export interface ResultsDeps {
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
+export interface ResultsDeps extends Pick<Databases, 'views'> {
   readText: ReadText;
 }
 

@@ -1,22 +1,26 @@
 /** A wallet's payments by day, key and agent: its daily statement in more detail. */
 import { sql } from 'kysely';
 import { toDay } from '../../sdk/wire/time.ts';
-import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { SpendRow, SpendStatement } from '../../sdk/wire/wire.ts';
 import { agentNames, type RecordsDeps } from './records.ts';
-import { dayOf, type Range, rangeOf, readEnds, readOutcomes, type StatementsDeps } from './statements.ts';
+import {
+  addEnd,
+  addOutcome,
+  dayOf,
+  newSums,
+  type Range,
+  rangeOf,
+  readEnds,
+  readOutcomes,
+  type StatementsDeps,
+  type Sums,
+  shown,
+} from './statements.ts';
 
-/** Amounts in base units. */
-interface Spend {
+interface Spend extends Sums {
   day: number;
   keyId: string | null;
   listing: string;
-  completed: number;
-  refunded: number;
-  paid: bigint;
-  refundedAmount: bigint;
-  returned: bigint;
-  serviceFee: bigint;
 }
 
 /** GET /v1/statements/spend. Throws ApiError 400 for a range that is empty or too long. */
@@ -30,28 +34,13 @@ export async function readSpend(
   const at = (seconds: bigint, { key_id: keyId, listing }: { key_id: string | null; listing: string }): Spend => {
     const day = dayOf(seconds);
     const name = `${day} ${keyId ?? ''} ${listing}`;
-    const sum = sums.get(name) ?? {
-      ...{ day, keyId, listing, completed: 0, refunded: 0 },
-      ...{ paid: 0n, refundedAmount: 0n, returned: 0n, serviceFee: 0n },
-    };
+    const sum = sums.get(name) ?? { day, keyId, listing, ...newSums() };
     sums.set(name, sum);
     return sum;
   };
   const own = sql`caller = ${wallet}`;
-  await readEnds(deps.views, own, span, (row) => {
-    const sum = at(row.settled_at, row);
-    sum.serviceFee += row.service_fee;
-    if (row.status === 'refunded') {
-      sum.refunded += 1;
-      sum.refundedAmount += row.price;
-    } else {
-      sum.completed += 1;
-      sum.paid += row.creator_amount + row.platform_amount;
-    }
-  });
-  await readOutcomes(deps.views, own, span, (row) => {
-    at(row.resolved_at, row).returned += row.amount_to_caller;
-  });
+  await readEnds(deps.views, own, span, (row) => addEnd(at(row.settled_at, row), row));
+  await readOutcomes(deps.views, own, span, (row) => addOutcome(at(row.resolved_at, row), row));
   const agents = [...new Set([...sums.values()].map(({ listing }) => listing))];
   const names = {
     agents: await agentNames(
@@ -80,18 +69,13 @@ async function keyNames(views: StatementsDeps['views'], wallet: string): Promise
 }
 
 function toRow(sum: Spend, names: Record<'agents' | 'keys', Map<string, string>>): SpendRow {
+  const { disputed, earned_usdc, fee_usdc, slashed_usdc, ...figures } = shown(sum);
   return {
     day: toDay(sum.day),
     key_id: sum.keyId,
     key_name: sum.keyId === null ? null : (names.keys.get(sum.keyId) ?? null),
     agent_id: sum.listing,
     agent_name: names.agents.get(sum.listing) ?? null,
-    executions: sum.completed + sum.refunded,
-    completed: sum.completed,
-    refunded: sum.refunded,
-    paid_usdc: toUsdc(sum.paid),
-    refunded_usdc: toUsdc(sum.refundedAmount),
-    returned_usdc: toUsdc(sum.returned),
-    service_fee_usdc: toUsdc(sum.serviceFee),
+    ...figures,
   };
 }

@@ -3,7 +3,7 @@
  * that ended and the disputes that were decided. Sums are base units until the end.
  */
 import { setImmediate } from 'node:timers/promises';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { ExecutionStatusName } from '../../../indexer/queries/tables.ts';
 import { toDay } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -14,15 +14,11 @@ import {
   type StatementRole,
   type StatementTotal,
 } from '../../sdk/wire/wire.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import { invalid } from '../parse.ts';
+import type { Now } from '../waiting.ts';
 
-export interface StatementsDeps {
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
-  /** Unix milliseconds. */
-  now(): number;
-}
+export type StatementsDeps = Pick<Databases, 'views'> & Now;
 
 const DAY_MS = 86_400_000;
 const DAY_SECONDS = 86_400n;
@@ -32,33 +28,11 @@ const USUAL_DAYS = 30;
 const SLICE = 1_000;
 
 /** Amounts in base units. */
-interface Sums {
-  executions: number;
-  completed: number;
-  refunded: number;
-  disputed: number;
-  paid: bigint;
-  earned: bigint;
-  fee: bigint;
-  refundedAmount: bigint;
-  returned: bigint;
-  slashed: bigint;
-  serviceFee: bigint;
-}
-
-const newSums = (): Sums => ({
-  executions: 0,
-  completed: 0,
-  refunded: 0,
-  disputed: 0,
-  paid: 0n,
-  earned: 0n,
-  fee: 0n,
-  refundedAmount: 0n,
-  returned: 0n,
-  slashed: 0n,
-  serviceFee: 0n,
+export const newSums = () => ({
+  counts: { executions: 0, completed: 0, refunded: 0, disputed: 0 },
+  amounts: { paid: 0n, earned: 0n, fee: 0n, refunded: 0n, returned: 0n, slashed: 0n, service_fee: 0n },
 });
+export type Sums = ReturnType<typeof newSums>;
 
 /** GET /v1/statements/daily. Throws ApiError 400 for a range that is empty or too long. */
 export async function readStatement(
@@ -75,10 +49,7 @@ export async function readStatement(
       for (const sums of sumsAt(row.settled_at)) addEnd(sums, row);
     });
     await readOutcomes(deps.views, whose, span, (row) => {
-      for (const sums of sumsAt(row.resolved_at)) {
-        sums.returned += row.amount_to_caller;
-        sums.slashed += row.amount_slashed;
-      }
+      for (const sums of sumsAt(row.resolved_at)) addOutcome(sums, row);
     });
   }
   return {
@@ -158,19 +129,19 @@ export async function readEnds(
   }
 }
 
-function addEnd(sums: Sums, row: EndRow): void {
-  sums.executions += 1;
-  sums.serviceFee += row.service_fee;
-  if (row.dispute_count > 0n) sums.disputed += 1;
+export function addEnd({ counts, amounts }: Sums, row: EndRow): void {
+  counts.executions += 1;
+  amounts.service_fee += row.service_fee;
+  if (row.dispute_count > 0n) counts.disputed += 1;
   if (row.status === 'refunded') {
-    sums.refunded += 1;
-    sums.refundedAmount += row.price;
+    counts.refunded += 1;
+    amounts.refunded += row.price;
     return;
   }
-  sums.completed += 1;
-  sums.paid += row.creator_amount + row.platform_amount;
-  sums.earned += row.creator_amount;
-  sums.fee += row.platform_amount;
+  counts.completed += 1;
+  amounts.paid += row.creator_amount + row.platform_amount;
+  amounts.earned += row.creator_amount;
+  amounts.fee += row.platform_amount;
 }
 
 interface OutcomeRow {
@@ -201,16 +172,18 @@ export async function readOutcomes(
   for (const row of rows) take(row);
 }
 
-const shown = (sums: Sums): StatementTotal => ({
-  executions: sums.executions,
-  completed: sums.completed,
-  refunded: sums.refunded,
-  disputed: sums.disputed,
-  paid_usdc: toUsdc(sums.paid),
-  earned_usdc: toUsdc(sums.earned),
-  fee_usdc: toUsdc(sums.fee),
-  refunded_usdc: toUsdc(sums.refundedAmount),
-  returned_usdc: toUsdc(sums.returned),
-  slashed_usdc: toUsdc(sums.slashed),
-  service_fee_usdc: toUsdc(sums.serviceFee),
+export function addOutcome({ amounts }: Sums, row: OutcomeRow): void {
+  amounts.returned += row.amount_to_caller;
+  amounts.slashed += row.amount_slashed;
+}
+
+export const shown = ({ counts, amounts }: Sums): StatementTotal => ({
+  ...counts,
+  paid_usdc: toUsdc(amounts.paid),
+  earned_usdc: toUsdc(amounts.earned),
+  fee_usdc: toUsdc(amounts.fee),
+  refunded_usdc: toUsdc(amounts.refunded),
+  returned_usdc: toUsdc(amounts.returned),
+  slashed_usdc: toUsdc(amounts.slashed),
+  service_fee_usdc: toUsdc(amounts.service_fee),
 });

@@ -38,38 +38,14 @@ export interface KeyMoney {
   escrowRent: bigint;
 }
 
-/**
- * The chain as the HTTP layer sees it; ids are base58 and hex. Methods reject if the node does not answer. `holder` is
- * the wallet whose registered key authenticates the request; without it, a reading is a stranger's.
- */
-export interface ChainAccounts {
-  /** The account, and the chain's clock in unix seconds at that moment. */
-  readGrant(wallet: string, keyId: string, holder?: string): Promise<{ grant: KeyGrant | null; now: bigint }>;
-  /** Only for the holder of the key. */
-  readKeyMoney(wallet: string, keyId: string): Promise<KeyMoney>;
-  /** The record, and the chain's clock at that moment. */
-  readExecution(executionId: Uint8Array, holder?: string): Promise<{ record: ExecutionRecord | null; now: bigint }>;
-  /** The records of these executions that exist. */
-  readRecords(executionIds: readonly Uint8Array[], holder?: string): Promise<ExecutionRecord[]>;
-  readConfig(): Promise<Config>;
-  /** All pending changes of Config. The node scans the program's accounts for them. */
-  readChanges(): Promise<FoundChange[]>;
-  /** The slot's time, unix seconds; null if the node does not know it any more. Only the admin's requests ask for it. */
-  readTime(slot: number): Promise<number | null>;
-  /** Lamports of each address; 0 if there is no account. */
-  readBalances(addresses: string[]): Promise<number[]>;
-  /** Revokes with the relay authority and waits until that is final; returns the signature. */
-  revokeGrant(wallet: string, keyId: string): Promise<string>;
-  isReachable(): Promise<boolean>;
-  /** The chain's clock now, unix seconds, derived from the latest reading. */
-  clock(): bigint;
-}
+export type ChainAccounts = ReturnType<typeof createChainAccounts>;
 
 /**
- * Each reading except `isReachable` and `readTime` calls `take` first, which may refuse. `stop` ends the waiting for a
- * revocation.
+ * The chain as the HTTP layer sees it; ids are base58 and hex. Methods reject if the node does not answer. `holder` is
+ * the wallet whose registered key authenticates the request; without it, a reading is a stranger's. Each reading except
+ * `isReachable` and `readTime` calls `take` first, which may refuse. `stop` ends the waiting for a revocation.
  */
-export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: AbortSignal): ChainAccounts {
+export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: AbortSignal) {
   // Cached, because it never changes.
   let mint: PublicKey | undefined;
 
@@ -79,10 +55,12 @@ export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: 
   }
 
   return {
-    async readGrant(wallet, keyId, holder) {
+    /** The account, and the chain's clock in unix seconds at that moment. */
+    async readGrant(wallet: string, keyId: string, holder?: string) {
       return toGrant(await read([findGrant(new PublicKey(wallet), Buffer.from(keyId, 'hex'))], holder));
     },
-    async readKeyMoney(wallet, keyId) {
+    /** Only for the holder of the key. */
+    async readKeyMoney(wallet: string, keyId: string): Promise<KeyMoney> {
       const owner = new PublicKey(wallet);
       mint ??= decodeAccount('Config', (await read([findConfig()], wallet)).accounts[0]!.data).usdcMint;
       const spender = findSpender(owner);
@@ -102,31 +80,37 @@ export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: 
         escrowRent: rents.escrow,
       };
     },
-    async readExecution(executionId, holder) {
+    /** The record, and the chain's clock at that moment. */
+    async readExecution(executionId: Uint8Array, holder?: string) {
       const { accounts, now } = await read([findExecution(executionId)], holder);
       return { record: decodeOwn('ExecutionRecord', accounts[0]), now };
     },
-    async readRecords(executionIds, holder) {
+    /** The records of these executions that exist. */
+    async readRecords(executionIds: readonly Uint8Array[], holder?: string): Promise<ExecutionRecord[]> {
       const { accounts } = await read(
         executionIds.map((id) => findExecution(id)),
         holder,
       );
       return accounts.flatMap((account) => decodeOwn('ExecutionRecord', account) ?? []);
     },
-    async readConfig() {
+    async readConfig(): Promise<Config> {
       const { accounts } = await read([findConfig()]);
       return decodeAccount('Config', accounts[0]!.data);
     },
-    async readChanges() {
+    /** All pending changes of Config. The node scans the program's accounts for them. */
+    async readChanges(): Promise<FoundChange[]> {
       await take();
       return findAccounts(chain.scanning, 'PendingChange');
     },
-    readTime: (slot) => chain.connection.getBlockTime(slot),
-    async readBalances(addresses) {
+    /** The slot's time, unix seconds; null if the node does not know it any more. Only the admin's requests ask for it. */
+    readTime: (slot: number): Promise<number | null> => chain.connection.getBlockTime(slot),
+    /** Lamports of each address; 0 if there is no account. */
+    async readBalances(addresses: string[]): Promise<number[]> {
       const { accounts } = await read(addresses.map((address) => new PublicKey(address)));
       return addresses.map((_, index) => accounts[index]?.lamports ?? 0);
     },
-    async revokeGrant(wallet, keyId) {
+    /** Revokes with the relay authority and waits until that is final; returns the signature. */
+    async revokeGrant(wallet: string, keyId: string): Promise<string> {
       const instruction = revokeGrant({
         authority: chain.authority,
         wallet: new PublicKey(wallet),
@@ -139,8 +123,9 @@ export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: 
       if (outcome.kind !== 'confirmed') throw new Error(`the revocation was not confirmed: ${outcome.kind}`);
       return signed.signature;
     },
+    /** The chain's clock now, unix seconds, derived from the latest reading. */
     clock: chain.clock,
-    async isReachable() {
+    async isReachable(): Promise<boolean> {
       return chain.connection.getSlot(COMMITMENT).then(
         () => true,
         () => false,

@@ -15,23 +15,7 @@ const PAUSE_MS = 100;
 const MAX_CLOCK_GAP = 30n;
 const MAX_GAP = BigInt(MAX_LAG_SLOTS);
 
-export interface Agreement {
-  /** Like `Reader.read`, if both nodes show the same. `now` is the earlier of their clocks. */
-  read(keys: PublicKey[], minSlot?: number): Promise<AccountsAt>;
-  /**
-   * Accounts, from both nodes, once bytes with this last valid height can no longer land. Bytes without an effect by
-   * then never have one. Null before that moment.
-   */
-  readPast(keys: PublicKey[], lastValidHeight: bigint): Promise<AccountsAt | null>;
-  /** The latest block that is final for both nodes. */
-  finalized(): Promise<Finalized>;
-  /** Asks two nodes with `ask` and merges their answers. `merge` returns null if they disagree. */
-  together<Answer>(
-    subject: string,
-    ask: (node: ChainNode) => Promise<Answer>,
-    merge: (one: Answer, other: Answer) => Answer | null,
-  ): Promise<Answer>;
-}
+export type Agreement = ReturnType<typeof createAgreement>;
 
 export function createAgreement(options: {
   nodes: Nodes;
@@ -39,9 +23,10 @@ export function createAgreement(options: {
   /** Called when two nodes disagree. */
   onDisagreement: (subject: string) => void;
   closing: AbortSignal;
-}): Agreement {
+}) {
   const { nodes, log, closing } = options;
 
+  /** Asks two nodes with `ask` and merges their answers. `merge` returns null if they disagree. */
   async function together<Answer>(
     subject: string,
     ask: (node: ChainNode) => Promise<Answer>,
@@ -69,14 +54,21 @@ export function createAgreement(options: {
     }
   }
 
-  const read = (keys: PublicKey[], minSlot?: number) =>
+  /** Like `Reader.read`, if both nodes show the same. `now` is the earlier of their clocks. */
+  const read = (keys: PublicKey[], minSlot?: number): Promise<AccountsAt> =>
     together('accounts', (node) => node.reader.read(keys, minSlot), mergeAccounts);
-  const finalized = () => together('the finalized height', (node) => node.reader.finalized(), mergeFinalized);
+  /** The latest block that is final for both nodes. */
+  const finalized = (): Promise<Finalized> =>
+    together('the finalized height', (node) => node.reader.finalized(), mergeFinalized);
 
   return {
     read,
     finalized,
-    async readPast(keys, lastValidHeight) {
+    /**
+     * Accounts, from both nodes, once bytes with this last valid height can no longer land. Bytes without an effect by
+     * then never have one. Null before that moment.
+     */
+    async readPast(keys: PublicKey[], lastValidHeight: bigint): Promise<AccountsAt | null> {
       const { slot, blockHeight } = await finalized();
       return blockHeight > lastValidHeight ? read(keys, slot) : null;
     },

@@ -46,21 +46,10 @@ export interface AuthorityStatus {
   opensPaused: boolean;
 }
 
-/** The relay authorities by the last reading. */
-export interface Authorities {
-  /** True if Config names our own key. */
-  isOurs(): boolean;
-  /** True if Config names this key, base58. Transactions signed by any other key are dead. */
-  names(authority: string): boolean;
-  /** Reads Config now. The last state stays if that fails. */
-  poll(): Promise<void>;
-}
+export type WatchedAuthorities = ReturnType<typeof watchAuthorities>;
 
-export interface WatchedAuthorities extends Authorities {
-  /** Config by the last reading. */
-  config(): Config;
-  end(): void;
-}
+/** The relay authorities by the last reading. */
+export type Authorities = Pick<WatchedAuthorities, 'isOurs' | 'names' | 'poll'>;
 
 /** Reports our status by Config repeatedly, more often while it blocks us. `poll` does so at once. */
 export function watchAuthorities(
@@ -68,12 +57,13 @@ export function watchAuthorities(
   present: Config,
   log: Logger,
   onRead: (status: AuthorityStatus) => void,
-): WatchedAuthorities {
+) {
   let config = present;
   let authorities = relayAuthoritiesOf(present).map(String);
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
-  const isOurs = () => authorities.includes(chain.authority.toBase58());
+  /** True if Config names our own key. */
+  const isOurs = (): boolean => authorities.includes(chain.authority.toBase58());
   const read = async (): Promise<AuthorityStatus> => {
     const { accounts } = await chain.read([findConfig()]);
     config = decodeAccount('Config', accounts[0]!.data);
@@ -84,6 +74,7 @@ export function watchAuthorities(
     onRead(status);
     return status;
   };
+  /** Reads Config now. The last state stays if that fails. */
   const poll = async (): Promise<void> => {
     clearTimeout(timer);
     const status = await read().catch((error) => {
@@ -99,10 +90,12 @@ export function watchAuthorities(
   timer.unref();
   return {
     isOurs,
-    names: (authority) => authorities.includes(authority),
+    /** True if Config names this key, base58. Transactions signed by any other key are dead. */
+    names: (authority: string): boolean => authorities.includes(authority),
     poll,
+    /** Config by the last reading. */
     config: () => config,
-    end() {
+    end(): void {
       isOver = true;
       clearTimeout(timer);
     },

@@ -21,18 +21,7 @@ export type Outcome =
   | { kind: 'expired' }
   | { kind: 'unknown' };
 
-export interface Confirmations {
-  /**
-   * Sends stored bytes and waits for their outcome, by notification with polling as a fallback. It sends the same bytes
-   * again meanwhile. `hasHappened` reads if the effect of the transaction is there, because the status may be missing.
-   * Several calls may wait for the same transaction; it is sent once. `stop` ends the waiting with `unknown`. Never
-   * rejects because of a node.
-   */
-  submit(signed: SignedTransaction, hasHappened: () => Promise<boolean>, stop: AbortSignal): Promise<Outcome>;
-  /** True if the transaction of this signature has landed without an error. Throws if the node does not answer. */
-  hasSucceeded(signature: string): Promise<boolean>;
-  close(): void;
-}
+export type Confirmations = ReturnType<typeof createConfirmations>;
 
 export interface ConfirmationOptions {
   nodes: Nodes;
@@ -59,7 +48,7 @@ interface Following {
 }
 
 /** Subscribes at once to all transactions of the payers, at every node that has a WebSocket. */
-export function createConfirmations(options: ConfirmationOptions): Confirmations {
+export function createConfirmations(options: ConfirmationOptions) {
   const { nodes, log, pace, finality } = options;
   const following = new Map<string, Following>();
   /** Called with the outcome that a notification shows, by signature. */
@@ -140,8 +129,12 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
     };
   }
 
-  async function submit(signed: SignedTransaction, hasHappened: () => Promise<boolean>, stop: AbortSignal) {
-    if (stop.aborted) return { kind: 'unknown' as const };
+  async function submit(
+    signed: SignedTransaction,
+    hasHappened: () => Promise<boolean>,
+    stop: AbortSignal,
+  ): Promise<Outcome> {
+    if (stop.aborted) return { kind: 'unknown' };
     const begun = performance.now();
     let finish: (outcome: Outcome) => void = () => undefined;
     const outcome = new Promise<Outcome>((resolve) => {
@@ -164,8 +157,15 @@ export function createConfirmations(options: ConfirmationOptions): Confirmations
   }
 
   return {
-    submit: (signed, hasHappened, stop) => timed(options.observe, 'chain', () => submit(signed, hasHappened, stop)),
-    async hasSucceeded(signature) {
+    /**
+     * Sends stored bytes and waits for their outcome, by notification with polling as a fallback. It sends the same bytes
+     * again meanwhile. `hasHappened` reads if the effect of the transaction is there, because the status may be missing.
+     * Several calls may wait for the same transaction; it is sent once. `stop` ends the waiting with `unknown`. Never
+     * rejects because of a node.
+     */
+    submit: (...given: Parameters<typeof submit>) => timed(options.observe, 'chain', () => submit(...given)),
+    /** True if the transaction of this signature has landed without an error. Throws if the node does not answer. */
+    async hasSucceeded(signature: string): Promise<boolean> {
       const status = await poller.status(signature);
       return status !== null && status.error === null;
     },

@@ -71,31 +71,7 @@ export const costOf = ({ open, settle }: PriorityQuote) => ({
 /** Gas that the end of a call needs with this share of a transaction, lamports. */
 export const gasOfShare = (share: bigint): bigint => share + ARCHIVE_SHARE;
 
-export interface Fees {
-  /**
-   * The instructions to put in front of these. `attempt` counts earlier transactions for the same purpose that are
-   * dead. Each doubles the price, up to the cap and to `mostLamports`.
-   */
-  instructionsFor(
-    instructions: TransactionInstruction[],
-    attempt: number,
-    mostLamports: bigint,
-  ): Promise<TransactionInstruction[]>;
-  /**
-   * The budget of a transaction of version 1 with `count` instructions that use so many units, at the first attempt.
-   * `mostLamports` is the maximum priority fee of the whole; the cap counts for each instruction.
-   */
-  budgetOf(units: number, count: number, mostLamports: bigint): Budget;
-  /** The cost by `instructionsFor` at the first attempt, if only the cap limits it. */
-  quote(): PriorityQuote;
-  /** Reads the current price; throws if it cannot. */
-  refresh(): Promise<void>;
-  /** Called when transactions land late or in time. */
-  pace: { late(): void; inTime(): void };
-  /** Refreshes regularly from now on, until `end`. */
-  start(): void;
-  end(): void;
-}
+export type Fees = ReturnType<typeof createFees>;
 
 function kindOf(programId: PublicKey, data: Uint8Array): string {
   return `${programId.toBase58()}:${Buffer.from(data.subarray(0, DISCRIMINATOR_BYTES)).toString('hex')}`;
@@ -139,7 +115,7 @@ interface FeesOptions {
   log: Logger;
 }
 
-export function createFees(options: FeesOptions): Fees {
+export function createFees(options: FeesOptions) {
   const { minPrice, maxLamports, log, now = () => performance.now() } = options;
   let market = 0n;
   // Doublings of the price, and the time of the last change.
@@ -148,6 +124,7 @@ export function createFees(options: FeesOptions): Fees {
   let stop: (() => Promise<void>) | undefined;
   const units = createUnits(options);
 
+  /** Reads the current price; throws if it cannot. */
   async function refresh(): Promise<void> {
     market = await options.source();
   }
@@ -171,7 +148,15 @@ export function createFees(options: FeesOptions): Fees {
   const quoteOf = (kind: string): bigint => least(lamportsFor(units.knownLimit(kind)), maxLamports);
 
   return {
-    async instructionsFor(instructions, attempt, mostLamports) {
+    /**
+     * The instructions to put in front of these. `attempt` counts earlier transactions for the same purpose that are
+     * dead. Each doubles the price, up to the cap and to `mostLamports`.
+     */
+    async instructionsFor(
+      instructions: TransactionInstruction[],
+      attempt: number,
+      mostLamports: bigint,
+    ): Promise<TransactionInstruction[]> {
       // Earlier bytes may also be dead because their unit limit was too low.
       const limit = Math.min(MOST_UNITS, (await units.limitFor(instructions)) * (attempt + 1));
       const setLimit = ComputeBudgetProgram.setComputeUnitLimit({ units: limit });
@@ -182,15 +167,22 @@ export function createFees(options: FeesOptions): Fees {
         ? [setLimit]
         : [setLimit, ComputeBudgetProgram.setComputeUnitPrice({ microLamports })];
     },
-    budgetOf(used, count, mostLamports) {
+    /**
+     * The budget of a transaction of version 1 with `count` instructions that use so many units, at the first attempt.
+     * `mostLamports` is the maximum priority fee of the whole; the cap counts for each instruction.
+     */
+    budgetOf(used: number, count: number, mostLamports: bigint): Budget {
       const limit = Math.min(MOST_UNITS, withSpare(used, count * SPARE_UNITS));
       const cap = least(mostLamports, maxLamports * BigInt(count));
       return { units: limit, priority: greatest(0n, least(lamportsFor(limit), cap)) };
     },
-    quote: () => ({ open: quoteOf(OPEN), settle: quoteOf(SETTLE) }),
+    /** The cost by `instructionsFor` at the first attempt, if only the cap limits it. */
+    quote: (): PriorityQuote => ({ open: quoteOf(OPEN), settle: quoteOf(SETTLE) }),
     refresh,
+    /** Called when transactions land late or in time. */
     pace: { late: () => press(1), inTime: () => press(-1) },
-    start() {
+    /** Refreshes regularly from now on, until `end`. */
+    start(): void {
       stop = runEvery(REFRESH_MS, refresh, (error) => log.warn({ error }, 'cannot read the priority fee'), 0);
     },
     end: () => void stop?.(),

@@ -33,16 +33,6 @@ export interface Pending {
 
 export type PolledOutcome = ({ kind: 'landed' } & SignatureStatus) | { kind: 'happened' } | { kind: 'expired' };
 
-export interface Poller {
-  /** Polls the transaction until the returned function is called. */
-  watch(awaited: Pending): () => void;
-  /** Polls this one at once, if it is watched. */
-  hurry(signature: string): void;
-  /** The status from one node; a failure needs a second one. Null if no final status is known. */
-  status(signature: string): Promise<SignatureStatus | null>;
-  end(): void;
-}
-
 interface Watched extends Pending {
   since: number;
   sentAt: number;
@@ -60,7 +50,7 @@ interface PollerOptions {
   log: Logger;
 }
 
-export function createPoller(options: PollerOptions): Poller {
+export function createPoller(options: PollerOptions) {
   const { log, finality } = options;
   const doubtMs = DOUBT_MS + finality.ms;
   const isDoubtful = ({ since }: Watched) => performance.now() - since >= doubtMs;
@@ -127,7 +117,8 @@ export function createPoller(options: PollerOptions): Poller {
   }
 
   return {
-    watch(awaited) {
+    /** Polls the transaction until the returned function is called. */
+    watch(awaited: Pending): () => void {
       const now = performance.now();
       const { signature } = awaited.signed;
       watched.set(signature, { ...awaited, since: now, sentAt: now, nextAt: now + PATIENCE_MS });
@@ -139,7 +130,8 @@ export function createPoller(options: PollerOptions): Poller {
         timer = undefined;
       };
     },
-    hurry(signature) {
+    /** Polls this one at once, if it is watched. */
+    hurry(signature: string): void {
       const one = watched.get(signature);
       if (!one) return;
       one.nextAt = performance.now();
@@ -147,8 +139,10 @@ export function createPoller(options: PollerOptions): Poller {
       timer = undefined;
       schedule();
     },
-    status: async (signature) => (await statusesOf([signature], true))[0] ?? null,
-    end() {
+    /** The status from one node; a failure needs a second one. Null if no final status is known. */
+    status: async (signature: string): Promise<SignatureStatus | null> =>
+      (await statusesOf([signature], true))[0] ?? null,
+    end(): void {
       isOver = true;
       clearTimeout(timer);
       timer = undefined;

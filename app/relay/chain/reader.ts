@@ -28,36 +28,26 @@ export interface Finalized {
   blockHeight: bigint;
 }
 
-/** All methods reject if the node does not answer, or is behind an earlier answer. */
-export interface Reader {
-  /**
-   * Accounts at one moment, in the requested order, and the chain's clock at that moment: `minSlot` or later. By default
-   * nothing older than our own transactions.
-   */
-  read(keys: PublicKey[], minSlot?: number): Promise<AccountsAt>;
-  finalized(): Promise<Finalized>;
-  /** One of our transactions landed in this slot. `read` accepts nothing older from now on. */
-  landed(slot: number): void;
-}
+export type Reader = ReturnType<typeof createReader>;
+
+export type ChainClock = ReturnType<typeof createClock>;
 
 /** The chain's clock by the last reading of any node. */
-export interface ChainClock {
-  set(now: bigint): void;
-  /** Unix seconds, derived from the latest reading. */
-  now(): bigint;
-}
-
-export function createClock(): ChainClock {
+export function createClock() {
   let latest = { now: BigInt(Math.floor(Date.now() / 1_000)), at: performance.now() };
   return {
-    set(now) {
+    set(now: bigint): void {
       latest = { now, at: performance.now() };
     },
-    now: () => latest.now + BigInt(Math.floor((performance.now() - latest.at) / 1_000)),
+    /** Unix seconds, derived from the latest reading. */
+    now: (): bigint => latest.now + BigInt(Math.floor((performance.now() - latest.at) / 1_000)),
   };
 }
 
-/** Reads through `node`, and through `connection`, which uses the same node. */
+/**
+ * Reads through `node`, and through `connection`, which uses the same node. All methods reject if the node does not
+ * answer, or is behind an earlier answer.
+ */
 export function createReader(options: {
   node: Node;
   connection: Connection;
@@ -65,7 +55,7 @@ export function createReader(options: {
   /** True if this is the only node. Otherwise a reported slot far beyond this node's own is not believed. */
   isAlone: boolean;
   observe?: Observe | undefined;
-}): Reader {
+}) {
   const { node, connection, clock, observe } = options;
   // The latest slot in which one of our transactions has landed. Older accounts would mislead.
   let landedSlot = 0;
@@ -96,12 +86,18 @@ export function createReader(options: {
   const readTogether = createBatcher(readAll);
 
   return {
-    read: (keys, minSlot = landedSlot) => readTogether({ addresses: keys.map(String), minSlot }),
-    async finalized() {
+    /**
+     * Accounts at one moment, in the requested order, and the chain's clock at that moment: `minSlot` or later. By
+     * default nothing older than our own transactions.
+     */
+    read: (keys: PublicKey[], minSlot = landedSlot): Promise<AccountsAt> =>
+      readTogether({ addresses: keys.map(String), minSlot }),
+    async finalized(): Promise<Finalized> {
       const { absoluteSlot, blockHeight } = await connection.getEpochInfo(COMMITMENT);
       return { slot: absoluteSlot, blockHeight: BigInt(blockHeight ?? 0) };
     },
-    landed(slot) {
+    /** One of our transactions landed in this slot. `read` accepts nothing older from now on. */
+    landed(slot: number): void {
       const believed = options.isAlone || readSlot === 0 ? slot : Math.min(slot, readSlot + MAX_LAG_SLOTS);
       landedSlot = Math.max(landedSlot, believed);
     },

@@ -10,24 +10,13 @@ import type { Nodes } from './nodes.ts';
 
 const POLL_MS = 200;
 
-export interface Seen {
-  /**
-   * Waits until the node that answers first has executed this payment without an error. False once `stop` ends the
-   * waiting. Never rejects because of a node.
-   */
-  untilSeen(signature: string, stop: AbortSignal): Promise<boolean>;
-  close(): void;
-}
+export type Seen = ReturnType<typeof createSeen>;
 
 /**
  * Subscribes at once to all transactions that `feePayer` pays for, at every node that has a WebSocket. `pollMs` is the
  * pause between two questions.
  */
-export function createSeen(
-  nodes: Pick<Nodes, 'all' | 'first'>,
-  feePayer: PublicKey | null,
-  pollMs: number = POLL_MS,
-): Seen {
+export function createSeen(nodes: Pick<Nodes, 'all' | 'first'>, feePayer: PublicKey | null, pollMs: number = POLL_MS) {
   const waiting = new Map<string, () => void>();
   const subscriptions = nodes.all.flatMap((node) => {
     if (node.wsUrl === null || feePayer === null) return [];
@@ -51,7 +40,11 @@ export function createSeen(
   }
 
   return {
-    async untilSeen(signature, stop) {
+    /**
+     * Waits until the node that answers first has executed this payment without an error. False once `stop` ends the
+     * waiting. Never rejects because of a node.
+     */
+    async untilSeen(signature: string, stop: AbortSignal): Promise<boolean> {
       if (stop.aborted) return false;
       const noticed = new Promise<void>((resolve) => waiting.set(signature, resolve));
       const stopped = new Promise<false>((resolve) => {

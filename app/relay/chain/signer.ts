@@ -1,12 +1,6 @@
 /** The only holder of the relay's key: signs transactions, and keeps a recent blockhash for them. */
 import { createPrivateKey, type KeyObject, sign as signBytes } from 'node:crypto';
-import {
-  type Keypair,
-  type PublicKey,
-  type TransactionInstruction,
-  TransactionMessage,
-  VersionedTransaction,
-} from '@solana/web3.js';
+import { type Keypair, type TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { Logger } from 'pino';
 import { parseAddress } from '../../sdk/program/program.ts';
@@ -53,44 +47,10 @@ interface RecentBlockhash {
   lastValidHeight: bigint;
 }
 
-export interface RelaySigner {
-  authority: PublicKey;
-  /** Pays the network fees of x402 clients' payments; null if there are no such payments. */
-  feePayer: PublicKey | null;
-  /**
-   * Adds the fee payer's signature, the first one, to a payment that its client has signed. Throws without a fee payer.
-   */
-  countersign(payment: Uint8Array, lastValidHeight: bigint): NewTransaction;
-  /**
-   * The last block height at which bytes with a client's blockhash can land, at most. Null if it is not valid now.
-   * Throws if the node does not answer.
-   */
-  lastHeightOf(blockhash: string): Promise<bigint | null>;
-  /**
-   * Builds and signs; sends nothing. `mostPriority` is the maximum priority fee, lamports. `attempt` counts earlier
-   * transactions for the same purpose that are dead. `cosigner` also signs if the instructions name it. Throws if the
-   * node returns no blockhash.
-   */
-  sign(
-    instructions: TransactionInstruction[],
-    mostPriority: bigint,
-    attempt?: number,
-    cosigner?: Keypair | null,
-  ): Promise<NewTransaction>;
-  /**
-   * The same in a transaction of version 1, which holds the instructions of several calls. Only the authority signs.
-   */
-  signMany(instructions: readonly TransactionInstruction[], budget: Budget): Promise<NewTransaction>;
-  /** A budget for such a transaction of `count` instructions that use so many units; see `Fees`. */
-  budgetOf(units: number, count: number, mostPriority: bigint): Budget;
-  /** True if this process made the signature recently. */
-  isOwn(signature: string): boolean;
-  /** The current priority fees of a call's two transactions; zero if none are paid. */
-  quote(): PriorityQuote;
-}
+export type RelaySigner = ReturnType<typeof createSigner>;
 
 /** Signs with the authority's key. */
-export function createSigner(options: SignerOptions): RelaySigner {
+export function createSigner(options: SignerOptions) {
   const privateKey = toPrivateKey(options.authority);
   const authority = parseAddress(options.authority.publicKey.toBase58());
   const recentBlockhash = createBlockhashes(options);
@@ -120,9 +80,17 @@ export function createSigner(options: SignerOptions): RelaySigner {
 
   return {
     authority,
+    /** Pays the network fees of x402 clients' payments; null if there are no such payments. */
     feePayer: feePayer?.address ?? null,
-    lastHeightOf: (blockhash) => readLastHeight(options, blockhash),
-    countersign(payment, lastValidHeight) {
+    /**
+     * The last block height at which bytes with a client's blockhash can land, at most. Null if it is not valid now.
+     * Throws if the node does not answer.
+     */
+    lastHeightOf: (blockhash: string) => readLastHeight(options, blockhash),
+    /**
+     * Adds the fee payer's signature, the first one, to a payment that its client has signed. Throws without a fee payer.
+     */
+    countersign(payment: Uint8Array, lastValidHeight: bigint): NewTransaction {
       if (!feePayer) throw new Error('this relay has no fee payer for payments of x402 clients');
       const { message } = VersionedTransaction.deserialize(payment);
       const signature = signBytes(null, message.serialize(), feePayer.key);
@@ -130,9 +98,21 @@ export function createSigner(options: SignerOptions): RelaySigner {
       bytes.set(signature, FIRST_SIGNATURE_AT);
       return { bytes, signature: bs58.encode(signature), lastValidHeight, fee: networkFee(message) };
     },
-    isOwn: (signature) => made.has(signature) || madeBefore.has(signature),
-    quote: () => options.fees?.quote() ?? { open: 0n, settle: 0n },
-    async sign(instructions, mostPriority, attempt = 0, cosigner = null) {
+    /** True if this process made the signature recently. */
+    isOwn: (signature: string): boolean => made.has(signature) || madeBefore.has(signature),
+    /** The current priority fees of a call's two transactions; zero if none are paid. */
+    quote: (): PriorityQuote => options.fees?.quote() ?? { open: 0n, settle: 0n },
+    /**
+     * Builds and signs; sends nothing. `mostPriority` is the maximum priority fee, lamports. `attempt` counts earlier
+     * transactions for the same purpose that are dead. `cosigner` also signs if the instructions name it. Throws if the
+     * node returns no blockhash.
+     */
+    async sign(
+      instructions: TransactionInstruction[],
+      mostPriority: bigint,
+      attempt = 0,
+      cosigner: Keypair | null = null,
+    ): Promise<NewTransaction> {
       const priority = (await options.fees?.instructionsFor(instructions, attempt, mostPriority)) ?? [];
       const recent = await recentBlockhash();
       const message = compile(recent, [...priority, ...instructions]);
@@ -148,7 +128,8 @@ export function createSigner(options: SignerOptions): RelaySigner {
         fee: networkFee(message),
       };
     },
-    async signMany(instructions, budget) {
+    /** The same in a transaction of version 1, which holds the instructions of several calls. Only the authority signs. */
+    async signMany(instructions: readonly TransactionInstruction[], budget: Budget): Promise<NewTransaction> {
       const recent = await recentBlockhash();
       const message = encodeVersionOne(compile(recent, instructions), budget);
       const { bytes, signature } = signed(message);
@@ -159,7 +140,8 @@ export function createSigner(options: SignerOptions): RelaySigner {
         fee: LAMPORTS_PER_SIGNATURE + budget.priority,
       };
     },
-    budgetOf: (units, count, mostPriority) =>
+    /** A budget for such a transaction of `count` instructions that use so many units; see `Fees`. */
+    budgetOf: (units: number, count: number, mostPriority: bigint): Budget =>
       options.fees?.budgetOf(units, count, mostPriority) ?? { units: MOST_UNITS, priority: 0n },
   };
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { heliusUrls, readHelius } from '../../solana/helius.ts';
 import { nodesOf, urls } from '../../solana/nodes.ts';
+import { amount, whole } from './numbers.ts';
 
 /**
  * Micro-lamports per compute unit. A settle of 60,000 units pays 600 lamports, an eighth of its signature fee. It then
@@ -30,23 +31,15 @@ export const clusterSettings = {
     .optional()
     .describe('URL of Helius (default: https://mainnet.helius-rpc.com/ for live, devnet.helius-rpc.com for test)'),
   PUBLIC_RPC_URL: z.url().optional().describe('RPC URL that callers are shown (default: the origin of SOLANA_RPC_URL)'),
-  EDGE_RPC_PER_SECOND: z.coerce
-    .number()
-    .int()
-    .min(1)
+  EDGE_RPC_PER_SECOND: whole(1)
     .default(20)
     .describe('maximum average of chain reads per second for unpaid requests: keys, pages, readiness'),
-  MAX_PRIORITY_FEE_LAMPORTS: z.coerce
-    .bigint()
-    .min(0n)
+  MAX_PRIORITY_FEE_LAMPORTS: amount()
     .default(100_000n)
     .describe(
       'maximum priority fee of one transaction, lamports, in addition to the fee for signatures; 0: no priority fees',
     ),
-  MIN_PRIORITY_FEE_MICROLAMPORTS: z.coerce
-    .bigint()
-    .min(0n)
-    .max(2n ** 53n)
+  MIN_PRIORITY_FEE_MICROLAMPORTS: amount(2n ** 53n)
     .optional()
     .describe('lowest priority fee, micro-lamports per compute unit (default: 10000 for live, 0 for test)'),
 };

@@ -7,6 +7,7 @@ import { formatUsdc, isUsdc, parseUsdc } from '../../sdk/wire/usdc.ts';
 import type { RevocationBudget } from '../ledger/revocations.ts';
 import type { RunwayLimits } from '../operation/runway.ts';
 import type { SweepSettings } from '../sweeper/sweeper.ts';
+import { amount, whole } from './numbers.ts';
 
 /** Base units. Without priority fees and at 100 USDC a SOL, 1.5 times the cost of an x402 call are 4,155. */
 export const USUAL_SERVICE_FEE = { least: 5_000n, solPrice: 100_000_000n };
@@ -23,11 +24,7 @@ const USUAL_SILENCE_SECONDS = 120;
 
 export const fundsSettings = {
   RELAY_KEYPAIR: z.string().min(1).describe('keypair file of the relay authority, a JSON array of 64 bytes'),
-  AUTHORITY_SILENCE_SECONDS: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(86_400)
+  AUTHORITY_SILENCE_SECONDS: whole(0, 86_400)
     .default(USUAL_SILENCE_SECONDS)
     .describe(
       'if another deployment signs with the relay authority, new executions are refused until it has stopped for this time; 0: no check',
@@ -39,18 +36,12 @@ export const fundsSettings = {
     .describe(
       'new executions are refused if the SOL of the relay authority lasts for less than this at the present rate; 0: never',
     ),
-  MIN_FEE_PAYER_LAMPORTS: z.coerce
-    .number()
-    .int()
-    .min(0)
+  MIN_FEE_PAYER_LAMPORTS: whole(0)
     .default(50_000_000)
     .describe(
       'minimum balance of the relay authority, lamports; below it new executions are refused, because the rest must pay to settle and refund open ones',
     ),
-  LENT_LAMPORTS: z.coerce
-    .bigint()
-    .min(0n)
-    .max(2n ** 52n)
+  LENT_LAMPORTS: amount(2n ** 52n)
     .optional()
     .describe(
       'refundable deposits that you lend to calls at the same time, lamports; calls with keys and x402 clients get at most three quarters each (default, and never more: the balance of the relay authority less twice MIN_FEE_PAYER_LAMPORTS)',
@@ -61,10 +52,7 @@ export const fundsSettings = {
     .describe(
       'none: a call’s network fees come from its wallet’s gas balance. all: you pay all fees and deposits that a gas balance does not pay, within LENT_LAMPORTS; only for a local network, or if you want to give',
     ),
-  REVOKE_LAMPORTS_PER_DAY: z.coerce
-    .bigint()
-    .min(0n)
-    .max(2n ** 53n)
+  REVOKE_LAMPORTS_PER_DAY: amount(2n ** 53n)
     .default(5_000_000n)
     .describe(
       'network fees for revoking keys on-chain in 24 hours, lamports; beyond it, and beyond 100000 for one wallet, wallets must revoke them themselves',
@@ -75,10 +63,7 @@ export const fundsSettings = {
     .describe(
       'on: ended records are archived and their refundable deposits returned; the relay authority pays for the trees, 0.56 SOL at 5,080 lamports a byte for a million records. existing: archive only into trees that exist. off: no archiving',
     ),
-  ARCHIVE_WAIT_SECONDS: z.coerce
-    .number()
-    .int()
-    .min(0)
+  ARCHIVE_WAIT_SECONDS: whole(0)
     .default(600)
     .describe('maximum time that a record waits to be archived with others, because up to 48 share a fee'),
   X402_FEE_PAYER_KEYPAIR: z
@@ -100,10 +85,7 @@ export const fundsSettings = {
     .refine((value) => isUsdc(value) && value > 0, 'must be above 0, with up to 6 decimals')
     .default(Number(formatUsdc(USUAL_SERVICE_FEE.solPrice)))
     .describe('price of a SOL that the fee of x402 clients is computed with, USDC; better too high than too low'),
-  X402_MIN_LAMPORTS: z.coerce
-    .number()
-    .int()
-    .min(0)
+  X402_MIN_LAMPORTS: whole(0)
     .default(2_000_000)
     .describe(
       'minimum balance of the x402 fee payer, lamports; below it no quotes are given; a payment costs 10001 lamports',

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { PublicRate } from '../access/publicLimit.ts';
+import { whole } from './numbers.ts';
 
 /** Other URLs cannot be shown to callers, or be the base of links. */
 function isPublicUrl(text: string): boolean {
@@ -18,7 +19,7 @@ function isContact(text: string): boolean {
 
 export const serverSettings = {
   HOST: z.string().default('127.0.0.1').describe('IP address to listen on'),
-  PORT: z.coerce.number().int().min(0).max(65535).default(8787).describe('port to listen on; 0 picks a free one'),
+  PORT: whole(0, 65535).default(8787).describe('port to listen on; 0 picks a free one'),
   BASE_URL: z
     .string()
     .refine(isPublicUrl, {
@@ -33,25 +34,15 @@ export const serverSettings = {
     .refine(isContact, { error: 'must be https://HOST/PATH or mailto:NAME@HOST, without query and fragment' })
     .optional()
     .describe('where users can contact you, shown on the page and in /openapi.json: https://... or mailto:...'),
-  TRUST_PROXY: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(10)
+  TRUST_PROXY: whole(0, 10)
     .default(0)
     .describe('number of your proxies in front of the relay; 0: the address of a client is that of its connection'),
-  PUBLIC_RATE_PER_SECOND: z.coerce
-    .number()
-    .int()
-    .min(0)
+  PUBLIC_RATE_PER_SECOND: whole(0)
     .default(50)
     .describe(
       'requests per second from one IP address (see TRUST_PROXY) without an API key or a session of a wallet that has paid or has a listing; 0: no limit',
     ),
-  PUBLIC_RATE_BURST: z.coerce
-    .number()
-    .int()
-    .min(0)
+  PUBLIC_RATE_BURST: whole(0)
     .default(200)
     .describe('additional such requests that one IP address may send in a burst, every ten seconds'),
   SHUTDOWN_SECONDS: z.coerce

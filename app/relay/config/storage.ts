@@ -3,25 +3,19 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { databaseUrl } from '../../database/postgres.ts';
 import type { ObjectSettings } from '../outbound/resultObjects.ts';
+import { whole } from './numbers.ts';
 
 export const storageSettings = {
   DATA_DIR: z.string().default('.local').describe('folder of ledger.db and index.db'),
   DATABASE_URL: databaseUrl.describe(
     'URL of a PostgreSQL database to use instead of ledger.db and index.db; the same for relays and indexers',
   ),
-  MIN_FREE_BYTES: z.coerce
-    .number()
-    .int()
-    .min(0)
+  MIN_FREE_BYTES: whole(0)
     .default(256 * 1_024 * 1_024)
     .describe(
       'new executions are refused if the file system of DATA_DIR has less free space; 0, and always with DATABASE_URL: only after a write failed for lack of space',
     ),
-  RESULT_RETENTION_DAYS: z.coerce
-    .number()
-    .int()
-    .min(7)
-    .max(36_500)
+  RESULT_RETENTION_DAYS: whole(7, 36_500)
     .default(30)
     .describe(
       'how long results are kept; disputed ones at least until the dispute ends. Their hashes are kept permanently',
@@ -35,7 +29,7 @@ export const storageSettings = {
   S3_ACCESS_KEY_ID: z.string().min(1).optional().describe('access key id'),
   S3_SECRET_ACCESS_KEY: z.string().min(1).optional().describe('secret access key'),
   BACKUP_DIR: z.string().min(1).optional().describe('folder of backups of the ledger (default: DATA_DIR/backups)'),
-  BACKUP_KEEP: z.coerce.number().int().min(1).default(7).describe('number of the newest backups kept in BACKUP_DIR'),
+  BACKUP_KEEP: whole(1).default(7).describe('number of the newest backups kept in BACKUP_DIR'),
   BACKUP_COMMAND: z
     .string()
     .min(1)

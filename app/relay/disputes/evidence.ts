@@ -2,23 +2,16 @@
  * Stores evidence; the chain has only its hash. The caller posts the bytes here for the admin, before opening the
  * dispute that names them. Evidence that no dispute names is therefore kept for a day and within limits.
  */
-import type { Kysely } from 'kysely';
 import { attachedIndex, readProgress } from '../../../indexer/queries/read.ts';
 import { type EvidenceType, MAX_EVIDENCE_BYTES } from '../../sdk/wire/procedures.ts';
 import { digestOf } from '../digest.ts';
 import { ApiError } from '../errors.ts';
 import { dropEvidence, insertEvidence, readEvidenceRow, readUnwanted } from '../ledger/evidence.ts';
-import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import { invalid } from '../parse.ts';
+import type { Now } from '../waiting.ts';
 
-export interface EvidenceDeps {
-  /** ledger.db for writing. */
-  ledger: Kysely<LedgerTables>;
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
-  /** Unix milliseconds. */
-  now(): number;
-}
+export type EvidenceDeps = Databases & Now;
 
 const UNNAMED_MS = 24 * 60 * 60 * 1000;
 /** Files of one wallet that no dispute names: 2 MiB at most. */

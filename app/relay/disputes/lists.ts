@@ -1,5 +1,6 @@
 /** Disputes for their parties and the admin: the chain's rows with the texts behind their hashes. */
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
+import type { DisputeRow } from '../../../indexer/queries/tables.ts';
 import { countRows, isPostgres, readTogether, textsOf } from '../../database/portable.ts';
 import { constants } from '../../sdk/program/constants.ts';
 import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
@@ -8,11 +9,9 @@ import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { TASK_CHARACTERS } from '../../sdk/wire/wire.ts';
 import type { Documents } from '../agents/documents.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 
-export interface DisputesDeps {
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
+export interface DisputesDeps extends Pick<Databases, 'views'> {
   documents: Documents;
 }
 
@@ -21,29 +20,15 @@ interface Page {
   offset: number;
 }
 
-interface DisputeView {
-  execution_id: string;
-  listing: string;
+type DisputeView = Omit<DisputeRow, 'dispute' | 'record' | 'rent_sponsor' | 'closed' | 'slot'> & {
   metadata_hash: string;
   task: string | null;
-  caller: string;
   creator: string;
   price: bigint;
-  evidence_hash: string;
-  evidence_uri: string | null;
   has_evidence: bigint;
-  outcome: DisputeOutcome;
-  bond: bigint;
-  bond_paid: bigint | null;
-  opened_at: bigint;
-  resolved_at: bigint | null;
-  amount_to_caller: bigint | null;
-  amount_slashed: bigint | null;
-  owed: bigint;
-  reason_hash: string | null;
   reason: string | null;
   reply: string | null;
-}
+};
 
 /**
  * Disputes counted from the page's offset on. Up to there a total is exact, and a next page exists if there are more.
@@ -145,8 +130,7 @@ export async function listOthers(
     WHERE ${sql.ref(column)} = ${value} AND execution_id <> ${execution_id}
     ORDER BY outcome <> 'open', opened_at DESC, execution_id LIMIT ${limit}`.execute(deps.views);
   const ids = rows.map((row) => row.execution_id);
-  const found = new Map((await readViews(deps.views, ids)).map((row) => [row.execution_id, row]));
-  const views = ids.flatMap((id) => found.get(id) ?? []);
+  const views = await readViews(deps.views, ids);
   return Promise.all(views.map(async (view) => ({ ...(await toSummary(deps, view)), task: null })));
 }
 
@@ -174,12 +158,12 @@ async function readPage(
     const page = await sql<{ execution_id: string }>`SELECT execution_id FROM (${places(offset + limit)}) AS places
       ${order} LIMIT ${limit} OFFSET ${offset}`.execute(views);
     const ids = page.rows.map((row) => row.execution_id);
-    const found = new Map((await readViews(views, ids)).map((row) => [row.execution_id, row]));
-    return { rows: ids.flatMap((id) => found.get(id) ?? []), total };
+    return { rows: await readViews(views, ids), total };
   });
   return { disputes: await Promise.all(rows.map((row) => toSummary(deps, row))), total };
 }
 
+/** In the order of the ids. */
 async function readViews(views: DisputesDeps['views'], executionIds: string[]): Promise<DisputeView[]> {
   if (executionIds.length === 0) return [];
   const { rows } = await sql<DisputeView>`SELECT
@@ -198,7 +182,8 @@ async function readViews(views: DisputesDeps['views'], executionIds: string[]): 
     JOIN chain.executions AS e ON e.execution_id = d.execution_id
     JOIN chain.listings AS l ON l.listing = d.listing
     WHERE d.execution_id IN ${textsOf(views, executionIds)}`.execute(views);
-  return rows;
+  const found = new Map(rows.map((row) => [row.execution_id, row]));
+  return executionIds.flatMap((id) => found.get(id) ?? []);
 }
 
 async function toSummary({ documents }: DisputesDeps, row: DisputeView): Promise<DisputeSummary> {

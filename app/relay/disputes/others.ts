@@ -1,5 +1,6 @@
 /** How the other disputes of a caller and of an agent ended, for the admin, who decides one of them. */
 import { sql } from 'kysely';
+import { sumRows } from '../../database/portable.ts';
 import type { DisputeOutcome, DisputeSummary, OtherDisputes } from '../../sdk/wire/procedures.ts';
 import { statisticsOf } from '../agents/ownListings.ts';
 import { type DisputesDeps, listOthers } from './lists.ts';
@@ -23,16 +24,12 @@ export async function readOthers(
   };
   const statistics = (await statisticsOf(views, [agent_id])).get(agent_id);
   // The row of an empty listing has the calls of all.
-  const { calls } = await views
-    .selectFrom('chain.caller_totals')
-    .select((select) => select.fn.sum<bigint | null>('executions').as('calls'))
-    .where('caller', '=', caller)
-    .where('listing', '=', '')
-    .executeTakeFirstOrThrow();
+  const ofAll = sql`SELECT executions AS amount FROM chain.caller_totals WHERE caller = ${caller} AND listing = ''`;
+  const calls = await sumRows(views, ofAll);
   return {
     of_caller: await count('caller', caller),
     of_agent: await count('listing', agent_id),
-    caller_executions: Number(calls ?? 0),
+    caller_executions: Number(calls),
     agent_executions: Number(statistics?.total_executions ?? 0n),
     first_of_caller: await listOthers(deps, 'caller', { value: caller, execution_id, limit: DESCRIBED }),
     first_of_agent: await listOthers(deps, 'listing', { value: agent_id, execution_id, limit: DESCRIBED }),

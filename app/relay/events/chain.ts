@@ -10,7 +10,8 @@ import { formatUuid } from '../../sdk/receipt/receipt.ts';
 import type { EventData, EventType } from '../../sdk/wire/events.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { type Followed, type OtherEvent, readFeed, writeFollowed } from '../ledger/events.ts';
-import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import type { Databases, LedgerDatabase } from '../ledger/tables.ts';
+import type { Now } from '../waiting.ts';
 import { type CollateralLimits, isLowAfterOpen, isLowForPrice } from './collateral.ts';
 import { type FailingDeps, judgeAgents } from './failing.ts';
 
@@ -33,12 +34,9 @@ const NOTHING: Followed = { events: [], raised: [], over: [] };
 /** A listing's status in events. */
 const [ACTIVE, PAUSED] = [0, 1];
 
-interface FollowDeps extends FailingDeps {
-  ledger: Kysely<LedgerTables>;
+interface FollowDeps extends FailingDeps, Pick<Databases, 'ledger'>, Now {
   writes: Pick<GroupCommit, 'underLocks'>;
   limits(): CollateralLimits;
-  /** Unix milliseconds. */
-  now(): number;
 }
 
 /** Takes the next step. Returns true if more steps may follow. */

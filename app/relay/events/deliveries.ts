@@ -3,13 +3,12 @@
  * for the time of one attempt. If it dies meanwhile, another attempt follows the lease, so each event comes at least
  * once.
  */
-import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import type { GroupCommit } from '../../database/groupCommit.ts';
 import { statusText } from '../../sdk/wire/redirects.ts';
 import { readEventAt } from '../ledger/events.ts';
-import type { LedgerTables } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import {
   type DeliveryRow,
   type EndpointRow,
@@ -21,6 +20,7 @@ import {
   updateEndpoint,
 } from '../ledger/webhooks.ts';
 import type { WebhookAnswer, WebhookCalls } from '../outbound/webhook.ts';
+import type { Now } from '../waiting.ts';
 import { eventIdOf, toEvent } from './rendering.ts';
 
 const SECOND_MS = 1_000;
@@ -76,12 +76,9 @@ const MARGIN_MS = 5 * SECOND_MS;
 /** Pauses grow by up to this share, so that an endpoint that recovers does not get all events at once. */
 const JITTER = 0.1;
 
-export interface DeliveryDeps {
-  ledger: Kysely<LedgerTables>;
+export interface DeliveryDeps extends Pick<Databases, 'ledger'>, Now {
   writes: Pick<GroupCommit, 'underLocks'>;
   calls: Pick<WebhookCalls, 'post'>;
-  /** Unix milliseconds. */
-  now(): number;
   log: Logger;
 }
 

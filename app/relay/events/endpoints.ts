@@ -1,6 +1,5 @@
 /** A wallet's operations on its webhooks. All functions throw ApiError; an endpoint of another wallet is not found. */
 import { randomBytes } from 'node:crypto';
-import type { Kysely } from 'kysely';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { EventType } from '../../sdk/wire/events.ts';
 import { toTimeOfMs } from '../../sdk/wire/time.ts';
@@ -8,10 +7,11 @@ import type { CreateWebhookBody, UpdateWebhookBody, WebhookDelivery, WebhookEndp
 import { ApiError, tooOften } from '../errors.ts';
 import { eventOf } from '../ledger/events.ts';
 import type { Payers } from '../ledger/payers.ts';
-import type { LedgerTables } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import * as table from '../ledger/webhooks.ts';
 import { findEndpointFault } from '../outbound/egress.ts';
 import { invalidField } from '../parse.ts';
+import type { Now } from '../waiting.ts';
 import { eventIdOf } from './rendering.ts';
 
 /** Maximum endpoints of a wallet that has paid or has a listing. */
@@ -28,15 +28,12 @@ const ASKED = { points: 30, duration: 600 };
 /** Maximum for all other wallets together: with a timeout of 10 s they keep at most one attempt busy. */
 const OF_STRANGERS = { points: 60, duration: 600 };
 
-export interface EndpointsDeps {
-  ledger: Kysely<LedgerTables>;
+export interface EndpointsDeps extends Pick<Databases, 'ledger'>, Now {
   config: {
     /** Allows http and private addresses: for a local network only. */
     allowPrivateEndpoints: boolean;
   };
   payers: Pick<Payers, 'isKnown'>;
-  /** Unix milliseconds. */
-  now(): number;
 }
 
 export type Webhooks = ReturnType<typeof createEndpoints>;

@@ -8,7 +8,7 @@ import type { CollateralLimits } from './collateral.ts';
 import { createDeliveries, type DeliveryDeps } from './deliveries.ts';
 import type { FailingDeps } from './failing.ts';
 import { createFeed } from './feed.ts';
-import { createStreams, type Streams } from './streams.ts';
+import { createStreams } from './streams.ts';
 
 /** Pause between two turns: about the delay of an event from the ledger to a stream. */
 const TURN_MS = 250;
@@ -22,17 +22,9 @@ interface EventsDeps extends DeliveryDeps, FailingDeps {
   limits(): CollateralLimits;
 }
 
-export interface RunningEvents {
-  streams: Streams;
-  /** Numbers events from now on, and streams them. */
-  start(): void;
-  /** Sends webhooks from now on. Call it only if no other deployment works on a copy of this ledger. */
-  startSending(): void;
-  /** Ends the streams, and resolves when nothing is written any more. */
-  end(): Promise<void>;
-}
+export type RunningEvents = ReturnType<typeof createEvents>;
 
-export function createEvents(deps: EventsDeps): RunningEvents {
+export function createEvents(deps: EventsDeps) {
   const { ledger, log, now } = deps;
   const feed = createFeed(deps);
   const streams = createStreams({ ...deps, feed, payers: createPayers(deps.views) });
@@ -54,11 +46,14 @@ export function createEvents(deps: EventsDeps): RunningEvents {
     );
   return {
     streams,
-    start() {
+    /** Numbers events from now on, and streams them. */
+    start(): void {
       for (const [everyMs, run] of tasks) begin(everyMs, run);
     },
+    /** Sends webhooks from now on. Call it only if no other deployment works on a copy of this ledger. */
     startSending: () => void begin(TURN_MS, deliveries.turn),
-    async end() {
+    /** Ends the streams, and resolves when nothing is written any more. */
+    async end(): Promise<void> {
       streams.end();
       await Promise.all(ends.map((end) => end()));
       await deliveries.idle();

@@ -3,19 +3,16 @@
  * mark, so after other ends only agents are judged whose creator was informed. It is informed again once the mark was
  * gone.
  */
-import type { Kysely } from 'kysely';
 import { textsOf } from '../../database/portable.ts';
 import { markOf } from '../../sdk/wire/agentMark.ts';
 import type { EventData } from '../../sdk/wire/events.ts';
 import type { AgentHealthReader } from '../agents/agentHealth.ts';
 import type { Followed } from '../ledger/events.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 
 const TYPE = 'agent.failing';
 
-export interface FailingDeps {
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
+export interface FailingDeps extends Pick<Databases, 'views'> {
   agentHealth: Pick<AgentHealthReader, 'healthOf'>;
 }
 

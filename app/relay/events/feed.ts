@@ -2,19 +2,16 @@
  * Numbers new events, and passes them on to the open streams of this process. Every relay does so: the first one
  * numbers an event, and all read it from the ledger.
  */
-import type { Kysely } from 'kysely';
 import type { GroupCommit } from '../../database/groupCommit.ts';
 import { type EventRow, numberEvents, readEvents, readFeed } from '../ledger/events.ts';
-import type { LedgerTables } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
+import type { Now } from '../waiting.ts';
 
 /** Events read at once. */
 const READ_AT_ONCE = 500;
 
-interface FeedDeps {
-  ledger: Kysely<LedgerTables>;
+interface FeedDeps extends Pick<Databases, 'ledger'>, Now {
   writes: Pick<GroupCommit, 'underLocks'>;
-  /** Unix milliseconds. */
-  now(): number;
 }
 
 export interface Listener {
@@ -25,15 +22,9 @@ export interface Listener {
   take(events: readonly EventRow[]): void;
 }
 
-export interface Feed {
-  /** Numbers the new events and passes them on, now. */
-  turn(): Promise<void>;
-  /** The listener joins with the next turn. */
-  listen(listener: Listener): void;
-  leave(listener: Listener): void;
-}
+export type Feed = ReturnType<typeof createFeed>;
 
-export function createFeed({ ledger, writes, now }: FeedDeps): Feed {
+export function createFeed({ ledger, writes, now }: FeedDeps) {
   const joining = new Set<Listener>();
   const listeners = new Set<Listener>();
   /** The last event that was passed on. */
@@ -70,6 +61,7 @@ export function createFeed({ ledger, writes, now }: FeedDeps): Feed {
     await passOn();
   }
 
+  /** Numbers the new events and passes them on, now. */
   function turn(): Promise<void> {
     turning ??= turnOnce().finally(() => {
       turning = null;
@@ -79,8 +71,9 @@ export function createFeed({ ledger, writes, now }: FeedDeps): Feed {
 
   return {
     turn,
-    listen: (listener) => void joining.add(listener),
-    leave(listener) {
+    /** The listener joins with the next turn. */
+    listen: (listener: Listener): void => void joining.add(listener),
+    leave(listener: Listener): void {
       joining.delete(listener);
       listeners.delete(listener);
     },

@@ -5,7 +5,7 @@ import { renderEvent } from '../../sdk/wire/eventStream.ts';
 import { isEnd } from '../../sdk/wire/events.ts';
 import { type EventRow, readEvents, readEventsOf } from '../ledger/events.ts';
 import type { Payers } from '../ledger/payers.ts';
-import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import type { Databases, LedgerTables } from '../ledger/tables.ts';
 import { drained } from '../waiting.ts';
 import type { Feed, Listener } from './feed.ts';
 import { eventIdOf, toEvent } from './rendering.ts';
@@ -43,10 +43,7 @@ export const USUAL_STREAMS: StreamSettings = {
   takeMs: 30_000,
 };
 
-export interface StreamDeps {
-  ledger: Kysely<LedgerTables>;
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
+export interface StreamDeps extends Databases {
   feed: Pick<Feed, 'listen' | 'leave'>;
   payers: Pick<Payers, 'isKnown'>;
 }

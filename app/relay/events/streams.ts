@@ -21,19 +21,7 @@ interface Reader {
   network: string;
 }
 
-export interface Streams {
-  /** The wallet's events from now on, or after `lastEventId`. */
-  ofWallet(reader: Reader, lastEventId: string | undefined): Promise<OpenStream>;
-  /**
-   * The events of one execution from its first on, or after `lastEventId`. Null if it has ended and no event is left.
-   * Throws ApiError 404 if there is no such execution, or another wallet has it.
-   */
-  ofExecution(reader: Reader, executionId: string, lastEventId: string | undefined): Promise<OpenStream | null>;
-  /** Open streams now. */
-  count(): number;
-  /** Ends all streams; their readers resume at another relay. */
-  end(): void;
-}
+export type Streams = ReturnType<typeof createStreams>;
 
 export interface OpenStream {
   /** Id of the event after which it begins. A reader that is disconnected before the first event resumes there. */
@@ -46,7 +34,7 @@ export interface OpenStream {
 type Open = Reader & { isKnown: boolean };
 
 /** Opens streams within the limits. All functions throw ApiError. */
-export function createStreams({ ledger, views, feed, payers }: StreamDeps, settings = USUAL_STREAMS): Streams {
+export function createStreams({ ledger, views, feed, payers }: StreamDeps, settings = USUAL_STREAMS) {
   const open = new Map<Response, Open>();
 
   async function requireRoom({ wallet, keyId, network }: Reader): Promise<boolean> {
@@ -100,11 +88,20 @@ export function createStreams({ ledger, views, feed, payers }: StreamDeps, setti
   }
 
   return {
-    async ofWallet(reader, lastEventId) {
+    /** The wallet's events from now on, or after `lastEventId`. */
+    async ofWallet(reader: Reader, lastEventId: string | undefined): Promise<OpenStream> {
       const after = readPosition(lastEventId) ?? (await readFeed(ledger)).position;
       return streamOf(reader, after, { executionId: null, isOver: false });
     },
-    async ofExecution(reader, executionId, lastEventId) {
+    /**
+     * The events of one execution from its first on, or after `lastEventId`. Null if it has ended and no event is left.
+     * Throws ApiError 404 if there is no such execution, or another wallet has it.
+     */
+    async ofExecution(
+      reader: Reader,
+      executionId: string,
+      lastEventId: string | undefined,
+    ): Promise<OpenStream | null> {
       const { wallet } = reader;
       const after = readPosition(lastEventId) ?? 0n;
       const [view] = await readViews(views, [parseUuid(executionId) ? executionId : '']);
@@ -114,8 +111,10 @@ export function createStreams({ ledger, views, feed, payers }: StreamDeps, setti
       if (isOver && (await isSentWhole(ledger, wallet, executionId, after))) return null;
       return streamOf(reader, after, { executionId, isOver });
     },
+    /** Open streams now. */
     count: () => open.size,
-    end() {
+    /** Ends all streams; their readers resume at another relay. */
+    end(): void {
       for (const response of open.keys()) endStream(response, settings);
     },
   };

@@ -1,5 +1,4 @@
 /** Warns a wallet before its calls are refused: of a key that has nearly spent its caps, and of a low gas balance. */
-import type { Kysely } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { GroupCommit } from '../../database/groupCommit.ts';
@@ -9,7 +8,8 @@ import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { periodLeft } from '../execution/begin/payer.ts';
 import type { ClaimedCall } from '../execution/deps.ts';
 import { raiseWarning, takeBackWarning, type Warning } from '../ledger/events.ts';
-import type { LedgerTables } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
+import type { Now } from '../waiting.ts';
 
 /** A cap is near when this share of it is spent, per cent. */
 const NEAR_PERCENT = 80n;
@@ -18,11 +18,8 @@ const LOW_CALLS = 10n;
 /** Last states in memory, about 100 bytes each: the ledger is written only when a state changes. */
 const MAX_KNOWN = 50_000;
 
-interface WarningsDeps {
-  ledger: Kysely<LedgerTables>;
+interface WarningsDeps extends Pick<Databases, 'ledger'>, Now {
   writes: Pick<GroupCommit, 'underLocks'>;
-  /** Unix milliseconds. */
-  now(): number;
   log: Logger;
 }
 

@@ -8,7 +8,7 @@ import type { Agent } from '../agents/catalog.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { within } from '../waiting.ts';
 import { createBeginning } from './begin/begin.ts';
-import type { DepositCall, Engine, ExecuteOutcome, OpenedCall, PaidCall, Principal } from './contract.ts';
+import type { DepositCall, ExecuteOutcome, OpenedCall, PaidCall, Principal } from './contract.ts';
 import { type EngineDeps, newProgress, type Progress } from './deps.ts';
 import { outcomeOf } from './outcome.ts';
 import { adoptOrphans, parkLanded } from './recovery/orphans.ts';
@@ -25,27 +25,10 @@ const SYNC_MARGIN_MS = 9_000;
 /** The same for a call that is paid into a deposit, which takes two more transactions. */
 const BUY_MARGIN_MS = 28_000;
 
-/** The engine with the functions that only its own process may call. */
-export interface RunningEngine extends Engine {
-  /**
-   * Adds a row for each orphan, an open record without a row, so that its money returns to the caller. Checks these
-   * addresses, or all records of the chain.
-   */
-  adoptOrphans(records?: readonly string[]): Promise<number>;
-  /** Parks these rows: their opens have landed although their deposits count as returned. */
-  parkLanded(rows: readonly Pick<JournalRow, 'execution_id' | 'state'>[]): Promise<void>;
-  /** Takes the rows of dead relays, and continues every unfinished row that nobody works on. */
-  recover(): Promise<void>;
-  /** Records which of the lent rents were returned. */
-  countRents(): Promise<void>;
-  /** Resolves when all current work has finished. */
-  idle(): Promise<unknown>;
-  /** Ends all waiting and lets the current steps return. The journal keeps the unfinished rows. */
-  stop(): Promise<void>;
-}
+export type RunningEngine = ReturnType<typeof createEngine>;
 
 /** Creates the engine of paid executions. It does nothing until it is called. */
-export function createEngine(deps: EngineDeps): RunningEngine {
+export function createEngine(deps: EngineDeps) {
   const { chain, journal, log } = deps;
   const { ms: finalityMs } = chain.finality;
   const stopping = new AbortController();
@@ -54,6 +37,9 @@ export function createEngine(deps: EngineDeps): RunningEngine {
   const sharing = createSharing(deps);
   const work = createWork(deps, sharing, stopping.signal);
   const beginning = createBeginning(deps, sharing);
+
+  const patienceOf = ({ timeoutSeconds }: Pick<PaidCall, 'timeoutSeconds'>) =>
+    timeoutSeconds * 1_000 + SYNC_MARGIN_MS + 2 * finalityMs;
 
   /** Begins a new execution and its work. `opened` resolves when its escrow is funded, or the work has ended before. */
   async function launch(begin: (progress: Progress) => Promise<JournalRow>, output?: PaidCall['output']) {
@@ -80,12 +66,7 @@ export function createEngine(deps: EngineDeps): RunningEngine {
           if (row?.state === 'accepted' || row?.state === 'open_signed') return { kind: 'running', executionId };
           if (row && row.state !== 'void') return { kind: 'pending', executionId };
         } else {
-          await work.awaitEnd(
-            executionId,
-            progress,
-            ended,
-            call.timeoutSeconds * 1_000 + SYNC_MARGIN_MS + 2 * finalityMs,
-          );
+          await work.awaitEnd(executionId, progress, ended, patienceOf(call));
         }
         return outcomeOf(deps, executionId, progress);
       });
@@ -99,12 +80,8 @@ export function createEngine(deps: EngineDeps): RunningEngine {
           const row = await journal.get(executionId);
           if (row?.opened_at && standingOf(row) === 'running') return { kind: 'pending', executionId };
         } else {
-          await work.awaitEnd(
-            executionId,
-            progress,
-            ended,
-            call.timeoutSeconds * 1_000 + BUY_MARGIN_MS + 3 * finalityMs,
-          );
+          const limitMs = call.timeoutSeconds * 1_000 + BUY_MARGIN_MS + 3 * finalityMs;
+          await work.awaitEnd(executionId, progress, ended, limitMs);
         }
         return outcomeOf(deps, executionId, progress);
       });
@@ -115,22 +92,26 @@ export function createEngine(deps: EngineDeps): RunningEngine {
       const ended = work.on(executionId, progress);
       if (call.async) return { kind: 'pending', executionId };
       return runningIfAway(executionId, async () => {
-        await work.awaitEnd(
-          executionId,
-          progress,
-          ended,
-          call.timeoutSeconds * 1_000 + SYNC_MARGIN_MS + 2 * finalityMs,
-        );
+        await work.awaitEnd(executionId, progress, ended, patienceOf(call));
         return outcomeOf(deps, executionId, progress);
       });
     },
     outcomeOf: (executionId: string) => outcomeOf(deps, executionId, newProgress({ isFresh: false })),
     inFlight: work.count,
-    adoptOrphans: (records) => adoptOrphans(deps, log, records),
-    parkLanded: (rows) => parkLanded(deps, log, rows),
+    /**
+     * Adds a row for each orphan, an open record without a row, so that its money returns to the caller. Checks these
+     * addresses, or all records of the chain.
+     */
+    adoptOrphans: (records?: readonly string[]) => adoptOrphans(deps, log, records),
+    /** Parks these rows: their opens have landed although their deposits count as returned. */
+    parkLanded: (rows: readonly Pick<JournalRow, 'execution_id' | 'state'>[]) => parkLanded(deps, log, rows),
+    /** Takes the rows of dead relays, and continues every unfinished row that nobody works on. */
     recover: () => recover(deps, work, beginning),
+    /** Records which of the lent rents were returned. */
     countRents: () => countRents(chain, journal),
+    /** Resolves when all current work has finished. */
     idle: work.idle,
+    /** Ends all waiting and lets the current steps return. The journal keeps the unfinished rows. */
     async stop() {
       stopping.abort(new Error('stopping'));
       await work.idle();

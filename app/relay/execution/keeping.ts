@@ -3,29 +3,22 @@
  * old ones. It moves a few at a time, so that nobody waits for it. Several relays may do it, because each step is
  * idempotent.
  */
-import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { dropFailedBodies } from '../ledger/failedAnswers.ts';
 import { dropResult, markMoved, readExpired, readMovable, readStored } from '../ledger/results.ts';
-import type { LedgerDatabase, LedgerTables } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import type { ResultObjects } from '../outbound/resultObjects.ts';
-import { runEvery } from '../waiting.ts';
+import { type Now, runEvery } from '../waiting.ts';
 
 const EVERY_MS = 10_000;
 /** Results of this many bytes or more go into the storage. */
 const OBJECT_BYTES = 65_536;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
-export interface KeepingDeps {
-  /** ledger.db for writing. */
-  ledger: Kysely<LedgerTables>;
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
+export interface KeepingDeps extends Databases, Now {
   /** Null: results stay in the ledger. */
   objects: ResultObjects | null;
   settings: { retentionDays: number };
-  /** Unix milliseconds. */
-  now(): number;
   log: Logger;
 }
 

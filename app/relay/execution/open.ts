@@ -4,13 +4,13 @@ import { UPGRADING } from '../chain/failures.ts';
 import { feeOf } from '../chain/networkFee.ts';
 import { type ApiError, openRefused } from '../errors.ts';
 import type { Culprit, JournalRow } from '../ledger/tables.ts';
-import { isRefused, lastOf, type StoredTransaction } from '../ledger/transactions.ts';
+import { lastOf, type StoredTransaction } from '../ledger/transactions.ts';
 import type { Depositing } from './deposits/deposit.ts';
 import type { Why } from './deposits/depositAt.ts';
 import { type EngineDeps, type Progress, type Step, takeOpening } from './deps.ts';
 import { followGone } from './recovery/gone.ts';
 import { borne, isInUpgrade, partIn, type Sharing } from './sharing.ts';
-import { OPEN_WINDOW_SECONDS, signOpen } from './sign.ts';
+import { OPEN_WINDOW_SECONDS, signOnceMore } from './sign.ts';
 import { readSnapshot, readSnapshotPast } from './snapshot.ts';
 import { reused } from './standing.ts';
 
@@ -86,10 +86,7 @@ export function createOpening(
   async function signAgain(row: JournalRow): Promise<Step> {
     const openBefore = chain.clock() + OPEN_WINDOW_SECONDS;
     if (row.deposit !== null) return depositing.openAgain(row, openBefore);
-    const signed = await signOpen(chain, row, deps, openBefore);
-    if (isRefused(row, signed)) return 'wait';
-    await journal.openSigned(row, signed, openBefore);
-    return 'next';
+    return signOnceMore(deps, row, openBefore);
   }
 
   async function isOpened(row: JournalRow): Promise<boolean> {

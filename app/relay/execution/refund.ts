@@ -10,7 +10,7 @@ import type { NewTransaction } from '../ledger/writing.ts';
 import type { EngineDeps, Step } from './deps.ts';
 import type { Ending } from './ending.ts';
 import { borne, isUsual, partIn, type Sharing } from './sharing.ts';
-import { partOfRefund, signRefund } from './sign.ts';
+import { partOfRefund, signAlone } from './sign.ts';
 import { readSnapshot, SETTLE_MARGIN_SECONDS, type Snapshot } from './snapshot.ts';
 
 export type Refunding = ReturnType<typeof createRefunding>;
@@ -55,7 +55,7 @@ export function createRefunding(
     };
     const isShared = mayShare(snapshot.now, record) && (await shareRefund(row, record, reason, why, kept));
     if (isShared) return 'next';
-    const signed = await signRefund(chain, record, usdcMint, reason);
+    const signed = await signAlone(chain, partOfRefund(chain, record, usdcMint, reason));
     const problem = await chain.simulate(signed.bytes).catch(() => null);
     // Sending such a refund would only cost a fee.
     const isUnusable = problem?.error === 'RefundDestinationUnusable';
@@ -105,7 +105,7 @@ export function createRefunding(
   async function resignRefund(row: JournalRow, fresh: Snapshot, rebuilds: bigint): Promise<Step> {
     if (!fresh.record) return 'wait';
     const reason = REFUND_REASONS[Number(row.refund_reason ?? UNSERVED)] ?? 'unserved';
-    const signed = await signRefund(chain, fresh.record, usdcMint, reason, Number(rebuilds));
+    const signed = await signAlone(chain, partOfRefund(chain, fresh.record, usdcMint, reason), Number(rebuilds));
     if (isRefused(row, signed)) return isWaiting(row) ? 'rest' : 'wait';
     await storeRefund(journal, row, signed, rebuilds);
     return 'next';
@@ -131,7 +131,7 @@ export function createRefunding(
   /** True if the refund cannot arrive. While it waits, most polls end without a simulation. */
   async function isStuck(row: JournalRow, record: ExecutionRecord): Promise<boolean> {
     if (isWaiting(row) && (await cannotReceive(chain, record.caller, usdcMint))) return true;
-    const signed = await signRefund(chain, record, usdcMint, 'unserved');
+    const signed = await signAlone(chain, partOfRefund(chain, record, usdcMint, 'unserved'));
     return (await chain.simulate(signed.bytes))?.error === 'RefundDestinationUnusable';
   }
 

@@ -1,12 +1,13 @@
 /** Pays a verified result: signs and stores the settle, then sends it until its outcome is known. */
 import { type AgentListing, type ExecutionRecord, findTokenAccount } from '../../sdk/program/program.ts';
+import type { TransactionFailure } from '../chain/failures.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
 import { isRefused, lastOf } from '../ledger/transactions.ts';
 import type { EngineDeps, Step } from './deps.ts';
 import type { Ending } from './ending.ts';
 import type { Refunding } from './refund.ts';
 import { isUsual, type Sharing } from './sharing.ts';
-import { partOfSettle, signSettle } from './sign.ts';
+import { partOfSettle, signAlone } from './sign.ts';
 import { readSnapshot, SETTLE_MARGIN_SECONDS, type Snapshot } from './snapshot.ts';
 
 export type Settling = ReturnType<typeof createSettling>;
@@ -23,6 +24,9 @@ export function createSettling(
 ) {
   const { chain, journal, log } = deps;
 
+  const warnOfProblem = ({ execution_id }: JournalRow, { error }: TransactionFailure) =>
+    log.warn({ execution_id, program_error: error }, 'the settle transaction would fail now');
+
   /** Signs a settle and simulates it: to the payout account, else to the creator's own account. */
   async function trySettle(
     row: JournalRow,
@@ -31,14 +35,14 @@ export function createSettling(
     result: ResultRow,
     attempt = 0,
   ) {
-    const signed = await signSettle(chain, record, listing.payout, result, attempt);
+    const signed = await signAlone(chain, partOfSettle(chain, record, listing.payout, result), attempt);
     const problem = await chain.simulate(signed.bytes);
     if (problem?.error !== 'PayoutUnusable') return { signed, problem };
     // The creator may have changed its payout account since the open.
     const { creator, payout } = (await readSnapshot(chain, row)).listing ?? listing;
     const own = findTokenAccount(creator, deps.usdcMint);
     const other = payout.equals(listing.payout) ? own : payout;
-    const again = await signSettle(chain, record, other, result, attempt);
+    const again = await signAlone(chain, partOfSettle(chain, record, other, result), attempt);
     return { signed: again, problem: await chain.simulate(again.bytes) };
   }
 
@@ -74,11 +78,7 @@ export function createSettling(
     if (problem?.error === 'SignatureInvalid') {
       return refundIntent(row, snapshot, 'invalidAnswer', "The program rejected the creator's signature");
     }
-    if (problem)
-      log.warn(
-        { execution_id: row.execution_id, program_error: problem.error },
-        'the settle transaction would fail now',
-      );
+    if (problem) warnOfProblem(row, problem);
     await journal.verified(row, signed, result.execution_time_ms, row.rebuilds);
     return 'next';
   }
@@ -101,10 +101,7 @@ export function createSettling(
       throw new Error('the result of a verified execution does not exist any more');
     const { signed, problem } = await trySettle(row, fresh.record, fresh.listing, result, Number(rebuilds));
     if (problem) {
-      log.warn(
-        { execution_id: row.execution_id, program_error: problem.error },
-        'the settle transaction would fail now',
-      );
+      warnOfProblem(row, problem);
       return 'rest';
     }
     if (isRefused(row, signed)) return 'wait';

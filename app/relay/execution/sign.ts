@@ -21,14 +21,15 @@ import type { RelayChain } from '../chain/relayChain.ts';
 import { chainUnreadable } from '../errors.ts';
 import type { ClaimedDeposit } from '../ledger/claims.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
+import { isRefused } from '../ledger/transactions.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
-import type { EngineDeps } from './deps.ts';
-import type { Part } from './sharing.ts';
+import type { EngineDeps, Step } from './deps.ts';
 
 /** How long after the check the escrow may still be funded, seconds on the chain's clock. */
 export const OPEN_WINDOW_SECONDS = 60n;
 
 type Signing = Pick<RelayChain, 'sign' | 'authority' | 'quote'>;
+type Places = Pick<EngineDeps, 'usdcMint'>;
 
 /** The maximum priority fee of the open: what the row collected for it. If the operator pays, the current price. */
 function openPriority(chain: Signing, { fee_lamports: fee, repaid_lamports: repaid }: JournalRow): bigint {
@@ -42,50 +43,57 @@ function endPriority(chain: Signing, { gasLamports }: Pick<ExecutionRecord, 'gas
   return spare > 0n ? spare : 0n;
 }
 
-/**
- * Signs the transaction that funds this row's escrow: from its deposit if it has one, else by the key's grant.
- * `openBefore` is unix seconds on the chain's clock. Throws ApiError 503 if the node does not answer.
- */
-export function signOpen(
+/** Signs a transaction with this part only, which bears the whole network fee. `attempt` counts earlier ones that are dead. */
+export const signAlone = (
   chain: Signing,
-  row: JournalRow,
-  { usdcMint }: Pick<EngineDeps, 'usdcMint'>,
-  openBefore: bigint,
-  depositRentSponsor = chain.authority,
-): Promise<NewTransaction> {
-  const instruction = openInstruction(
-    chain,
-    row,
-    { usdcMint },
-    { openBefore, fee: row.fee_lamports, depositRentSponsor },
-  );
-  return chain.sign([instruction], openPriority(chain, row)).catch(chainUnreadable);
-}
+  { instruction, mostPriority }: { instruction(): TransactionInstruction; mostPriority: bigint },
+  attempt = 0,
+): Promise<NewTransaction> => chain.sign([instruction()], mostPriority, attempt);
 
 /**
- * The same open as a part of a transaction that other calls share. The wallet whose grant opens it pays the share. The rent
- * of a deposit must be our authority's.
+ * The instruction that funds this row's escrow: from its deposit if it has one, else by the key's grant. In a shared
+ * transaction the wallet whose grant opens it pays the share, and the rent of a deposit must be our authority's.
+ * `openBefore` is unix seconds on the chain's clock.
  */
 export const partOfOpen = (
   chain: Signing,
   row: JournalRow,
-  places: Pick<EngineDeps, 'usdcMint'>,
+  places: Places,
   openBefore: bigint,
-): Part => ({
-  instruction: (share) => {
-    const fee = row.fee_lamports > 0n ? share + row.repaid_lamports : 0n;
-    return openInstruction(chain, row, places, { openBefore, fee, depositRentSponsor: chain.authority });
+  depositRentSponsor = chain.authority,
+) => ({
+  instruction(share?: bigint) {
+    const isShared = share !== undefined && row.fee_lamports > 0n;
+    const fee = isShared ? share + row.repaid_lamports : row.fee_lamports;
+    return openInstruction(chain, row, places, { openBefore, fee, depositRentSponsor });
   },
   mostPriority: openPriority(chain, row),
-  state: 'open_signed',
+  state: 'open_signed' as const,
   changes: { open_before: openBefore },
 });
+
+/** Signs the open alone. Throws ApiError 503 if the node does not answer. */
+export const signOpen = (...open: Parameters<typeof partOfOpen>): Promise<NewTransaction> =>
+  signAlone(open[0], partOfOpen(...open)).catch(chainUnreadable);
+
+/** Signs and stores the open of this row again, alone. */
+export async function signOnceMore(
+  deps: Pick<EngineDeps, 'chain' | 'journal' | 'usdcMint'>,
+  row: JournalRow,
+  openBefore: bigint,
+  depositRentSponsor?: PublicKey,
+): Promise<Step> {
+  const signed = await signOpen(deps.chain, row, deps, openBefore, depositRentSponsor);
+  if (isRefused(row, signed)) return 'wait';
+  await deps.journal.openSigned(row, signed, openBefore);
+  return 'next';
+}
 
 /** `fee` is what the gas balance pays to the relay, lamports. */
 function openInstruction(
   chain: Pick<Signing, 'authority'>,
   row: JournalRow,
-  { usdcMint }: Pick<EngineDeps, 'usdcMint'>,
+  { usdcMint }: Places,
   { openBefore, fee, depositRentSponsor }: { openBefore: bigint; fee: bigint; depositRentSponsor: PublicKey },
 ): TransactionInstruction {
   const executionId = parseUuid(row.execution_id);
@@ -138,7 +146,7 @@ const quotedPayerOf = (row: Pick<JournalRow, 'names_payer' | 'wallet'>): PublicK
 export function depositInstruction(
   { authority }: Pick<Signing, 'authority'>,
   row: Pick<JournalRow, keyof ClaimedDeposit>,
-  { usdcMint }: Pick<EngineDeps, 'usdcMint'>,
+  { usdcMint }: Places,
 ): TransactionInstruction {
   return prepareDeposit({
     terms: termsOf(row),
@@ -153,21 +161,17 @@ export function depositInstruction(
   });
 }
 
-/** The same as a part of a transaction that other calls share. The service fee pays its share, too. */
-export const partOfDeposit = (chain: Signing, row: JournalRow, places: Pick<EngineDeps, 'usdcMint'>): Part => ({
+/** The same for a transaction. In a shared one, the service fee pays its share, too. */
+export const partOfDeposit = (chain: Signing, row: JournalRow, places: Places) => ({
   instruction: () => depositInstruction(chain, row, places),
   mostPriority: openPriority(chain, row),
-  state: 'deposit_signed',
+  state: 'deposit_signed' as const,
   changes: {},
 });
 
-/** Signs the transaction that creates them. */
-export const signDeposit = (
-  chain: Signing,
-  row: JournalRow,
-  places: Pick<EngineDeps, 'usdcMint'>,
-): Promise<NewTransaction> =>
-  chain.sign([depositInstruction(chain, row, places)], openPriority(chain, row)).catch(chainUnreadable);
+/** Throws ApiError 503 if the node does not answer. */
+export const signDeposit = (chain: Signing, row: JournalRow, places: Places): Promise<NewTransaction> =>
+  signAlone(chain, partOfDeposit(chain, row, places)).catch(chainUnreadable);
 
 interface Return {
   usdcMint: PublicKey;
@@ -203,96 +207,45 @@ export function signReturn(
 const gasToTake = ({ gasLamports }: Pick<ExecutionRecord, 'gasLamports'>, share?: bigint): number =>
   share === undefined ? gasLamports : Math.min(gasLamports, Number(gasOfShare(share)));
 
-/**
- * Signs the settle of a verified result to an account of the creator. It carries the creator's signature. `attempt`
- * counts earlier settles that are dead, as in `signRefund`.
- */
-export function signSettle(
-  chain: Signing,
-  record: ExecutionRecord,
-  payout: PublicKey,
-  result: SettledResult,
-  attempt = 0,
-): Promise<NewTransaction> {
-  const instruction = settleInstruction(chain, record, payout, result, gasToTake(record));
-  return chain.sign([instruction], endPriority(chain, record), attempt);
-}
-
-/** The same settle as a part of a transaction that other calls share. The gas that its share does not need goes back. */
+/** Settles a verified result to an account of the creator, with the creator's signature. */
 export const partOfSettle = (
   chain: Signing,
   record: ExecutionRecord,
   payout: PublicKey,
-  result: SettledResult,
-): Ending => ({
-  instruction: (share) => settleInstruction(chain, record, payout, result, gasToTake(record, share)),
+  result: Pick<ResultRow, 'result_hash' | 'signature' | 'execution_time_ms'>,
+) => ({
+  instruction(share?: bigint) {
+    const signature = parseSignature(result.signature);
+    if (!signature) throw new Error('a stored signature is malformed');
+    return settleExecution({
+      relayAuthority: chain.authority,
+      executionId: record.executionId,
+      caller: record.caller,
+      listing: record.listing,
+      payout,
+      rentSponsor: record.rentSponsor,
+      resultHash: parseResultHash(result.result_hash),
+      signature,
+      executionTimeMs: Number(result.execution_time_ms),
+      gasLamports: gasToTake(record, share),
+    });
+  },
   mostPriority: endPriority(chain, record),
 });
 
-type Ending = Pick<Part, 'instruction' | 'mostPriority'>;
-type SettledResult = Pick<ResultRow, 'result_hash' | 'signature' | 'execution_time_ms'>;
-
-function settleInstruction(
-  { authority }: Pick<Signing, 'authority'>,
-  record: ExecutionRecord,
-  payout: PublicKey,
-  result: SettledResult,
-  gasLamports: number,
-): TransactionInstruction {
-  const signature = parseSignature(result.signature);
-  if (!signature) throw new Error('a stored signature is malformed');
-  return settleExecution({
-    relayAuthority: authority,
-    executionId: record.executionId,
-    caller: record.caller,
-    listing: record.listing,
-    payout,
-    rentSponsor: record.rentSponsor,
-    resultHash: parseResultHash(result.result_hash),
-    signature,
-    executionTimeMs: Number(result.execution_time_ms),
-    gasLamports,
-  });
-}
-
-/** Signs the refund of a record to its caller's associated token account. */
-export function signRefund(
-  chain: Signing,
-  record: ExecutionRecord,
-  usdcMint: PublicKey,
-  reason: RefundReason,
-  attempt = 0,
-): Promise<NewTransaction> {
-  const instruction = refundInstruction(chain, record, usdcMint, reason, gasToTake(record));
-  return chain.sign([instruction], endPriority(chain, record), attempt);
-}
-
-/** The same refund as a part of a transaction that other calls share. */
-export const partOfRefund = (
-  chain: Signing,
-  record: ExecutionRecord,
-  usdcMint: PublicKey,
-  reason: RefundReason,
-): Ending => ({
-  instruction: (share) => refundInstruction(chain, record, usdcMint, reason, gasToTake(record, share)),
+/** Refunds a record to its caller's associated token account. */
+export const partOfRefund = (chain: Signing, record: ExecutionRecord, usdcMint: PublicKey, reason: RefundReason) => ({
+  instruction: (share?: bigint) =>
+    refundExecution({
+      authority: chain.authority,
+      executionId: record.executionId,
+      listing: record.listing,
+      caller: record.caller,
+      keyId: record.keyId,
+      destination: findTokenAccount(record.caller, usdcMint),
+      rentSponsor: record.rentSponsor,
+      reason,
+      gasLamports: gasToTake(record, share),
+    }),
   mostPriority: endPriority(chain, record),
 });
-
-const refundInstruction = (
-  { authority }: Pick<Signing, 'authority'>,
-  record: ExecutionRecord,
-  usdcMint: PublicKey,
-  reason: RefundReason,
-  gasLamports: number,
-): TransactionInstruction =>
-  refundExecution({
-    authority,
-    executionId: record.executionId,
-    listing: record.listing,
-    caller: record.caller,
-    keyId: record.keyId,
-    destination: findTokenAccount(record.caller, usdcMint),
-    rentSponsor: record.rentSponsor,
-    reason,
-    gasLamports,
-  });

@@ -25,22 +25,13 @@ interface Growth {
   root: Uint8Array;
 }
 
-export interface ArchiveNodes {
-  /** Null if nothing of the tree is stored, or if the stored nodes belong to another tree. */
-  read(archiveIndex: number, tree: string): Promise<BuiltTree | null>;
-  /** Computes the tree after the next leaves, at least one; writes nothing. */
-  grow(archiveIndex: number, first: number, leaves: readonly Uint8Array[]): Promise<Growth>;
-  /** Writes the growth, all or nothing. Throws unless the tree has exactly the leaves before it. */
-  write(archiveIndex: number, tree: string, growth: Growth, isProven: boolean): Promise<void>;
-  /** Forgets a tree, so that it is built again. */
-  drop(archiveIndex: number): Promise<void>;
-}
+export type ArchiveNodes = ReturnType<typeof createArchiveNodes>;
 
 /** Nodes per statement. */
 const NODES_AT_ONCE = 256;
 
 /** `writes` and `ledger` belong to one database. */
-export function createArchiveNodes(writes: GroupCommit, ledger: Kysely<LedgerTables>): ArchiveNodes {
+export function createArchiveNodes(writes: GroupCommit, ledger: Kysely<LedgerTables>) {
   const readTree = (archiveIndex: number) =>
     ledger
       .selectFrom('archive_trees')
@@ -90,13 +81,15 @@ export function createArchiveNodes(writes: GroupCommit, ledger: Kysely<LedgerTab
   }
 
   return {
-    async read(archiveIndex, tree) {
+    /** Null if nothing of the tree is stored, or if the stored nodes belong to another tree. */
+    async read(archiveIndex: number, tree: string): Promise<BuiltTree | null> {
       const row = await readTree(archiveIndex);
       if (!row || row.tree !== tree) return null;
       return { leafCount: Number(row.leaf_count), isProven: row.is_proven === 1n };
     },
-    async grow(archiveIndex, first, leaves) {
-      const levels = [{ start: first, hashes: [...leaves] }];
+    /** Computes the tree after the next leaves, at least one; writes nothing. */
+    async grow(archiveIndex: number, first: number, leaves: readonly Uint8Array[]): Promise<Growth> {
+      const levels: Growth['levels'] = [{ start: first, hashes: [...leaves] }];
       for (let level = 0; level < DEPTH; level += 1) {
         const { start, hashes } = levels[level]!;
         const left = start % 2 === 1 ? [await leftOf(archiveIndex, level, start)] : [];
@@ -108,7 +101,8 @@ export function createArchiveNodes(writes: GroupCommit, ledger: Kysely<LedgerTab
       }
       return { first, levels, root: levels[DEPTH]!.hashes[0]! };
     },
-    async write(archiveIndex, tree, growth, isProven) {
+    /** Writes the growth, all or nothing. Throws unless the tree has exactly the leaves before it. */
+    async write(archiveIndex: number, tree: string, growth: Growth, isProven: boolean): Promise<void> {
       const written = await writes.underLocks(['archives'], writing(archiveIndex, tree, growth, isProven));
       if (written.at(-1)?.changes === 1) return;
       const known = await readTree(archiveIndex);
@@ -116,7 +110,8 @@ export function createArchiveNodes(writes: GroupCommit, ledger: Kysely<LedgerTab
         `archive ${archiveIndex} already has ${known?.leaf_count ?? 0} leaves of the tree ${known?.tree ?? tree}`,
       );
     },
-    async drop(archiveIndex) {
+    /** Forgets a tree, so that it is built again. */
+    async drop(archiveIndex: number): Promise<void> {
       const index = BigInt(archiveIndex);
       await writes.underLocks(
         ['archives'],

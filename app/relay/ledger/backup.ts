@@ -19,7 +19,7 @@ import {
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { Command } from 'commander';
-import { LockHeld, takeLock } from '../../database/lock.ts';
+import { requireLock } from '../../database/lock.ts';
 import { addressOf, SCHEMAS, withoutPassword } from '../../database/postgres.ts';
 import { freeBytes } from '../../process/disk.ts';
 import { runPiped } from '../../process/pipe.ts';
@@ -80,7 +80,10 @@ export function readBackup(path: string): Backup {
 /** Runs `work` with an empty folder for unfinished files, which only one process has at a time. */
 export async function withWorkFolder<Result>(dir: string, work: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = join(dir, WORK);
-  const lock = takeFolder(dir);
+  const lock = requireLock(
+    join(dir, '.lock'),
+    (holder) => `Another backup or drill works in ${dir}${holder}. Wait until it has ended.`,
+  );
   // A killed process left its files.
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { mode: 0o700 });
@@ -89,15 +92,6 @@ export async function withWorkFolder<Result>(dir: string, work: (folder: string)
   } finally {
     rmSync(folder, { recursive: true, force: true });
     lock.release();
-  }
-}
-
-function takeFolder(dir: string) {
-  try {
-    return takeLock(join(dir, '.lock'));
-  } catch (cause) {
-    if (!(cause instanceof LockHeld)) throw cause;
-    throw new Error(`Another backup or drill works in ${dir}${cause.holder}. Wait until it has ended.`);
   }
 }
 

@@ -20,22 +20,11 @@ const RENEW_MS = 60_000;
 /** After reading a directory, a creator may not read it again for an unknown key: for 5 seconds in our own kit. */
 const KNOWN_AFTER_MS = 6_000;
 
-interface SharedDirectory {
-  /** Our keys come first. If the ledger does not answer, the others are as last read. */
-  read(): Promise<KeyDirectory>;
-  /** Our keys stay listed for a while, because signed calls may be on their way. */
-  end(): void;
-}
-
 /**
  * Lists our own keys among those of the other relays from now on. If other relays already serve creators, it resolves
  * once those creators can know our new key.
  */
-export async function shareCallKeys(
-  ledger: Kysely<LedgerTables>,
-  own: KeyDirectory,
-  log: Logger,
-): Promise<SharedDirectory> {
+export async function shareCallKeys(ledger: Kysely<LedgerTables>, own: KeyDirectory, log: Logger) {
   const now = nowMsOf(ledger);
   const ours = new Set(own.keys.map(({ kid }) => kid));
 
@@ -66,7 +55,8 @@ export async function shareCallKeys(
   );
 
   return {
-    async read() {
+    /** Our keys come first. If the ledger does not answer, the others are as last read. */
+    async read(): Promise<KeyDirectory> {
       try {
         others = othersOf(await readListed());
       } catch (error) {
@@ -74,6 +64,7 @@ export async function shareCallKeys(
       }
       return { keys: [...own.keys, ...others] };
     },
+    /** Our keys stay listed for a while, because signed calls may be on their way. */
     end: () => void stop(),
   };
 }

@@ -1,6 +1,6 @@
 /** The content of executions: what their callers sent and received, which they may delete. */
 import { type Kysely, sql } from 'kysely';
-import type { LedgerTables } from './tables.ts';
+import { IS_ENDED, type LedgerTables } from './tables.ts';
 
 /** Replaces the message of an error, which may quote the request. */
 const DELETED = 'Its caller deleted the content of this call';
@@ -21,7 +21,7 @@ export function deleteContent(ledger: Kysely<LedgerTables>, executionId: string,
         content_deleted_ms: BigInt(nowMs),
       })
       .where('execution_id', '=', executionId)
-      .where(sql<boolean>`state IN ('settled', 'refunded', 'returned', 'void')`)
+      .where(IS_ENDED)
       .where('content_deleted_ms', 'is', null)
       .executeTakeFirst();
     if (numUpdatedRows === 0n) return;

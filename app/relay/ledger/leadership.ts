@@ -10,18 +10,14 @@ import type { LedgerTables } from './tables.ts';
 /** Longer than the longest pause of a led task. None of these tasks is urgent. */
 const TERM_MS = 15 * 60_000;
 
-export interface Leadership {
-  /** True if we lead this task now; the lead then lasts for one term. */
-  leads(name: string): Promise<boolean>;
-  /** Gives up our lead of this task; without a name, all our leads. */
-  leave(name?: string): Promise<void>;
-}
+export type Leadership = ReturnType<typeof createLeadership>;
 
 /** Creates it for the relay process `owner`. */
-export function createLeadership(db: Kysely<LedgerTables>, owner: string): Leadership {
+export function createLeadership(db: Kysely<LedgerTables>, owner: string) {
   const now = nowMsOf(db);
   return {
-    async leads(name) {
+    /** True if we lead this task now; the lead then lasts for one term. */
+    async leads(name: string): Promise<boolean> {
       const { rows } = await sql`
         INSERT INTO leaderships (name, owner, until_ms)
         VALUES (${name}, ${owner}, ${now} + ${sql.raw(String(TERM_MS))})
@@ -31,7 +27,8 @@ export function createLeadership(db: Kysely<LedgerTables>, owner: string): Leade
         RETURNING owner`.execute(db);
       return rows.length === 1;
     },
-    async leave(name) {
+    /** Gives up our lead of this task; without a name, all our leads. */
+    async leave(name?: string): Promise<void> {
       const ours = db.deleteFrom('leaderships').where('owner', '=', owner);
       // If the database is unreachable, the leads end with their term. That must not fail a relay that stops.
       await (name === undefined ? ours : ours.where('name', '=', name)).execute().catch((error) => {

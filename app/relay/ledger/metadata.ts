@@ -1,5 +1,6 @@
 /** The tables of metadata documents, and of those who posted documents that wait for their listing. */
 import { type Kysely, type Selectable, sql } from 'kysely';
+import { hasRows } from '../../database/portable.ts';
 import { mayGo } from './displacing.ts';
 import { IS_UNFINISHED, type LedgerDatabase, type LedgerTables } from './tables.ts';
 
@@ -34,19 +35,9 @@ export async function readDocument(views: Views, metadataHash: string): Promise<
 
 /** True if a listing or an unfinished execution needs the document. */
 export async function isNeeded(views: Views, metadataHash: string): Promise<boolean> {
-  const listing = await views
-    .selectFrom('chain.listings')
-    .select('listing')
-    .where('metadata_hash', '=', metadataHash)
-    .executeTakeFirst();
-  if (listing) return true;
-  const execution = await views
-    .selectFrom('executions')
-    .select('execution_id')
-    .where('metadata_hash', '=', metadataHash)
-    .where(IS_UNFINISHED)
-    .executeTakeFirst();
-  return execution !== undefined;
+  const listing = sql`SELECT 1 FROM chain.listings WHERE metadata_hash = ${metadataHash}`;
+  const execution = sql`SELECT 1 FROM executions WHERE metadata_hash = ${metadataHash} AND ${IS_UNFINISHED}`;
+  return (await hasRows(views, listing)) || hasRows(views, execution);
 }
 
 /** The part of a document's row that follows from its text. */
@@ -93,21 +84,12 @@ export async function insertPending(
 }
 
 /** True if somebody's document of this hash is pending. */
-export async function isPending(views: Views, metadataHash: string): Promise<boolean> {
-  const query = views.selectFrom('pending_metadata').select('wallet').where('metadata_hash', '=', metadataHash);
-  return (await query.limit(1).executeTakeFirst()) !== undefined;
-}
+export const isPending = (views: Views, metadataHash: string): Promise<boolean> =>
+  hasRows(views, sql`SELECT 1 FROM pending_metadata WHERE metadata_hash = ${metadataHash}`);
 
 /** True if this wallet's session posted the document, and it is still pending. */
-export async function isPendingOf(views: Views, metadataHash: string, wallet: string): Promise<boolean> {
-  const row = await views
-    .selectFrom('pending_metadata')
-    .select('wallet')
-    .where('metadata_hash', '=', metadataHash)
-    .where('wallet', '=', wallet)
-    .executeTakeFirst();
-  return row !== undefined;
-}
+export const isPendingOf = (views: Views, metadataHash: string, wallet: string): Promise<boolean> =>
+  hasRows(views, sql`SELECT 1 FROM pending_metadata WHERE metadata_hash = ${metadataHash} AND wallet = ${wallet}`);
 
 /** A pending document and its poster. */
 interface Waiting extends Pick<Poster, 'wallet' | 'network'> {

@@ -8,7 +8,7 @@ import type Sqlite from 'better-sqlite3';
 import type { Command } from 'commander';
 import { CompiledQuery } from 'kysely';
 import type pg from 'pg';
-import { LockHeld, takeLock } from '../../database/lock.ts';
+import { requireLock } from '../../database/lock.ts';
 import { MIGRATIONS, migrate, migratePostgres } from '../../database/migrate.ts';
 import { markMoved } from '../../database/moved.ts';
 import { openDatabase } from '../../database/open.ts';
@@ -43,9 +43,12 @@ export async function moveToPostgres(
     if (!existsSync(path)) throw new Error(`${path} does not exist. Set DATA_DIR to its folder.`);
   }
   // Both locks are held until the end, so that neither an indexer nor a relay starts meanwhile.
-  const indexer = takeAlone(`${paths.index}.lock`, ({ holder }) => `An indexer runs on ${paths.index}${holder}`);
+  const indexer = requireLock(
+    `${paths.index}.lock`,
+    (holder) => `An indexer runs on ${paths.index}${holder}: stop it first`,
+  );
   try {
-    const relays = takeAlone(ledgerLockPath(dataDir), () => `A relay runs on ${paths.ledger}`);
+    const relays = requireLock(ledgerLockPath(dataDir), () => `A relay runs on ${paths.ledger}: stop it first`);
     try {
       return await moveFiles(paths, url, report);
     } finally {
@@ -53,15 +56,6 @@ export async function moveToPostgres(
     }
   } finally {
     indexer.release();
-  }
-}
-
-function takeAlone(path: string, describe: (held: LockHeld) => string) {
-  try {
-    return takeLock(path);
-  } catch (cause) {
-    if (!(cause instanceof LockHeld)) throw cause;
-    throw new Error(`${describe(cause)}: stop it first`);
   }
 }
 

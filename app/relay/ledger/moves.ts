@@ -43,26 +43,12 @@ export type Moving = Pick<JournalRow, 'execution_id' | 'state' | 'transactions'>
 /** What a note writes besides its values. */
 interface Seen {
   /** Values that the database computes, as SQL without parameters. The given row object does not get them. */
-  computed?: { dispatched_ms: RawBuilder<bigint> };
+  computed?: { dispatched_ms?: RawBuilder<bigint> };
   /** The transaction that has landed. */
   landed?: TransactionRow | undefined;
 }
 
-/**
- * Both throw JournalConflict if the row may not move there, belongs to another relay, or has moved since it was read. A
- * row that was another relay's in between may have moved.
- */
-export interface Mover {
-  /** A move that is on the disk when it resolves, with the transaction that will be sent. */
-  intend(row: Moving, state: Moved, changes: Changes, signed?: StoredTransaction): Promise<void>;
-  /**
-   * Moves of several executions that one transaction announces, all or none, on the disk when it resolves. Throws
-   * SharedConflict if one of the rows may not move.
-   */
-  intendShared(moves: readonly SharedMove[], kind: TransactionKind, signed: NewTransaction): Promise<void>;
-  /** A move that the chain can show again. It reaches the disk with the next intent. */
-  note(row: Moving, state: Moved, changes: Changes, seen?: Seen): Promise<void>;
-}
+export type Mover = ReturnType<typeof createMover>;
 
 /** One execution's move in a shared transaction; `fee` is its share of the transaction's. */
 export interface SharedMove {
@@ -87,8 +73,11 @@ const conflict = ({ execution_id: id }: Moving, state: Moved) =>
     `execution ${id} cannot become ${state}: its state does not allow it, or it has changed, or another relay has it`,
   );
 
-/** Moves rows of the process in `writing`. */
-export function createMover(writing: Writing): Mover {
+/**
+ * Moves rows of the process in `writing`. A move throws JournalConflict if the row may not move there, belongs to another
+ * relay, or has moved since it was read. A row that was another relay's in between may have moved.
+ */
+export function createMover(writing: Writing) {
   const { writes } = writing;
 
   /** Updates the given row object to match the table. */
@@ -98,7 +87,8 @@ export function createMover(writing: Writing): Mover {
   }
 
   return {
-    async intend(row, state, changes, signed) {
+    /** A move that is on the disk when it resolves, with the transaction that will be sent. */
+    async intend(row: Moving, state: Moved, changes: Changes, signed?: StoredTransaction): Promise<void> {
       const transaction = signed && nextOf(row, signed);
       follow(
         await writes.intend(...moving(writing, row, state, { changes, signed: transaction })),
@@ -108,7 +98,11 @@ export function createMover(writing: Writing): Mover {
       );
       if (transaction) row.transactions.push(transaction);
     },
-    async intendShared(moves, kind, signed) {
+    /**
+     * Moves of several executions that one transaction announces, all or none, on the disk when it resolves. Throws
+     * SharedConflict if one of the rows may not move.
+     */
+    async intendShared(moves: readonly SharedMove[], kind: TransactionKind, signed: NewTransaction): Promise<void> {
       // In one order, so that no two of these writes wait for each other's rows.
       const ordered = [...moves].sort((one, other) => (one.row.execution_id < other.row.execution_id ? -1 : 1));
       const written = ordered.map((move) => {
@@ -130,7 +124,8 @@ export function createMover(writing: Writing): Mover {
         move.row.transactions.push(transaction);
       }
     },
-    async note(row, state, changes, { computed = {}, landed } = {}) {
+    /** A move that the chain can show again. It reaches the disk with the next intent. */
+    async note(row: Moving, state: Moved, changes: Changes, { computed = {}, landed }: Seen = {}): Promise<void> {
       follow(await writes.note(...moving(writing, row, state, { changes, computed, landed })), row, state, changes);
       if (landed) landed.outcome = 'landed';
     },

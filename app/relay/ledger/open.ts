@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createGroupCommit, type GroupCommit } from '../../database/groupCommit.ts';
-import { type Lock, LockHeld, shareLock } from '../../database/lock.ts';
+import { requireLock, shareLock } from '../../database/lock.ts';
 import { MIGRATIONS, migrate, migratePostgres } from '../../database/migrate.ts';
 import { requireNotMoved } from '../../database/moved.ts';
 import { type OpenDatabase, openDatabase } from '../../database/open.ts';
@@ -56,7 +56,12 @@ async function openFiles(dataDir: string): Promise<OpenLedger> {
   const index = indexPath(dataDir);
   if (!existsSync(index)) throw new Error(`${index} does not exist. Start the indexer first (npm run indexer).`);
   const path = ledgerPath(dataDir);
-  const lock = shareLedger(dataDir);
+  const lock = requireLock(
+    ledgerLockPath(dataDir),
+    (holder) =>
+      `${path} is being moved to PostgreSQL or restored${holder}. Start when that has ended, after a move with DATABASE_URL.`,
+    shareLock,
+  );
   try {
     requireNotMoved(path);
     // One connection for all writes, so that none of them ever waits for another.
@@ -77,17 +82,6 @@ async function openFiles(dataDir: string): Promise<OpenLedger> {
   } catch (error) {
     lock.release();
     throw error;
-  }
-}
-
-function shareLedger(dataDir: string): Lock {
-  try {
-    return shareLock(ledgerLockPath(dataDir));
-  } catch (cause) {
-    if (!(cause instanceof LockHeld)) throw cause;
-    throw new Error(
-      `${ledgerPath(dataDir)} is being moved to PostgreSQL or restored${cause.holder}. Start when that has ended, after a move with DATABASE_URL.`,
-    );
   }
 }
 

@@ -1,45 +1,29 @@
 /** Wallets that have paid. Creating a keypair is free, so limits require a settled execution instead. */
 import { type Kysely, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
+import { hasRows } from '../../database/portable.ts';
 import type { LedgerDatabase } from './tables.ts';
 
 /** Wallets known to have paid: about 200 bytes each. */
 const MAX_KEPT = 20_000;
 
-export interface Payers {
-  /** True if an execution of the wallet was settled, by the index. */
-  hasPaid(wallet: string): Promise<boolean>;
-  /** True if the wallet has paid, has a listing, which requires collateral, or is the admin's. */
-  isKnown(wallet: string): Promise<boolean>;
-}
+export type Payers = ReturnType<typeof createPayers>;
 
-export function createPayers(views: Kysely<LedgerDatabase>): Payers {
+export function createPayers(views: Kysely<LedgerDatabase>) {
   // Only wallets that have paid are cached: every other wallet may pay at any time.
   const paid = new LRUCache<string, true>({ max: MAX_KEPT });
 
+  /** True if an execution of the wallet was settled, by the index. */
   async function hasPaid(wallet: string): Promise<boolean> {
     if (paid.has(wallet)) return true;
-    const settled = await views
-      .selectFrom('chain.executions')
-      .select('execution_id')
-      .where('caller', '=', wallet)
-      .where(sql<boolean>`status = 'completed'`)
-      .limit(sql.lit(1))
-      .executeTakeFirst();
-    if (settled) paid.set(wallet, true);
-    return settled !== undefined;
+    const settled = sql`SELECT 1 FROM chain.executions WHERE caller = ${wallet} AND status = 'completed'`;
+    if (!(await hasRows(views, settled))) return false;
+    paid.set(wallet, true);
+    return true;
   }
 
-  async function hasListing(wallet: string): Promise<boolean> {
-    const listing = await views
-      .selectFrom('chain.listings')
-      .select('listing')
-      .where('creator', '=', wallet)
-      .where(sql<boolean>`status <> 'delisted'`)
-      .limit(sql.lit(1))
-      .executeTakeFirst();
-    return listing !== undefined;
-  }
+  const hasListing = (wallet: string): Promise<boolean> =>
+    hasRows(views, sql`SELECT 1 FROM chain.listings WHERE creator = ${wallet} AND status <> 'delisted'`);
 
   async function isAdmin(wallet: string): Promise<boolean> {
     const row = await views.selectFrom('chain.configs').select('admin').executeTakeFirst();
@@ -48,6 +32,8 @@ export function createPayers(views: Kysely<LedgerDatabase>): Payers {
 
   return {
     hasPaid,
-    isKnown: async (wallet) => (await hasPaid(wallet)) || (await hasListing(wallet)) || isAdmin(wallet),
+    /** True if the wallet has paid, has a listing, which requires collateral, or is the admin's. */
+    isKnown: async (wallet: string): Promise<boolean> =>
+      (await hasPaid(wallet)) || (await hasListing(wallet)) || isAdmin(wallet),
   };
 }

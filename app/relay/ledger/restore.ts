@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { LockHeld, takeLock } from '../../database/lock.ts';
+import { requireLock } from '../../database/lock.ts';
 import { addressOf, connectPostgres, SCHEMAS, withoutPassword } from '../../database/postgres.ts';
 import { runPiped } from '../../process/pipe.ts';
 import { type Backup, type BackupPlaces, inspectCopy, listBackups, readBackup, sync } from './backup.ts';
@@ -37,7 +37,7 @@ const decompress = { command: 'zstd', args: ['-q', '-d', '-c'], from: 'zstd' };
 async function restoreFile({ path }: Backup, dataDir: string): Promise<void> {
   const ledger = ledgerPath(dataDir);
   mkdirSync(dirname(ledger), { recursive: true, mode: 0o700 });
-  const lock = lockLedger(dataDir);
+  const lock = requireLock(ledgerLockPath(dataDir), () => `A relay runs on ${ledger}. Stop it first.`);
   const draft = `${ledger}.draft`;
   try {
     // An old WAL would damage the copy.
@@ -53,15 +53,6 @@ async function restoreFile({ path }: Backup, dataDir: string): Promise<void> {
   } finally {
     rmSync(draft, { force: true });
     lock.release();
-  }
-}
-
-function lockLedger(dataDir: string) {
-  try {
-    return takeLock(ledgerLockPath(dataDir));
-  } catch (cause) {
-    if (!(cause instanceof LockHeld)) throw cause;
-    throw new Error(`A relay runs on ${ledgerPath(dataDir)}. Stop it first.`);
   }
 }
 

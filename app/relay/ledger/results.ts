@@ -1,7 +1,7 @@
 /** Results of executions: the creators' answers, kept from before the settle is signed until they expire. */
 import { type Insertable, type Kysely, sql } from 'kysely';
 import type { Named } from '../../database/prepared.ts';
-import type { LedgerDatabase, LedgerTables, ResultRow } from './tables.ts';
+import { IS_ENDED, type LedgerDatabase, type LedgerTables, type ResultRow } from './tables.ts';
 import { JournalConflict, type Writing } from './writing.ts';
 
 /** A new result. */
@@ -86,7 +86,7 @@ export function readMovable(views: Kysely<LedgerDatabase>, minBytes: number) {
     .select('results.execution_id')
     .where('results.result', 'is not', null)
     .where('results.size', '>=', BigInt(minBytes))
-    .where(sql<boolean>`j.state IN ('settled', 'refunded', 'returned', 'void')`)
+    .where(IS_ENDED)
     .limit(BATCH)
     .execute();
 }
@@ -106,7 +106,7 @@ export function readExpired(views: Kysely<LedgerDatabase>, verifiedMs: number) {
     .select(['results.execution_id', 'results.object_stored'])
     .where(sql<boolean>`(results.result IS NOT NULL OR results.object_stored = 1)`)
     .where('results.verified_ms', '<', BigInt(verifiedMs))
-    .where(sql<boolean>`j.state IN ('settled', 'refunded', 'returned', 'void')`)
+    .where(IS_ENDED)
     .where(sql<boolean>`coalesce(c.status, '') <> 'disputed'`)
     .orderBy('results.verified_ms')
     .limit(BATCH)

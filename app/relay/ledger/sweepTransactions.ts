@@ -11,29 +11,20 @@ import type { SignedTransaction } from './writing.ts';
 /** The task of the relay that sweeps, in `leaderships`. */
 export const SWEEP = 'sweep';
 
-export interface SweepTransactions {
-  /** Those of all relays. */
-  pending(): Promise<SignedTransaction[]>;
-  /** Stores the transaction. Returns false if another relay sweeps now; then it must not be sent. */
-  store(signed: SignedTransaction): Promise<boolean>;
-  /** Forgets the transaction, because its outcome is known. */
-  clear(signature: string): Promise<void>;
-}
+export type SweepTransactions = ReturnType<typeof createSweepTransactions>;
 
 /** Creates it for the relay process `owner`. `writes` and `ledger` belong to one database. */
-export function createSweepTransactions(
-  writes: GroupCommit,
-  ledger: Kysely<LedgerTables>,
-  owner: string,
-): SweepTransactions {
+export function createSweepTransactions(writes: GroupCommit, ledger: Kysely<LedgerTables>, owner: string) {
   return {
-    async pending() {
+    /** Those of all relays. */
+    async pending(): Promise<SignedTransaction[]> {
       const rows = await ledger.selectFrom('sweeper_transactions').selectAll().orderBy('signature').execute();
       return rows.map(({ signed, signature, last_valid_height }) => {
         return { bytes: signed, signature, lastValidHeight: last_valid_height };
       });
     },
-    async store({ bytes, signature, lastValidHeight }) {
+    /** Stores the transaction. Returns false if another relay sweeps now; then it must not be sent. */
+    async store({ bytes, signature, lastValidHeight }: SignedTransaction): Promise<boolean> {
       const query = ledger
         .insertInto('sweeper_transactions')
         .columns(['signature', 'signed', 'last_valid_height'])
@@ -52,7 +43,8 @@ export function createSweepTransactions(
         );
       return (await writes.intend(query.compile())).changes === 1;
     },
-    async clear(signature) {
+    /** Forgets the transaction, because its outcome is known. */
+    async clear(signature: string): Promise<void> {
       await writes.note(ledger.deleteFrom('sweeper_transactions').where('signature', '=', signature).compile());
     },
   };

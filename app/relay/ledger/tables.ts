@@ -2,7 +2,7 @@
  * The ledger's tables. The columns are generated from migrations/ledger, which documents them; here is what the schema
  * does not say.
  */
-import { type Selectable, sql } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import type { AttachedIndex } from '../../../indexer/queries/tables.ts';
 import type { StoredTables } from './generated.ts';
 
@@ -17,6 +17,14 @@ export interface LedgerTables extends Omit<StoredTables, 'webhook_deliveries' | 
 /** The relay's tables, and under `chain.` those of the index (attached read-only by use). */
 export type LedgerDatabase = LedgerTables & AttachedIndex;
 
+/** The connections of a relay. */
+export interface Databases {
+  /** ledger.db for writing. */
+  ledger: Kysely<LedgerTables>;
+  /** ledger.db for reading, with index.db attached as `chain`. */
+  views: Kysely<LedgerDatabase>;
+}
+
 export type ResultRow = Selectable<StoredTables['results']>;
 
 export type ExecutionColumns = Selectable<StoredTables['executions']>;
@@ -28,11 +36,10 @@ export type Culprit = NonNullable<ExecutionColumns['culprit']>;
 
 /** The relay does nothing more about rows in these states: the chain's end of an execution is final. */
 export const ENDED_STATES: readonly ExecutionState[] = ['settled', 'refunded', 'returned', 'void'];
-/**
- * Unfinished executions: those in any other state. The states are literals, as in the partial index: with bound values
- * SQLite scans the whole table.
- */
-export const IS_UNFINISHED = sql<boolean>`state NOT IN ('settled', 'refunded', 'returned', 'void')`;
+/** Literals, as in the partial index: with bound values SQLite scans the whole table. */
+const ENDED = sql.raw(`(${ENDED_STATES.map((state) => `'${state}'`).join(', ')})`);
+export const IS_ENDED = sql<boolean>`state IN ${ENDED}`;
+export const IS_UNFINISHED = sql<boolean>`state NOT IN ${ENDED}`;
 
 /** True if a refund waits for the caller's own account. Only the caller can change that, so it is shown as an end. */
 export const isWaiting = (row: { refund_state: RefundState | null }): boolean => row.refund_state === 'waiting';

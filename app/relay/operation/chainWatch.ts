@@ -19,13 +19,7 @@ export const MAX_SKEW_MS = 7_000;
 /** Final blocks that are older than this on a fast cluster show no present; a slower one has its finality in addition. */
 export const OLD_MS = 15_000 - FAST.ms;
 
-export interface ChainWatch {
-  /** Polls once. Throws if the node does not answer. */
-  poll(): Promise<void>;
-  /** Polls regularly from now on. */
-  start(): void;
-  end(): void;
-}
+export type ChainWatch = ReturnType<typeof createChainWatch>;
 
 export function createChainWatch(options: {
   chain: Pick<RelayChain, 'read' | 'readAgreed' | 'finality'>;
@@ -40,7 +34,7 @@ export function createChainWatch(options: {
   /** By how much `now` is ahead of the nodes' clocks, milliseconds; negative if it is behind. */
   aheadMs(): number;
   log: Logger;
-}): ChainWatch {
+}) {
   const { chain, ledger, gate, log } = options;
   const oldMs = OLD_MS + chain.finality.ms;
   /** Unix seconds on the chain's clock at the last reading. */
@@ -110,11 +104,13 @@ export function createChainWatch(options: {
   }
 
   return {
-    async poll() {
+    /** Polls once. Throws if the node does not answer. */
+    async poll(): Promise<void> {
       await readClock();
       await followRestart();
     },
-    start() {
+    /** Polls regularly from now on. */
+    start(): void {
       const onError = (error: unknown) => log.warn({ error }, 'cannot follow restarts of the cluster');
       stopFollowing = runEvery(POLL_MS, followRestart, onError, 0);
       // On its own: a comparison may take long, and a node may not answer.

@@ -77,25 +77,10 @@ export type Obstacle = keyof typeof CLOSING;
 /** The most serious one first. */
 export const OBSTACLES = Object.keys(CLOSING) as Obstacle[];
 
-export interface Gate {
-  /** `advice` replaces that of the table, to name more. */
-  set(obstacle: Obstacle, isThere: boolean, advice?: string): void;
-  /** Announces an obstacle: `obstacles` lists it already, and executions still begin. */
-  announce(obstacle: Obstacle): void;
-  /** Adds advice that belongs to no obstacle. */
-  advise(advice: string): void;
-  /** Current and announced obstacles; empty while the gate is open. */
-  obstacles(): Obstacle[];
-  /** Advice to the operator, first about the current obstacles. */
-  advice(): string[];
-  /** When the ledger was compared with the chain, unix milliseconds; null while it is not. */
-  reconciledMs(): number | null;
-  /** The engine behind the gate: 503 for new executions while it is closed. */
-  guard(engine: Engine): Engine;
-}
+export type Gate = ReturnType<typeof createGate>;
 
 /** Creates a gate that is closed until the ledger has been compared with the chain. */
-export function createGate(): Gate {
+export function createGate() {
   let reconciledMs: number | null = null;
   const present = new Map<Obstacle, string | null>([['ledger_unreconciled', null]]);
   const announced = new Set<Obstacle>();
@@ -111,20 +96,27 @@ export function createGate(): Gate {
   }
 
   return {
-    set(obstacle, isThere, advice) {
+    /** `advice` replaces that of the table, to name more. */
+    set(obstacle: Obstacle, isThere: boolean, advice?: string): void {
       if (isThere) present.set(obstacle, advice ?? CLOSING[obstacle].advice);
       else present.delete(obstacle);
       if (obstacle === 'ledger_unreconciled') reconciledMs = isThere ? null : Date.now();
     },
+    /** When the ledger was compared with the chain, unix milliseconds; null while it is not. */
     reconciledMs: () => reconciledMs,
-    announce: (obstacle) => void announced.add(obstacle),
-    advise: (advice) => void general.push(advice),
+    /** Announces an obstacle: `obstacles` lists it already, and executions still begin. */
+    announce: (obstacle: Obstacle): void => void announced.add(obstacle),
+    /** Adds advice that belongs to no obstacle. */
+    advise: (advice: string): void => void general.push(advice),
+    /** Current and announced obstacles; empty while the gate is open. */
     obstacles: () => inOrder((one) => present.has(one) || announced.has(one)),
-    advice: () =>
+    /** Advice to the operator, first about the current obstacles. */
+    advice: (): string[] =>
       inOrder((one) => present.has(one))
         .flatMap((one) => present.get(one) ?? [])
         .concat(general),
-    guard: (engine) => ({
+    /** The engine behind the gate: 503 for new executions while it is closed. */
+    guard: (engine: Engine): Engine => ({
       ...engine,
       async execute(principal, agent, input) {
         requireOpen();

@@ -9,8 +9,9 @@ import { attachedIndex, type IndexProgress, isBehind, lagOf, readProgress } from
 import { BUILD } from '../../process/build.ts';
 import type { Health, Problem, Ready } from '../../sdk/wire/wire.ts';
 import type { Engine } from '../execution/contract.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases, LedgerDatabase } from '../ledger/tables.ts';
 import { shareReading } from '../shareReading.ts';
+import { type Now, within } from '../waiting.ts';
 import type { Gate } from './gate.ts';
 
 const PROBE_TIMEOUT_MS = 2_000;
@@ -20,14 +21,10 @@ interface HealthDeps {
   gate: Pick<Gate, 'obstacles'>;
 }
 
-export interface ReadyDeps extends HealthDeps {
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
+export interface ReadyDeps extends HealthDeps, Pick<Databases, 'views'>, Now {
   accounts: { isReachable(): Promise<boolean> };
   engine: Pick<Engine, 'inFlight'>;
   gate: Pick<Gate, 'obstacles' | 'advice'>;
-  /** Unix milliseconds. */
-  now(): number;
   log: Logger;
 }
 
@@ -77,13 +74,11 @@ function tryProgress(deps: Pick<ReadyDeps, 'views' | 'log'>): Promise<IndexProgr
   });
 }
 
-async function probeChain(deps: ReadyDeps): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, PROBE_TIMEOUT_MS, false);
+async function probeChain({ accounts }: Pick<ReadyDeps, 'accounts'>): Promise<boolean> {
+  let isReachable = false;
+  const asked = accounts.isReachable().then((answer) => {
+    isReachable = answer;
   });
-  const answer = deps.accounts.isReachable().catch(() => false);
-  const reachable = await Promise.race([answer, silence]);
-  clearTimeout(timer);
-  return reachable;
+  await within(asked, PROBE_TIMEOUT_MS);
+  return isReachable;
 }

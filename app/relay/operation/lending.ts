@@ -2,19 +2,13 @@
 import type { Kysely } from 'kysely';
 import { least } from '../../sdk/wire/amounts.ts';
 import { RENTS_SECONDS } from '../execution/recovery/recover.ts';
-import type { Lending } from '../ledger/funding.ts';
 import { readLent } from '../ledger/sums.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 
 /** The balance keeps this many times the minimum below which new executions are refused, so that loans never close it. */
 export const RESERVE = 2n;
 
-export interface WatchedLending extends Lending {
-  /** Takes in a new reading of the balance, lamports. */
-  poll(balance: number): Promise<void>;
-  /** Takes in `record_seconds` of a new reading of Config. */
-  keeps(recordSeconds: number): void;
-}
+export type WatchedLending = ReturnType<typeof createLending>;
 
 export function createLending({
   recordSeconds,
@@ -32,17 +26,19 @@ export function createLending({
   lentLamports: bigint | null;
   minLamports: number;
   views: Kysely<LedgerDatabase>;
-}): WatchedLending {
+}) {
   let lendable = 0n;
   let kept = recordSeconds;
   return {
     sponsorsAll,
     returnSeconds: () => kept + archiveWaitSeconds + RENTS_SECONDS,
     limit: () => (lentLamports === null ? lendable : least(lentLamports, lendable)),
-    keeps(seconds) {
+    /** Takes in `record_seconds` of a new reading of Config. */
+    keeps(seconds: number): void {
       kept = seconds;
     },
-    async poll(balance) {
+    /** Takes in a new reading of the balance, lamports. */
+    async poll(balance: number): Promise<void> {
       const { lent } = await readLent(views);
       lendable = BigInt(balance) + lent - RESERVE * BigInt(minLamports);
     },

@@ -9,13 +9,7 @@ const MEASURE_MS = 250;
 /** At this share of its time, a request waits about twice as long as its own work takes. */
 const BUSY_SHARE = 0.75;
 
-interface Load {
-  /** True if the event loop was busy in the latest interval. */
-  isBusy(): boolean;
-  end(): void;
-}
-
-export function watchLoad(): Load {
+export function watchLoad() {
   let before = performance.eventLoopUtilization();
   let isBusy = false;
   const timer = setInterval(() => {
@@ -24,5 +18,9 @@ export function watchLoad(): Load {
     before = now;
   }, MEASURE_MS);
   timer.unref();
-  return { isBusy: () => isBusy, end: () => clearInterval(timer) };
+  return {
+    /** True if the event loop was busy in the latest interval. */
+    isBusy: () => isBusy,
+    end: () => clearInterval(timer),
+  };
 }

@@ -30,28 +30,9 @@ const LAMPORTS = {
 /** Shown from the start: an alarm is set on the first, and the others are the most usual. */
 const USUAL_REFUSALS: ErrorCode[] = ['service_unavailable', 'insufficient_balance', 'rate_limited'];
 
-export interface Metrics {
-  /** Records how long each stage of a call takes. */
-  observe: Observe;
-  /** Counts an answer to an HTTP request. */
-  answered(status: number): void;
-  /** Counts a paid call that was refused before any money moved. */
-  refused(code: ErrorCode): void;
-  /** Counts a failed call to the node. */
-  rpcFailed(method: string): void;
-  /** Counts an answer 500 that is this service's fault. */
-  faulted(): void;
-  /** Counts a disagreement of two nodes. */
-  rpcDisagreed(): void;
-  /** Wraps the journal, and counts each execution that ends. */
-  listenTo(journal: Journal): Journal;
-  /** Mean network fees of executions that ended here, lamports; null before the first. */
-  lamportsPerCall(): Promise<number | null>;
-  /** All figures in Prometheus' format. */
-  render(): Promise<string>;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
-export function createMetrics(sources: MetricsSources): Metrics {
+export function createMetrics(sources: MetricsSources) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const named = namesIn(registry);
@@ -94,11 +75,13 @@ export function createMetrics(sources: MetricsSources): Metrics {
   });
   for (const status of [200, 500, 503]) answers.inc({ status }, 0);
   const faults = new Counter(named('faults_total', 'Requests that failed through a fault of this service'));
-  const counters = Object.entries(LAMPORTS).map(([kind, help]) => {
-    return [kind, new Counter(named(`lamports_${kind}_total`, `${help}, lamports`))] as const;
-  });
-  const lamportsOf = Object.fromEntries(counters) as Record<keyof typeof LAMPORTS, Counter>;
+  const lamportsOf = countersOfLamports(named);
   const count = (kind: keyof typeof LAMPORTS, amount: bigint) => lamportsOf[kind].inc(Number(amount));
+  async function countBurnt(burning: Promise<bigint>): Promise<bigint> {
+    const lamports = await burning;
+    count('burnt', lamports);
+    return lamports;
+  }
   /** Counts the fees of an ended row. `gas` is the gas that its record paid to the relay. */
   function countFees(row: Paying & Pick<JournalRow, 'transactions'>, gas: bigint): void {
     const isOpened = row.opened_at !== null;
@@ -117,13 +100,20 @@ export function createMetrics(sources: MetricsSources): Metrics {
   }
 
   return {
-    observe: (stage, ms) => stages.observe({ stage }, ms / 1_000),
-    answered: (status) => answers.inc({ status }),
-    refused: (code) => refusals.inc({ code }),
-    rpcFailed: (method) => rpcErrors.inc({ method }),
+    /** Records how long each stage of a call takes. */
+    observe: ((stage, ms) => stages.observe({ stage }, ms / 1_000)) as Observe,
+    /** Counts an answer to an HTTP request. */
+    answered: (status: number) => answers.inc({ status }),
+    /** Counts a paid call that was refused before any money moved. */
+    refused: (code: ErrorCode) => refusals.inc({ code }),
+    /** Counts a failed call to the node. */
+    rpcFailed: (method: string) => rpcErrors.inc({ method }),
+    /** Counts an answer 500 that is this service's fault. */
     faulted: () => faults.inc(),
+    /** Counts a disagreement of two nodes. */
     rpcDisagreed: () => disagreements.inc(),
-    listenTo: (journal) => ({
+    /** Wraps the journal, and counts each execution that ends. */
+    listenTo: (journal: Journal): Journal => ({
       ...journal,
       intendShared: countShared(named, journal),
       async settled(row, outcome) {
@@ -147,23 +137,24 @@ export function createMetrics(sources: MetricsSources): Metrics {
         end(row, 'void', code);
         countFees(row, 0n);
       },
-      async failed(row, signed, culprit) {
-        const lamports = await journal.failed(row, signed, culprit);
-        count('burnt', lamports);
-        return lamports;
-      },
-      async burnt(row, lost, culprit) {
-        const lamports = await journal.burnt(row, lost, culprit);
-        count('burnt', lamports);
-        return lamports;
-      },
+      failed: (row, signed, culprit) => countBurnt(journal.failed(row, signed, culprit)),
+      burnt: (row, lost, culprit) => countBurnt(journal.burnt(row, lost, culprit)),
     }),
+    /** Mean network fees of executions that ended here, lamports; null before the first. */
     lamportsPerCall: () => meanFees(calls, lamportsOf.fees),
-    async render() {
+    /** All figures in Prometheus' format. */
+    async render(): Promise<string> {
       await poll();
       return registry.metrics();
     },
   };
+}
+
+function countersOfLamports(named: ReturnType<typeof namesIn>): Record<keyof typeof LAMPORTS, Counter> {
+  const counters = Object.entries(LAMPORTS).map(([kind, help]) => {
+    return [kind, new Counter(named(`lamports_${kind}_total`, `${help}, lamports`))] as const;
+  });
+  return Object.fromEntries(counters) as Record<keyof typeof LAMPORTS, Counter>;
 }
 
 /** Mean fees of the calls that were opened, lamports; null if there are none. */

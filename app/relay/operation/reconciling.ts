@@ -1,18 +1,17 @@
 /** Checks at start for another deployment that uses our authority, and then for orphans. New executions wait for it. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { RunningEngine } from '../execution/engine.ts';
 import type { AuthorityWatch } from '../execution/recovery/authorityWatch.ts';
 import { readUnknownOpen } from '../ledger/indexed.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import type { ChainWatch } from './chainWatch.ts';
 import type { Gate } from './gate.ts';
 import { isIndexCurrent } from './health.ts';
 
 const PAUSE_MS = 2_000;
 
-interface ReconcilingDeps {
+interface ReconcilingDeps extends Pick<Databases, 'views'> {
   engine: Pick<RunningEngine, 'adoptOrphans'>;
   gate: Pick<Gate, 'set'>;
   watch: Pick<AuthorityWatch, 'poll'>;
@@ -22,8 +21,6 @@ interface ReconcilingDeps {
    * the ledger may be a copy.
    */
   onAlone(): void;
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
   log: Logger;
 }
 

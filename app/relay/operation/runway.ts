@@ -25,16 +25,7 @@ export interface RunwayStatus {
   hours: number | null;
 }
 
-export interface Runway {
-  /** Reads the balance once; throws if the node does not answer. */
-  poll(): Promise<void>;
-  /** Counts network fees; a negative amount was collected from callers. */
-  spend(lamports: bigint): void;
-  status(): RunwayStatus;
-  /** Reads regularly from now on, until `end`. */
-  start(): void;
-  end(): void;
-}
+export type Runway = ReturnType<typeof createRunway>;
 
 /** `onChange` gets the missing lamports after each reading; 0 if there are enough. */
 export function createRunway(options: {
@@ -47,7 +38,7 @@ export function createRunway(options: {
   log: Logger;
   /** Milliseconds. */
   now(): number;
-}): Runway {
+}) {
   const { limits, whose, refuses, log } = options;
   let samples: { at: number; lamports: number; spent: number }[] = [];
   let spent = 0;
@@ -67,6 +58,7 @@ export function createRunway(options: {
     return { lamports, hours: lamports === null || perHour === 0 ? null : lamports / perHour };
   }
 
+  /** Reads the balance once; throws if the node does not answer. */
   async function poll(): Promise<void> {
     const lamports = await options.readBalance();
     const at = options.now();
@@ -87,11 +79,13 @@ export function createRunway(options: {
 
   return {
     poll,
-    spend(lamports) {
+    /** Counts network fees; a negative amount was collected from callers. */
+    spend(lamports: bigint): void {
       spent += Number(lamports);
     },
     status,
-    start() {
+    /** Reads regularly from now on, until `end`. */
+    start(): void {
       stop = runEvery(limits.pollSeconds * 1_000, poll, (error) =>
         log.warn({ error }, `cannot read the balance of the ${whose}`),
       );

@@ -1,5 +1,6 @@
 /** The figures of /metrics and /ready that an operator needs at a glance, of this process and its ledger. */
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
+import { countRows, sumRows } from '../../database/portable.ts';
 import type { OperationState } from '../../sdk/wire/procedures.ts';
 import { DAY_MS, toTimeOfMs } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -8,9 +9,10 @@ import type { NodeStatus } from '../chain/nodes.ts';
 import { countUnfinished, readBurnt, readOldestUnfinished } from '../ledger/executions.ts';
 import type { Lending } from '../ledger/funding.ts';
 import { readLent } from '../ledger/sums.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import { readDueDeliveries } from '../ledger/webhooks.ts';
 import type { SweepFigures } from '../sweeper/sweeper.ts';
+import type { Now } from '../waiting.ts';
 import type { RunwayStatus } from './runway.ts';
 
 /** Agents that are named at once. */
@@ -39,14 +41,10 @@ export interface Operator {
   lamportsPerCall(): Promise<number | null>;
 }
 
-export interface StateDeps extends Operator {
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
+export interface StateDeps extends Operator, Pick<Databases, 'views'>, Now {
   /** Base58, in the order of Config. */
   readAuthorities(): Promise<{ relayAuthorities: string[] }>;
   readReadiness(): Promise<Ready>;
-  /** Unix milliseconds. */
-  now(): number;
 }
 
 export async function readState(deps: StateDeps): Promise<OperationState> {
@@ -59,11 +57,6 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
   const oldest = await readOldestUnfinished(views);
   const reconciledMs = deps.reconciledMs();
   const webhooks = await readDueDeliveries(views, deps.now());
-  const { open_disputes } = await views
-    .selectFrom('chain.disputes')
-    .select((select) => select.fn.countAll<bigint>().as('open_disputes'))
-    .where('outcome', '=', 'open')
-    .executeTakeFirstOrThrow();
   return {
     problems: ready.problems,
     authorities: await readBalances(deps),
@@ -104,7 +97,7 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
     indexer: ready.indexer,
     reconciled_at: reconciledMs === null ? null : toTimeOfMs(BigInt(reconciledMs)),
     opens_paused: ready.problems.includes('opens_paused'),
-    open_disputes: Number(open_disputes),
+    open_disputes: await countRows(views, sql`SELECT 1 FROM chain.disputes WHERE outcome = 'open'`),
     x402: x402 && {
       fee_payer: x402.feePayer,
       lamports: x402.lamports,
@@ -181,12 +174,7 @@ async function readFailing(views: StateDeps['views'], first: bigint) {
 
 /** One pass over the listings, and one over what is open, owed and unclaimed. */
 async function readHeld(views: StateDeps['views']): Promise<Pick<OperationState, 'held' | 'listings'>> {
-  const open = await views
-    .selectFrom('chain.executions')
-    .select(sql<bigint>`CAST(coalesce(sum(price), 0) AS BIGINT)`.as('prices'))
-    // Written out, because only then SQLite uses the index of open ones.
-    .where(sql<boolean>`status = 'open'`)
-    .executeTakeFirstOrThrow();
+  const open = await sumRows(views, sql`SELECT price AS amount FROM chain.executions WHERE status = 'open'`);
   const listings = await views
     .selectFrom('chain.listings')
     .select(({ fn }) => [
@@ -199,16 +187,8 @@ async function readHeld(views: StateDeps['views']): Promise<Pick<OperationState,
     ])
     .groupBy('status')
     .execute();
-  const { owed } = await views
-    .selectFrom('chain.disputes')
-    .select(sql<bigint>`CAST(coalesce(sum(owed), 0) AS BIGINT)`.as('owed'))
-    .where('outcome', '=', 'upheld')
-    .executeTakeFirstOrThrow();
-  const { unclaimed } = await views
-    .selectFrom('chain.unclaimed_refunds')
-    .select(sql<bigint>`CAST(coalesce(sum(amount), 0) AS BIGINT)`.as('unclaimed'))
-    .where('claimed_at', 'is', null)
-    .executeTakeFirstOrThrow();
+  const owed = await sumRows(views, sql`SELECT owed AS amount FROM chain.disputes WHERE outcome = 'upheld'`);
+  const unclaimed = await sumRows(views, sql`SELECT amount FROM chain.unclaimed_refunds WHERE claimed_at IS NULL`);
   const paused = await views
     .selectFrom('chain.listings')
     .select('listing')
@@ -217,18 +197,15 @@ async function readHeld(views: StateDeps['views']): Promise<Pick<OperationState,
     .orderBy('listing')
     .limit(NAMED)
     .execute();
-  const { for_tests } = await views
-    .selectFrom('documents as d')
-    .innerJoin('chain.listings as l', 'l.metadata_hash', 'd.metadata_hash')
-    .select(({ fn }) => fn.countAll<bigint>().as('for_tests'))
-    // Written out, because only then SQLite uses the index of these documents.
-    .where(sql<boolean>`d.is_sandbox = 1`)
-    .where('l.status', '<>', 'delisted')
-    .executeTakeFirstOrThrow();
+  const for_tests = await countRows(
+    views,
+    sql`SELECT 1 FROM documents AS d JOIN chain.listings AS l ON l.metadata_hash = d.metadata_hash
+      WHERE d.is_sandbox = 1 AND l.status <> 'delisted'`,
+  );
   const countOf = (name: string) => Number(listings.find(({ status }) => status === name)?.count ?? 0);
   return {
     held: {
-      escrow_usdc: toUsdc(open.prices),
+      escrow_usdc: toUsdc(open),
       collateral_usdc: toUsdc(listings.reduce((sum, one) => sum + one.left, 0n)),
       forfeited_usdc: toUsdc(listings.reduce((sum, one) => sum + one.forfeited, 0n)),
       owed_usdc: toUsdc(owed),
@@ -237,7 +214,7 @@ async function readHeld(views: StateDeps['views']): Promise<Pick<OperationState,
     listings: {
       active: countOf('active'),
       paused: countOf('paused'),
-      for_tests: Number(for_tests),
+      for_tests,
       paused_agents: paused.map(({ listing }) => listing),
     },
   };

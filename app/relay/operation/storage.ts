@@ -11,15 +11,7 @@ const POLL_MS = 3_000;
 /** After a write failed for lack of space, new executions are refused this long: longer than running ones retry. */
 const QUIET_MS = 15_000;
 
-export interface Storage {
-  /** Checks once; an unreadable folder changes nothing. */
-  poll(): Promise<void>;
-  /** Wraps the writes, to notice a lack of space at once. */
-  listenTo(writes: GroupCommit): GroupCommit;
-  /** Checks regularly from now on, until `end`. */
-  start(): void;
-  end(): void;
-}
+export type Storage = ReturnType<typeof createStorage>;
 
 /** `onChange` is called when there is too little space, and when there is enough again. */
 export function createStorage(options: {
@@ -31,7 +23,7 @@ export function createStorage(options: {
   log: Logger;
   /** Milliseconds. */
   now(): number;
-}): Storage {
+}) {
   const { readFree, minFree, log } = options;
   let stop: (() => Promise<void>) | undefined;
   let fullAt = Number.NEGATIVE_INFINITY;
@@ -49,6 +41,7 @@ export function createStorage(options: {
     options.onChange(isLow);
   }
 
+  /** Checks once; an unreadable folder changes nothing. */
   async function poll(): Promise<void> {
     const free = readFree === null || minFree === 0 ? null : await readFree();
     report((free !== null && free < minFree) || options.now() - fullAt < QUIET_MS, free);
@@ -68,14 +61,16 @@ export function createStorage(options: {
 
   return {
     poll,
-    listenTo: (writes) => ({
+    /** Wraps the writes, to notice a lack of space at once. */
+    listenTo: (writes: GroupCommit): GroupCommit => ({
       ...writes,
       intend: (...queries) => noticing(writes.intend(...queries)),
       intendAll: (queries) => noticing(writes.intendAll(queries)),
       note: (...queries) => noticing(writes.note(...queries)),
       underLocks: (...given) => noticing(writes.underLocks(...given)),
     }),
-    start() {
+    /** Checks regularly from now on, until `end`. */
+    start(): void {
       stop = runEvery(POLL_MS, poll, (error) => log.warn({ error }, 'cannot read the free disk space'));
     },
     end: () => void stop?.(),

@@ -17,24 +17,19 @@ interface PrivateJwk extends PublicJwk {
   d: string;
 }
 
-interface CallKeys {
-  /** Our keys for GET /.well-known/http-message-signatures-directory, the signing one first. */
-  directory: KeyDirectory;
-  /** The headers that sign a call. */
-  sign(call: SigningCall): Promise<Record<string, string>>;
-}
-
 /** Reads the file, or makes it with one key if it does not exist. Throws with the path if it is unusable. */
-export function loadCallKeys(path: string): CallKeys {
+export function loadCallKeys(path: string) {
   const keys = readKeys(path) ?? createKeys(path);
   const [newest] = keys;
   if (!newest) throw new Error(`${path} contains no key`);
   const signing = { keyId: callKeyId(newest), privateKey: privateKeyOf(newest) };
   return {
+    /** Our keys for GET /.well-known/http-message-signatures-directory, the signing one first. */
     directory: {
       keys: keys.map((jwk) => ({ kty: 'OKP', crv: 'Ed25519', x: jwk.x, kid: callKeyId(jwk), use: 'sig' })),
-    },
-    sign: (call) => signCall(signing, call),
+    } satisfies KeyDirectory,
+    /** The headers that sign a call. */
+    sign: (call: SigningCall): Promise<Record<string, string>> => signCall(signing, call),
   };
 }
 

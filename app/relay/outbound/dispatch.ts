@@ -16,7 +16,7 @@ import {
 } from './answerBody.ts';
 import { createConnector, ForbiddenEndpoint, type Resolve } from './egress.ts';
 import { type OnDelta, readStreamed } from './streamed.ts';
-import { createTurnsByServer, type Turns } from './turns.ts';
+import { createTurnsByServer } from './turns.ts';
 
 const RETRY_FIRST_MS = 100;
 /** A model may think for a while before its next words. */
@@ -61,17 +61,10 @@ interface CreatorPoolOptions {
   streamIdleMs?: number;
 }
 
-export interface CreatorPool {
-  agent: Agent;
-  streamIdleMs: number;
-  sign: CreatorPoolOptions['sign'];
-  /** The turns for reading long answers of a server. */
-  turnsOf(endpoint: string): Turns;
-  destroy(): Promise<void>;
-}
+export type CreatorPool = ReturnType<typeof createCreatorPool>;
 
 /** Connections to creators, kept open between calls. One for the whole relay. */
-export function createCreatorPool(options: CreatorPoolOptions): CreatorPool {
+export function createCreatorPool(options: CreatorPoolOptions) {
   const { allowPrivate, sign, resolve, streamIdleMs = STREAM_IDLE_MS } = options;
   const agent = new Agent({
     connect: createConnector({ allowPrivate, ...(resolve && { resolve }) }),
@@ -80,6 +73,7 @@ export function createCreatorPool(options: CreatorPoolOptions): CreatorPool {
     keepAliveTimeout: 10_000,
     maxHeaderSize: 16 * 1024,
   });
+  /** The turns for reading long answers of a server. */
   const turnsOf = createTurnsByServer(MAX_LONG_ANSWERS);
   return { agent, sign, streamIdleMs, turnsOf, destroy: () => agent.destroy() };
 }

@@ -32,17 +32,12 @@ interface StoredResult {
   result_hash: string;
 }
 
-/** Each rejects if the storage does not answer as expected. */
-export interface ResultObjects {
-  /** Resolves when the storage has returned the same bytes. */
-  put(row: Pick<StoredResult, 'execution_id' | 'result_hash'>, bytes: Buffer): Promise<void>;
-  /** Null if the object is lost, or has another hash. */
-  get(row: Pick<StoredResult, 'execution_id' | 'result_hash'>): Promise<Buffer | null>;
-  /** Also succeeds if there is none. */
-  drop(executionId: string): Promise<void>;
-}
+type Located = Pick<StoredResult, 'execution_id' | 'result_hash'>;
 
-export function createResultObjects(settings: ObjectSettings, patienceMs = PATIENCE_MS): ResultObjects {
+export type ResultObjects = ReturnType<typeof createResultObjects>;
+
+/** Each function rejects if the storage does not answer as expected. */
+export function createResultObjects(settings: ObjectSettings, patienceMs = PATIENCE_MS) {
   const { endpoint, bucket, region, accessKeyId, secretAccessKey } = settings;
 
   async function ask(method: 'GET' | 'PUT' | 'DELETE', executionId: string, body?: Buffer) {
@@ -65,7 +60,8 @@ export function createResultObjects(settings: ObjectSettings, patienceMs = PATIE
     throw new Error(`the object storage answered ${method} with status ${answer.statusCode}`);
   }
 
-  async function get(row: Pick<StoredResult, 'execution_id' | 'result_hash'>): Promise<Buffer | null> {
+  /** Null if the object is lost, or has another hash. */
+  async function get(row: Located): Promise<Buffer | null> {
     const { isThere, body } = await ask('GET', row.execution_id);
     if (!isThere) {
       await body.dump();
@@ -77,13 +73,15 @@ export function createResultObjects(settings: ObjectSettings, patienceMs = PATIE
 
   return {
     get,
-    async put(row, bytes) {
+    /** Resolves when the storage has returned the same bytes. */
+    async put(row: Located, bytes: Buffer): Promise<void> {
       const { isThere, body } = await ask('PUT', row.execution_id, bytes);
       await body.dump();
       if (!isThere) throw new Error(`the object storage has no bucket ${bucket}`);
       if (!(await get(row))) throw new Error('the object storage did not return the test object that was written');
     },
-    async drop(executionId) {
+    /** Also succeeds if there is none. */
+    async drop(executionId: string): Promise<void> {
       await (await ask('DELETE', executionId)).body.dump();
     },
   };

@@ -15,13 +15,10 @@ export interface WebhookAnswer {
   error: string | null;
 }
 
-export interface WebhookCalls {
-  post(url: string, headers: Record<string, string>, body: string, timeoutMs: number): Promise<WebhookAnswer>;
-  destroy(): Promise<void>;
-}
+export type WebhookCalls = ReturnType<typeof createWebhookCalls>;
 
 /** `allowPrivate`, for a local network, allows http and every address. Redirects are not followed. */
-export function createWebhookCalls(options: { allowPrivate: boolean; resolve?: Resolve }): WebhookCalls {
+export function createWebhookCalls(options: { allowPrivate: boolean; resolve?: Resolve }) {
   const agent = new Agent({
     connect: createConnector(options),
     connections: CONNECTIONS,
@@ -30,7 +27,7 @@ export function createWebhookCalls(options: { allowPrivate: boolean; resolve?: R
     maxHeaderSize: 16 * 1024,
   });
   return {
-    async post(url, headers, body, timeoutMs) {
+    async post(url: string, headers: Record<string, string>, body: string, timeoutMs: number): Promise<WebhookAnswer> {
       const signal = AbortSignal.timeout(timeoutMs);
       try {
         const answer = await request(url, { dispatcher: agent, method: 'POST', headers, body, signal });

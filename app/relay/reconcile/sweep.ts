@@ -5,12 +5,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from '@solana/web3.js';
-import type { Kysely } from 'kysely';
 import { decodeOwn, findEscrow, findExecution, PROGRAM_ID, RECORD_OFFSETS } from '../../sdk/program/program.ts';
 import { formatUuid, parseUuid } from '../../sdk/receipt/receipt.ts';
 import { readToken } from '../chain/tokenAccounts.ts';
 import { OPEN_RECORDS } from '../execution/records.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import { compareExecution, type Difference, type ExecutionViews, type Restored } from './compare.ts';
 import { checkDeposits } from './deposits.ts';
 import { checkKeys } from './keys.ts';
@@ -23,10 +22,9 @@ const MAX_LISTED = 1_000;
 const PAUSE_MS = 2_000;
 const PASSES = 3;
 
-interface ReconcileDeps {
+interface ReconcileDeps extends Pick<Databases, 'views'> {
   connection: Connection;
   /** The ledger with the index attached as `chain`; nothing is written. */
-  views: Kysely<LedgerDatabase>;
   /** Number of checks of a suspected difference, and the pause between them, ms. */
   passes?: number;
   pauseMs?: number;

@@ -1,6 +1,5 @@
 /** Finds the archive for the next leaves, and makes one if none exists or little room is left. */
 import type { PublicKey } from '@solana/web3.js';
-import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import {
   type Archive,
@@ -12,13 +11,12 @@ import {
 } from '../../sdk/program/program.ts';
 import { readMany } from '../chain/readMany.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import type { Resting } from './resting.ts';
 import { reasonOf, type Sending } from './sending.ts';
 
-export interface ArchivesDeps {
+export interface ArchivesDeps extends Pick<Databases, 'views'> {
   chain: Pick<RelayChain, 'authority' | 'connection' | 'read'>;
-  views: Kysely<LedgerDatabase>;
   sending: Pick<Sending, 'send'>;
   resting: Resting;
   /** True if this relay pays for trees, 0.56 SOL each at 5,080 lamports a byte. */

@@ -31,17 +31,7 @@ export function reasonOf(sent: Sent): string | null {
 /** Refusals by the node that no account of the transaction causes: the authority has no SOL, or the node is behind. */
 const REFUSALS_OF_ALL = ['AccountNotFound', 'InsufficientFundsForFee', 'BlockhashNotFound'];
 
-export interface Sending {
-  /**
-   * Throws Interrupted if this relay may not send now, or if the node does not answer. Throws if the node refuses every
-   * transaction of this relay.
-   */
-  send(instructions: TransactionInstruction[], cosigner?: Keypair): Promise<Sent>;
-  /** The same by a transaction of version 1, which holds more. Null if the node does not know that version. */
-  sendMany(instructions: TransactionInstruction[]): Promise<Sent | null>;
-  /** Follows the pending transactions of an earlier round or relay. */
-  finish(): Promise<void>;
-}
+export type Sending = ReturnType<typeof createSending>;
 
 export function createSending(deps: {
   chain: Pick<RelayChain, 'sign' | 'signMany' | 'simulate' | 'submit'>;
@@ -52,7 +42,7 @@ export function createSending(deps: {
   /** Called with the network fee of each transaction that the chain took, lamports. */
   spent(lamports: bigint): void;
   log: Logger;
-}): Sending {
+}) {
   const { chain, transactions, stop, patienceMs, log } = deps;
   const trial = createVersionOneTrial(
     chain.simulate,
@@ -87,12 +77,17 @@ export function createSending(deps: {
   }
 
   return {
-    async send(instructions, cosigner) {
+    /**
+     * Throws Interrupted if this relay may not send now, or if the node does not answer. Throws if the node refuses every
+     * transaction of this relay.
+     */
+    async send(instructions: TransactionInstruction[], cosigner?: Keypair): Promise<Sent> {
       if (stop.aborted) throw new Interrupted('the relay is stopping');
       const signed = await chain.sign(instructions, 0n, 0, cosigner);
       return sendSimulated(signed, await chain.simulate(signed.bytes));
     },
-    async sendMany(instructions) {
+    /** The same by a transaction of version 1, which holds more. Null if the node does not know that version. */
+    async sendMany(instructions: TransactionInstruction[]): Promise<Sent | null> {
       if (stop.aborted) throw new Interrupted('the relay is stopping');
       if (trial.isPaused()) return null;
       // Without a priority fee the limit costs nothing.
@@ -100,7 +95,8 @@ export function createSending(deps: {
       const failure = await trial.simulate(signed.bytes);
       return failure === 'unknown' ? null : sendSimulated(signed, failure);
     },
-    async finish() {
+    /** Follows the pending transactions of an earlier round or relay. */
+    async finish(): Promise<void> {
       await allSettled((await transactions.pending()).map(follow));
     },
   };

@@ -6,14 +6,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicKey } from '@solana/web3.js';
-import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { RECORD_SIZE } from '../../sdk/program/program.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { ArchiveNodes } from '../ledger/archiveNodes.ts';
 import type { Leadership } from '../ledger/leadership.ts';
 import { SWEEP, type SweepTransactions } from '../ledger/sweepTransactions.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import { runEvery } from '../waiting.ts';
 import { archiveRipe } from './archiving.ts';
 import { countRecords, hasWork } from './candidates.ts';
@@ -52,12 +51,11 @@ export interface SweepSettings {
   waitSeconds: number;
 }
 
-interface SweeperDeps {
+interface SweeperDeps extends Pick<Databases, 'views'> {
   chain: Pick<
     RelayChain,
     'authority' | 'connection' | 'finality' | 'read' | 'clock' | 'sign' | 'signMany' | 'simulate' | 'submit'
   >;
-  views: Kysely<LedgerDatabase>;
   nodes: ArchiveNodes;
   transactions: SweepTransactions;
   leadership: Leadership;
@@ -86,17 +84,13 @@ export interface SweepFigures {
   mismatchedTrees: number;
 }
 
-export interface Sweeper {
-  figures(): Promise<SweepFigures>;
-  /** Ends the round. A sent transaction stays stored, and the next sweeper follows it. */
-  end(): Promise<void>;
-}
+export type Sweeper = ReturnType<typeof startSweeper>;
 
 /** Sweeps from now on, until `end`. The options are for tests. */
 export function startSweeper(
   deps: SweeperDeps,
   { pauseMs = PAUSE_MS, followMs = FOLLOW_MS, patienceMs = PATIENCE_MS } = {},
-): Sweeper {
+) {
   const { chain, views, transactions, leadership, settings, log } = deps;
   const stopping = new AbortController();
   const stop = stopping.signal;
@@ -159,7 +153,7 @@ export function startSweeper(
   );
 
   return {
-    async figures() {
+    async figures(): Promise<SweepFigures> {
       const now = chain.clock();
       const { kept, ripe, ripe_since } = await countRecords(views, now);
       const oldest = ripe_since === null ? 0 : Number(now - ripe_since);
@@ -173,7 +167,8 @@ export function startSweeper(
         mismatchedTrees: following.mismatched.size,
       };
     },
-    async end() {
+    /** Ends the round. A sent transaction stays stored, and the next sweeper follows it. */
+    async end(): Promise<void> {
       stopping.abort();
       await Promise.all([running, endFollowing()]);
     },

@@ -1,12 +1,11 @@
 /** Shared by archiving and closing: batches of candidates, and a check for accounts that are gone. */
 import type { PublicKey } from '@solana/web3.js';
-import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { chunks } from '../../process/chunks.ts';
 import { ownAccount } from '../../sdk/program/program.ts';
 import { readMany } from '../chain/readMany.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 import { allSettled } from '../waiting.ts';
 import type { After, Candidate } from './candidates.ts';
 import type { Resting } from './resting.ts';
@@ -15,10 +14,9 @@ import type { Sending } from './sending.ts';
 /** Transactions of one kind per round: some minutes of work. Then the other kinds follow. */
 const MOST_BATCHES = 2_000;
 
-export interface SweepDeps {
+export interface SweepDeps extends Pick<Databases, 'views'> {
   chain: Pick<RelayChain, 'read' | 'authority'>;
   usdcMint: PublicKey;
-  views: Kysely<LedgerDatabase>;
   sending: Pick<Sending, 'send' | 'sendMany'>;
   resting: Resting;
   /** Transactions in flight at a time. */

@@ -4,20 +4,19 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { PublicKey } from '@solana/web3.js';
-import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import type { ArchiveRow } from '../../../indexer/queries/tables.ts';
+import { countRows } from '../../database/portable.ts';
 import { type ArchiveTree, readArchiveTree } from '../../sdk/program/archive.ts';
 import type { RelayChain } from '../chain/relayChain.ts';
 import type { ArchiveNodes } from '../ledger/archiveNodes.ts';
-import type { LedgerDatabase } from '../ledger/tables.ts';
+import type { Databases } from '../ledger/tables.ts';
 
 /** Leaves per database transaction: about 20 ms, the longest that a call may wait for it. */
 const LEAVES_AT_ONCE = 512;
 
-interface TreesDeps {
+interface TreesDeps extends Pick<Databases, 'views'> {
   chain: Pick<RelayChain, 'read'>;
-  views: Kysely<LedgerDatabase>;
   nodes: ArchiveNodes;
   stop: AbortSignal;
   log: Logger;
@@ -98,7 +97,7 @@ async function build(
   { index, tree, first, target }: { index: number; tree: string; first: number; target: Target },
 ): Promise<'proven' | 'wrong' | 'stopped'> {
   for (let from = first; !stop.aborted; from += LEAVES_AT_ONCE) {
-    const leaves = await readLeaves({ views }, tree, from, Math.min(LEAVES_AT_ONCE, target.count - from));
+    const leaves = await readLeaves(views, tree, from, Math.min(LEAVES_AT_ONCE, target.count - from));
     const growth = await nodes.grow(index, from, leaves);
     const isLast = from + leaves.length === target.count;
     if (isLast && !Buffer.from(target.root).equals(growth.root)) return 'wrong';
@@ -112,46 +111,29 @@ async function build(
 /** Executions and unclaimed refunds become leaves of the same trees. */
 const LEAF_TABLES = ['chain.archive_leaves', 'chain.unclaimed_refunds'] as const;
 
-/** The leaves of a range that the index has, in order. */
-async function readRange({ views }: Pick<TreesDeps, 'views'>, tree: string, first: number, end: number) {
-  const found = LEAF_TABLES.map((table) =>
-    views
-      .selectFrom(table as 'chain.archive_leaves')
-      .select(['leaf_index', 'leaf'])
-      .where('tree', '=', tree)
-      .where('leaf_index', '>=', BigInt(first))
-      .where('leaf_index', '<', BigInt(end))
-      .execute(),
-  );
-  return (await Promise.all(found)).flat().sort((one, other) => Number(one.leaf_index - other.leaf_index));
-}
+/** The leaves from `first` up to `end` that one of the tables has. */
+const leavesIn = (views: TreesDeps['views'], table: string, tree: string, first: number, end: number) =>
+  views
+    .selectFrom(table as (typeof LEAF_TABLES)[0])
+    .where('tree', '=', tree)
+    .where('leaf_index', '>=', BigInt(first))
+    .where('leaf_index', '<', BigInt(end));
 
 /** True if the index has every leaf from `first` up to `end`. */
-async function hasLeaves(
-  { views }: Pick<TreesDeps, 'views'>,
-  tree: string,
-  first: number,
-  end: number,
-): Promise<boolean> {
+async function hasLeaves({ views }: TreesDeps, tree: string, first: number, end: number): Promise<boolean> {
   const counts = LEAF_TABLES.map((table) =>
-    views
-      .selectFrom(table as 'chain.archive_leaves')
-      .select((select) => select.fn.countAll<bigint>().as('count'))
-      .where('tree', '=', tree)
-      .where('leaf_index', '>=', BigInt(first))
-      .where('leaf_index', '<', BigInt(end))
-      .executeTakeFirstOrThrow(),
+    countRows(views, leavesIn(views, table, tree, first, end).select('leaf_index')),
   );
-  const found = (await Promise.all(counts)).reduce((sum, { count }) => sum + count, 0n);
-  return found === BigInt(end - first);
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0) === end - first;
 }
 
-async function readLeaves(
-  deps: Pick<TreesDeps, 'views'>,
-  tree: string,
-  first: number,
-  most: number,
-): Promise<Uint8Array[]> {
-  const rows = await readRange(deps, tree, first, first + most);
+/** The leaves of a range that the index has, in order. */
+async function readLeaves(views: TreesDeps['views'], tree: string, first: number, most: number): Promise<Uint8Array[]> {
+  const found = LEAF_TABLES.map((table) =>
+    leavesIn(views, table, tree, first, first + most)
+      .select(['leaf_index', 'leaf'])
+      .execute(),
+  );
+  const rows = (await Promise.all(found)).flat().sort((one, other) => Number(one.leaf_index - other.leaf_index));
   return rows.map(({ leaf }) => Buffer.from(leaf, 'hex'));
 }

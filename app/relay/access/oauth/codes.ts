@@ -5,21 +5,19 @@
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { OAuthError, OAuthErrorCode, type OAuthTokens } from '@modelcontextprotocol/server';
-import type { Kysely } from 'kysely';
 import * as z from 'zod';
 import { least } from '../../../sdk/wire/amounts.ts';
 import { digestOf } from '../../digest.ts';
 import { chainUnreadable } from '../../errors.ts';
 import { putCode, takeCode } from '../../ledger/authorizationCodes.ts';
-import type { LedgerTables } from '../../ledger/tables.ts';
+import type { Databases } from '../../ledger/tables.ts';
 import { invalid, parse, readQuery } from '../../parse.ts';
 import { findValidKey, type GrantReader, type KeyLookup } from '../auth.ts';
 import { isLoopback } from '../cookie.ts';
 import { findClient, hasRedirectUri } from './clients.ts';
 
-export interface OAuthDeps extends KeyLookup {
+export interface OAuthDeps extends KeyLookup, Pick<Databases, 'ledger'> {
   accounts: GrantReader;
-  ledger: Kysely<LedgerTables>;
 }
 
 /** The resource for which keys are given, and the way to it. */

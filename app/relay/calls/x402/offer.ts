@@ -1,5 +1,4 @@
 /** The 402 of the x402 route, with a quote: the current cost of the request, and the deposit to pay it into. */
-import type { Kysely } from 'kysely';
 import { createNonce, nonceHalfHour } from '../../../sdk/receipt/receipt.ts';
 import { quote } from '../../../sdk/wire/creatorsWords.ts';
 import { ERRORS, errorBodyOf } from '../../../sdk/wire/wire.ts';
@@ -9,7 +8,8 @@ import type { RelaySigner } from '../../chain/signer.ts';
 import { ApiError, errorBody } from '../../errors.ts';
 import { renderJson } from '../../json.ts';
 import { countChangedListings } from '../../ledger/executions.ts';
-import type { LedgerTables } from '../../ledger/tables.ts';
+import type { Databases } from '../../ledger/tables.ts';
+import type { Now } from '../../waiting.ts';
 import type { CallAnswer } from '../answers.ts';
 import { ANY_AGENT, type Bazaar, describeAgent } from './bazaar.ts';
 import { encodeHeader } from './paymentResponse.ts';
@@ -49,11 +49,9 @@ export interface X402Chain {
   requireFees(): void;
 }
 
-interface OfferDeps extends AgentDeps {
-  ledger: Kysely<LedgerTables>;
+interface OfferDeps extends AgentDeps, Pick<Databases, 'ledger'>, Now {
   accounts: { clock(): bigint };
   baseUrl(): string;
-  now(): number;
 }
 
 /** The request to quote, and the error that the client gets with the quote. */

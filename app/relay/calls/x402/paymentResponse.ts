@@ -1,11 +1,10 @@
 /** Reports the outcome of a payment to its client: the header PAYMENT-RESPONSE of x402 version 2. */
-import type { Kysely } from 'kysely';
 import { findExecution } from '../../../sdk/program/program.ts';
 import { parseUuid } from '../../../sdk/receipt/receipt.ts';
 import type { ErrorCode } from '../../../sdk/wire/wire.ts';
 import { ApiError } from '../../errors.ts';
 import { type DepositCall, readDepositCall } from '../../ledger/executions.ts';
-import type { LedgerTables } from '../../ledger/tables.ts';
+import type { Databases } from '../../ledger/tables.ts';
 import { answerError, type CallAnswer } from '../answers.ts';
 import type { X402 } from './quote.ts';
 
@@ -13,8 +12,7 @@ const RETRY_SECONDS = 1;
 /** Errors that do not report on a taken payment. */
 const UNPAID: readonly ErrorCode[] = ['payment_required', 'request_in_progress', 'idempotency_key_reused'];
 
-interface ReceiptDeps {
-  ledger: Kysely<LedgerTables>;
+interface ReceiptDeps extends Pick<Databases, 'ledger'> {
   x402: Pick<X402, 'network'> | null;
 }
 

@@ -13,6 +13,7 @@ import {
   readIdByTail,
 } from '../../ledger/executions.ts';
 import type { Payers } from '../../ledger/payers.ts';
+import type { Now } from '../../waiting.ts';
 import type { Ask } from '../../workers.ts';
 import { answerKnown, type CallAnswer } from '../answers.ts';
 import type { BodyIdentity, Canonical } from '../body.ts';
@@ -25,15 +26,13 @@ import { withReceipt } from './paymentResponse.ts';
 import { type PaidQuote, tailFor, type X402 } from './quote.ts';
 import type { UnpaidLimit } from './unpaid.ts';
 
-export interface X402Deps extends ExecuteDeps {
+export interface X402Deps extends ExecuteDeps, Now {
   engine: ExecuteDeps['engine'] & Pick<Engine, 'buy'>;
   /** Null if this service does not sell to x402 clients. */
   x402: (X402 & X402Chain & { unpaid: UnpaidLimit }) | null;
   /** Why there is none. */
   noX402: string;
   payers: Pick<Payers, 'hasPaid'>;
-  /** Unix milliseconds. */
-  now(): number;
 }
 
 export interface X402Request {

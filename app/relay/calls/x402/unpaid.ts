@@ -15,15 +15,9 @@ const RETRY_SECONDS = 5;
 /** Runs one payment. `follow` gets the promise that tells if it stays unpaid, once it may cost the operator a fee. */
 type Pay<Value> = (follow: (isUnpaid: Promise<boolean>) => void) => Promise<Value>;
 
-export interface UnpaidLimit {
-  /**
-   * Runs one payment of a network. Throws ApiError 503 if too many did not arrive. For a wallet that has never paid for a
-   * call, those on their way count too. The operator's limits for each wallet cover the others.
-   */
-  limit<Value>(network: string, hasPaid: boolean, pay: Pay<Value>): Promise<Value>;
-}
+export type UnpaidLimit = ReturnType<typeof createUnpaidLimit>;
 
-export function createUnpaidLimit(): UnpaidLimit {
+export function createUnpaidLimit() {
   const counter = new RateLimiterMemory({ points: MOST_UNPAID, duration: WITHIN_SECONDS });
   /** Payments of new wallets on their way, by network. */
   const underWay = new Map<string, number>();
@@ -35,7 +29,11 @@ export function createUnpaidLimit(): UnpaidLimit {
   }
 
   return {
-    async limit(network, hasPaid, pay) {
+    /**
+     * Runs one payment of a network. Throws ApiError 503 if too many did not arrive. For a wallet that has never paid for
+     * a call, those on their way count too. The operator's limits for each wallet cover the others.
+     */
+    async limit<Value>(network: string, hasPaid: boolean, pay: Pay<Value>): Promise<Value> {
       const name = hasPaid ? `paid ${network}` : network;
       const failed = await counter.get(name);
       const left = failed?.remainingPoints ?? MOST_UNPAID;

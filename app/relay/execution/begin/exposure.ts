@@ -8,18 +8,13 @@ import { ApiError } from '../../errors.ts';
 const REST_MS = 30_000;
 const MAX_LISTINGS = 10_000;
 
-export interface Exposure {
-  /** The program refused an open because of the listing's limit. */
-  reached(listing: string): void;
-  /** Throws ApiError 503 if that happened recently. */
-  requireRoom(listing: string): void;
-}
-
-export function createExposure(): Exposure {
+export function createExposure() {
   const full = new LRUCache<string, true>({ max: MAX_LISTINGS, ttl: REST_MS });
   return {
-    reached: (listing) => void full.set(listing, true),
-    requireRoom(listing) {
+    /** The program refused an open because of the listing's limit. */
+    reached: (listing: string): void => void full.set(listing, true),
+    /** Throws ApiError 503 if that happened recently. */
+    requireRoom(listing: string): void {
       if (!full.has(listing)) return;
       const message =
         'The agent has reached the limit of calls that its collateral covers in this period. Nothing was charged. Retry later.';

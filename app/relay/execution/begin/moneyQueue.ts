@@ -17,17 +17,7 @@ interface Learnt {
   held: Held;
 }
 
-export interface MoneyQueue {
-  /**
-   * Resolves with the payer's accounts once they have the price unreserved, or with null after `ms`. `fundsOf` derives
-   * the spendable money from accounts. `read` reads them again if the chain has changed since.
-   */
-  whenFree(payer: Payer, accounts: PayerAccounts, ms: number, asking: Asking): Promise<PayerAccounts | null>;
-  /** Resolves when the wallet's waiting calls are woken, or after `ms`. */
-  next(wallet: string, ms: number): Promise<void>;
-  /** An open of the wallet has been decided. */
-  wake(wallet: string): void;
-}
+export type MoneyQueue = ReturnType<typeof createMoneyQueue>;
 
 interface Asking {
   fundsOf(accounts: PayerAccounts): Funds;
@@ -35,11 +25,11 @@ interface Asking {
 }
 
 /** Creates the queue of all waiting calls of this process. */
-export function createMoneyQueue(journal: Pick<Journal, 'heldOf'>): MoneyQueue {
+export function createMoneyQueue(journal: Pick<Journal, 'heldOf'>) {
   const waiting = new Map<string, { calls: Set<() => void>; poll: NodeJS.Timeout }>();
   const reads = new Map<string, Promise<Learnt>>();
 
-  /** Wakes all calls of a wallet together, so that they query once. */
+  /** An open of the wallet has been decided. Wakes all its calls together, so that they query once. */
   function wake(wallet: string): void {
     const present = waiting.get(wallet);
     if (!present) return;
@@ -48,6 +38,7 @@ export function createMoneyQueue(journal: Pick<Journal, 'heldOf'>): MoneyQueue {
     for (const go of present.calls) go();
   }
 
+  /** Resolves when the wallet's waiting calls are woken, or after `ms`. */
   function next(wallet: string, ms: number): Promise<void> {
     const poll = () => setTimeout(() => wake(wallet), POLL_MS).unref();
     const present = waiting.get(wallet) ?? { calls: new Set(), poll: poll() };
@@ -81,7 +72,16 @@ export function createMoneyQueue(journal: Pick<Journal, 'heldOf'>): MoneyQueue {
   }
 
   return {
-    async whenFree(payer, accounts, ms, { fundsOf, read }) {
+    /**
+     * Resolves with the payer's accounts once they have the price unreserved, or with null after `ms`. `fundsOf` derives
+     * the spendable money from accounts. `read` reads them again if the chain has changed since.
+     */
+    async whenFree(
+      payer: Payer,
+      accounts: PayerAccounts,
+      ms: number,
+      { fundsOf, read }: Asking,
+    ): Promise<PayerAccounts | null> {
       const until = performance.now() + ms;
       let known = accounts;
       for (let leftMs = ms; leftMs > 0; leftMs = until - performance.now()) {

@@ -23,12 +23,7 @@ export interface Ticket {
   leave(): void;
 }
 
-export interface OpenQueue {
-  /** Resolves at once if no call of the wallet waits. A call with a lower `place` goes first. Throws ApiError. */
-  enter(wallet: string, listing: string, place: number): Promise<Ticket>;
-  /** An open of the wallet is no longer in flight. */
-  wake(wallet: string): void;
-}
+export type OpenQueue = ReturnType<typeof createOpenQueue>;
 
 interface Waiting {
   place: number;
@@ -53,7 +48,7 @@ export type Verdict = true | number;
 export function createOpenQueue(
   mayPass: (wallet: string, listing: string, passing: number) => Promise<Verdict>,
   finality: Pick<Finality, 'ms'>,
-): OpenQueue {
+) {
   // Calls in the queue that one open after the other can serve in time.
   const inTime = Math.max(2, Math.floor(MAX_WAIT_MS / (finality.ms + OPEN_MS)));
   const queues = new Map<string, Queue>();
@@ -122,7 +117,8 @@ export function createOpenQueue(
   }
 
   return {
-    async enter(wallet, listing, place) {
+    /** Resolves at once if no call of the wallet waits. A call with a lower `place` goes first. Throws ApiError. */
+    async enter(wallet: string, listing: string, place: number): Promise<Ticket> {
       let isPassing = false;
       const leave = () => {
         const queue = queues.get(wallet);
@@ -139,7 +135,8 @@ export function createOpenQueue(
       if (queues.has(wallet)) await again();
       return { again, leave };
     },
-    wake: (wallet) => void poll(wallet),
+    /** An open of the wallet is no longer in flight. */
+    wake: (wallet: string): void => void poll(wallet),
   };
 }
 

@@ -14,7 +14,7 @@ import { costOf } from '../../chain/fees.ts';
 import { decodeRents, RENT_ADDRESS } from '../../chain/rent.ts';
 import { ApiError, chainUnreadable, retryLater } from '../../errors.ts';
 import { type ClaimedDeposit, NotFunded } from '../../ledger/claims.ts';
-import { type Funds, NO_KEY, type Way } from '../../ledger/funding.ts';
+import { NO_KEY } from '../../ledger/funding.ts';
 import type { JournalRow } from '../../ledger/tables.ts';
 import { JournalConflict } from '../../ledger/writing.ts';
 import { interrupted, isOpenable, nodeBehind } from '../begin/claiming.ts';
@@ -41,14 +41,6 @@ const CHECKED_MS = 1_000;
 /** The 402 for a payment that was not taken: nothing was paid. */
 export function refusePayment(reason: PaymentReason, message: string): ApiError<'payment_required'> {
   return new ApiError('payment_required', message, { details: { reason } });
-}
-
-interface Found {
-  row: ClaimedDeposit;
-  payable: bigint;
-  funds: Funds;
-  way: Way;
-  now: bigint;
 }
 
 /** `starting` holds the ids between their claim and their first step, which recovery must leave alone. */
@@ -91,7 +83,7 @@ export function createBuying(
   }
 
   /** Reads the payer's money and the deposit, and tries the payment. Throws ApiError 402 if it would not land. */
-  async function find(agent: Agent, call: DepositCall, owed: bigint): Promise<Found> {
+  async function find(agent: Agent, call: DepositCall, owed: bigint) {
     const payer = parseAddress(call.payer);
     const id = deriveExecutionId(payer.toBytes(), call.nonce);
     const source = findTokenAccount(payer, usdcMint);

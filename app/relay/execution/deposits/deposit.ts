@@ -1,10 +1,10 @@
 /** The steps of a deposit, one for each state. A deposit takes the payment of an x402 client for a call. */
 import type { JournalRow } from '../../ledger/tables.ts';
-import { isRefused, transactionsOf } from '../../ledger/transactions.ts';
+import { transactionsOf } from '../../ledger/transactions.ts';
 import type { EngineDeps, Progress, Step } from '../deps.ts';
 import type { Ending } from '../ending.ts';
 import type { Sharing } from '../sharing.ts';
-import { OPEN_WINDOW_SECONDS, signOpen } from '../sign.ts';
+import { OPEN_WINDOW_SECONDS, signOnceMore } from '../sign.ts';
 import { createDepositReader, isOpenedFrom, isPaid, type Why, whyNotToOpen } from './depositAt.ts';
 import { createPaying } from './paying.ts';
 import { createReturning } from './returning.ts';
@@ -18,7 +18,6 @@ export function createDepositing(
   sharing: Pick<Sharing, 'share' | 'exclude'>,
   stopping: AbortSignal,
 ) {
-  const { chain, journal } = deps;
   const { read } = createDepositReader(deps);
   const returning = createReturning(deps, ending, stopping);
   const { giveBack } = returning;
@@ -31,10 +30,7 @@ export function createDepositing(
   async function openAgain(row: JournalRow, openBefore: bigint): Promise<Step> {
     const { deposit } = await read(row);
     if (!deposit) return 'wait';
-    const signed = await signOpen(chain, row, deps, openBefore, deposit.rentSponsor);
-    if (isRefused(row, signed)) return 'wait';
-    await journal.openSigned(row, signed, openBefore);
-    return 'next';
+    return signOnceMore(deps, row, openBefore, deposit.rentSponsor);
   }
 
   /**
@@ -54,11 +50,7 @@ export function createDepositing(
     const isUntimely = refusal === 'OpenTooLate' || refusal === 'DepositUnfunded';
     const mayLand = refusal === undefined || (isUntimely && failed.length === 1);
     if (obstacle || !mayLand) return giveBack(row, at, obstacle ?? why);
-    const openBefore = at.now + OPEN_WINDOW_SECONDS;
-    const signed = await signOpen(chain, row, deps, openBefore, at.deposit!.rentSponsor);
-    if (isRefused(row, signed)) return 'wait';
-    await journal.openSigned(row, signed, openBefore);
-    return 'next';
+    return signOnceMore(deps, row, at.now + OPEN_WINDOW_SECONDS, at.deposit!.rentSponsor);
   }
 
   /** Runs the step of the row's state. */

@@ -17,15 +17,7 @@ const POLL_SOON_MS = 5_000;
 /** Foreign transactions remembered, so that none is read twice. All are forgotten at once when there are more. */
 const MOST_REMEMBERED = 10_000;
 
-export interface AuthorityWatch {
-  /** True if nobody else has signed lately, by the last check. */
-  isAlone(): boolean;
-  /** Checks now and resolves to `isAlone`. Throws if the node does not answer. */
-  poll(): Promise<boolean>;
-  /** Checks repeatedly from now on. */
-  start(): void;
-  end(): void;
-}
+export type AuthorityWatch = ReturnType<typeof createAuthorityWatch>;
 
 export function createAuthorityWatch(options: {
   chain: Pick<RelayChain, 'connection' | 'authority' | 'listOfAuthority' | 'isOwn' | 'read' | 'clock'>;
@@ -35,7 +27,7 @@ export function createAuthorityWatch(options: {
   silenceSeconds: number;
   onChange(isShared: boolean): void;
   log: Logger;
-}): AuthorityWatch {
+}) {
   const { chain, isInLedger, onChange, log } = options;
   const silence = BigInt(options.silenceSeconds);
   const remembered = new Set<string>();
@@ -48,6 +40,7 @@ export function createAuthorityWatch(options: {
 
   const isKnown = (signature: string) => chain.isOwn(signature) || remembered.has(signature);
 
+  /** Checks now and resolves to `isAlone`. Throws if the node does not answer. */
   async function poll(): Promise<boolean> {
     if (silence === 0n) return true;
     // The last known clock is good enough to list by, but not to end a silence.
@@ -96,9 +89,11 @@ export function createAuthorityWatch(options: {
   }
 
   return {
-    isAlone: () => foreign === null,
+    /** True if nobody else has signed lately, by the last check. */
+    isAlone: (): boolean => foreign === null,
     poll,
-    start() {
+    /** Checks repeatedly from now on. */
+    start(): void {
       if (silence === 0n || isOver) return;
       timer = setTimeout(pollAgain, POLL_MS);
       timer.unref();

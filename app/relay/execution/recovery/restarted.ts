@@ -4,7 +4,6 @@
  * are, and from there the relay ends them as always. Besides this, only `parkLanded` takes an end back, if an open has
  * landed after its row ended.
  */
-import type { Kysely } from 'kysely';
 import type { Logger } from 'pino';
 import { chunks } from '../../../process/chunks.ts';
 import { constants, decodeOwn, type ExecutionRecord, findExecution, ownAccount } from '../../../sdk/program/program.ts';
@@ -12,7 +11,7 @@ import { parseUuid } from '../../../sdk/receipt/receipt.ts';
 import type { RelayChain } from '../../chain/relayChain.ts';
 import type { Journal } from '../../ledger/journal.ts';
 import { type Doubted, readDoubted } from '../../ledger/restarts.ts';
-import type { LedgerDatabase } from '../../ledger/tables.ts';
+import type { Databases } from '../../ledger/tables.ts';
 import { readOpenSignatures } from '../../ledger/transactions.ts';
 import { isByWallet } from '../records.ts';
 import { hasLanded } from './gone.ts';
@@ -20,11 +19,9 @@ import { hasLanded } from './gone.ts';
 /** A node reads 100 accounts at a time, and the clock is one. */
 const BATCH = 99;
 
-interface Comparing {
+interface Comparing extends Pick<Databases, 'views'> {
   chain: Pick<RelayChain, 'readAgreed' | 'readPast' | 'hasSucceeded'>;
   journal: Pick<Journal, 'parkEnded' | 'settleAgain' | 'endLost'>;
-  /** ledger.db for reading, with index.db attached as `chain`. */
-  views: Kysely<LedgerDatabase>;
 }
 
 /**

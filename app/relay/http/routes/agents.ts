@@ -5,7 +5,7 @@ import { readPicture } from '../../agents/pictures.ts';
 import { readAgentStatistics } from '../../agents/statistics.ts';
 import { parse, readQuery } from '../../parse.ts';
 import { createAgentCard } from '../agentCard.ts';
-import { CACHING, route } from './route.ts';
+import { CACHING, ok, route } from './route.ts';
 import { AGENT_ID, AGENT_PARAM, CREATOR, INPUT_SCHEMA, OUTPUT_SCHEMA } from './samples.ts';
 
 const METADATA_HASH = '3a9ac66a66f2a1a0bb3a8e9ac6c04bdfaa4ab4b54d6ff5fd38e15cd05a92e4fc';
@@ -41,13 +41,11 @@ export const agentRoutes = {
       "A page of the active agents, in descending order (`price_asc`: ascending), ties by agent_id. `q` searches name, tagline, tags and creator's name: each word of `q` must begin a word there, case-insensitive. `q` also matches a whole agent_id or creator's wallet. `creator` selects the agents of one wallet.",
     query: AgentsQuery,
     queryExample: { q: 'csv', sort: 'best', limit: 10 },
-    answers: {
-      200: {
-        about: 'The page.',
-        schema: AgentPage,
-        examples: { page: { agents: [SUMMARY], total: 1, limit: 20, offset: 0 } },
-      },
-    },
+    answers: ok({
+      about: 'The page.',
+      schema: AgentPage,
+      examples: { page: { agents: [SUMMARY], total: 1, limit: 20, offset: 0 } },
+    }),
     errors: [],
     async handle({ deps }, { request }) {
       const query = parse(AgentsQuery, readQuery(request.url), 'query');
@@ -60,31 +58,29 @@ export const agentRoutes = {
     path: '/v1/agents/{agent_id}',
     summary: 'Read one agent',
     about: 'The full listing of an active or paused agent, with the JSON Schema of its `parameters`.',
-    answers: {
-      200: {
-        about: 'The listing.',
-        schema: AgentFull,
-        examples: {
-          agent: {
-            ...SUMMARY,
-            description: 'Reads a CSV file and answers one SQL query over it.',
-            input_schema: INPUT_SCHEMA,
-            output_schema: OUTPUT_SCHEMA,
-            timeout_seconds: 60,
-            min_timeout_seconds: 1,
-            successful_executions: 1195,
-            dispute_count: 2,
-            upheld_disputes: 1,
-            rejected_disputes: 1,
-            collateral_usdc: 10,
-            slashed_usdc: 0,
-            max_result_bytes: 1_638_400,
-            on_chain_listing: `https://explorer.solana.com/address/${AGENT_ID}?cluster=devnet`,
-            created_at: '2026-10-02T08:00:00.000Z',
-          },
+    answers: ok({
+      about: 'The listing.',
+      schema: AgentFull,
+      examples: {
+        agent: {
+          ...SUMMARY,
+          description: 'Reads a CSV file and answers one SQL query over it.',
+          input_schema: INPUT_SCHEMA,
+          output_schema: OUTPUT_SCHEMA,
+          timeout_seconds: 60,
+          min_timeout_seconds: 1,
+          successful_executions: 1195,
+          dispute_count: 2,
+          upheld_disputes: 1,
+          rejected_disputes: 1,
+          collateral_usdc: 10,
+          slashed_usdc: 0,
+          max_result_bytes: 1_638_400,
+          on_chain_listing: `https://explorer.solana.com/address/${AGENT_ID}?cluster=devnet`,
+          created_at: '2026-10-02T08:00:00.000Z',
         },
       },
-    },
+    }),
     errors: ['agent_not_found', 'metadata_missing'],
     async handle({ deps }, { param }) {
       return { status: 200, value: await getAgent(deps, param('agent_id')) };
@@ -98,9 +94,7 @@ export const agentRoutes = {
     about:
       'The picture that the creator has set, at the `picture_path` of the agent: a PNG, JPEG or WebP. It never changes: a new picture gets a new path. 404 after a change of the description, and for an agent without a picture.',
     params: { agent_id: AGENT_PARAM, metadata_hash: { about: 'Hash of the description.', example: METADATA_HASH } },
-    answers: {
-      200: { about: 'The bytes of the picture, as `image/png`, `image/jpeg` or `image/webp`.', bytes: 'image/*' },
-    },
+    answers: ok({ about: 'The bytes of the picture, as `image/png`, `image/jpeg` or `image/webp`.', bytes: 'image/*' }),
     errors: ['agent_not_found', 'not_found'],
     cache: CACHING.leaves,
     async handle({ deps }, { param }) {
@@ -116,7 +110,7 @@ export const agentRoutes = {
     summary: "Fetch an agent's A2A card",
     about:
       "The listing as an agent card of A2A 1.0: name, skills, price and schemas. The marketplace does not serve A2A's own methods; the card names the REST API and MCP as interfaces.",
-    answers: { 200: { about: 'The card.', bytes: 'application/json' } },
+    answers: ok({ about: 'The card.', bytes: 'application/json' }),
     errors: ['agent_not_found', 'metadata_missing'],
     async handle({ deps }, { param }) {
       const [agent, { listingVersion }] = await Promise.all([
@@ -138,22 +132,20 @@ export const agentRoutes = {
     summary: "Read an agent's last 30 days",
     about:
       'Success and latency of an agent for each of the last 30 UTC days, and for all of them together. An execution counts for the day on which it ended. Latencies have two significant digits.',
-    answers: {
-      200: {
-        about: 'The days, oldest first.',
-        schema: AgentStatistics,
-        examples: {
-          month: {
-            agent_id: AGENT_ID,
-            from: '2026-11-21',
-            to: '2026-11-21',
-            days: [{ day: '2026-11-21', ...FIGURES }],
-            total: FIGURES,
-            refunds: [{ reason: 'creator_timeout', executions: 1 }],
-          },
+    answers: ok({
+      about: 'The days, oldest first.',
+      schema: AgentStatistics,
+      examples: {
+        month: {
+          agent_id: AGENT_ID,
+          from: '2026-11-21',
+          to: '2026-11-21',
+          days: [{ day: '2026-11-21', ...FIGURES }],
+          total: FIGURES,
+          refunds: [{ reason: 'creator_timeout', executions: 1 }],
         },
       },
-    },
+    }),
     errors: ['agent_not_found'],
     async handle({ deps }, { param }) {
       return { status: 200, value: await readAgentStatistics(deps, param('agent_id')) };

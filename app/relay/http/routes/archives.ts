@@ -4,7 +4,7 @@ import { unclaimedOf } from '../../calls/unclaimed.ts';
 import { ApiError } from '../../errors.ts';
 import { parse, readQuery } from '../../parse.ts';
 import { ARCHIVE, LINE, UNCLAIMED } from './executionSamples.ts';
-import { CACHING, route } from './route.ts';
+import { CACHING, ok, route } from './route.ts';
 import { EXECUTION_PARAM } from './samples.ts';
 
 /** The common fields of these routes. */
@@ -18,7 +18,7 @@ export const archiveRoutes = {
     about:
       "An hour after its end (`record_seconds`) the record of a settled execution becomes a leaf of a Merkle tree, and its refundable deposit is returned. This proof shows that the leaf is in the tree; check it against the tree's account on any Solana node. It contains only public on-chain data.",
     params: { execution_id: EXECUTION_PARAM },
-    answers: { 200: { about: 'The proof.', schema: ExecutionArchive, examples: { archived: ARCHIVE } } },
+    answers: ok({ about: 'The proof.', schema: ExecutionArchive, examples: { archived: ARCHIVE } }),
     errors: ['not_found'],
     async handle({ deps }, { param }) {
       const archive = await archiveOf(deps, param('execution_id'));
@@ -37,7 +37,7 @@ export const archiveRoutes = {
     params: {
       source: { about: "The address of the execution's record, or of the deposit.", example: UNCLAIMED.source },
     },
-    answers: { 200: { about: 'The proofs.', schema: UnclaimedProofs, examples: { one: { refunds: [UNCLAIMED] } } } },
+    answers: ok({ about: 'The proofs.', schema: UnclaimedProofs, examples: { one: { refunds: [UNCLAIMED] } } }),
     errors: ['not_found'],
     async handle({ deps }, { param }) {
       const refunds = await unclaimedOf(deps.views, param('source'));
@@ -55,9 +55,7 @@ export const archiveRoutes = {
     params: { archive_index: { about: 'The index of the archive, from 0.', example: '0' } },
     query: LeavesQuery,
     queryExample: { first: 0 },
-    answers: {
-      200: { about: 'The page.', bytes: 'text/plain', examples: { page: `${JSON.stringify(LINE)}\n` } },
-    },
+    answers: ok({ about: 'The page.', bytes: 'text/plain', examples: { page: `${JSON.stringify(LINE)}\n` } }),
     errors: ['not_found'],
     async handle({ deps }, { request, param }) {
       const { first } = parse(LeavesQuery, readQuery(request.url), 'query');

@@ -9,7 +9,7 @@ import { type CookieDeps, cookieOf, requireOwnOrigin, useSession } from '../../a
 import { acceptMetadata } from '../../agents/metadata.ts';
 import { ApiError } from '../../errors.ts';
 import type { Poster } from '../../ledger/metadata.ts';
-import { CACHING, route } from './route.ts';
+import { CACHING, ok, route } from './route.ts';
 import { INPUT_SCHEMA, OUTPUT_SCHEMA } from './samples.ts';
 
 export const creatorRoutes = {
@@ -35,13 +35,11 @@ export const creatorRoutes = {
         tagline: 'Answers one SQL question about a CSV file.',
       },
     },
-    answers: {
-      200: {
-        about: 'Accepted.',
-        schema: MetadataAccepted,
-        examples: { accepted: { metadata_hash: '3a9ac66a66f2a1a0bb3a8e9ac6c04bdfaa4ab4b54d6ff5fd38e15cd05a92e4fc' } },
-      },
-    },
+    answers: ok({
+      about: 'Accepted.',
+      schema: MetadataAccepted,
+      examples: { accepted: { metadata_hash: '3a9ac66a66f2a1a0bb3a8e9ac6c04bdfaa4ab4b54d6ff5fd38e15cd05a92e4fc' } },
+    }),
     errors: ['unauthorized', 'foreign_origin'],
     cache: CACHING.never,
     // Two schemas are compiled.
@@ -61,25 +59,23 @@ export const creatorRoutes = {
     about:
       'Every call to a creator has an HTTP Message Signature (RFC 9421) by one of these Ed25519 keys. It covers method, authority, path, content type, body digest and the headers `Marketplace-Signing-Key` and `Marketplace-Purpose`. `kid` is the RFC 7638 thumbprint, which the signature names as `keyid`.',
     access: 'public',
-    answers: {
-      200: {
-        about: 'The keys of all relays of the service.',
-        schema: KeyDirectory,
-        examples: {
-          directory: {
-            keys: [
-              {
-                kty: 'OKP',
-                crv: 'Ed25519',
-                x: 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs',
-                kid: 'poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U',
-                use: 'sig',
-              },
-            ],
-          },
+    answers: ok({
+      about: 'The keys of all relays of the service.',
+      schema: KeyDirectory,
+      examples: {
+        directory: {
+          keys: [
+            {
+              kty: 'OKP',
+              crv: 'Ed25519',
+              x: 'JrQLj5P_89iXES9-vFgrIy29clF9CC_oPPsw3c5D0bs',
+              kid: 'poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U',
+              use: 'sig',
+            },
+          ],
         },
       },
-    },
+    }),
     errors: [],
     cache: CACHING.document,
     async handle({ deps }) {

@@ -168,6 +168,9 @@ type Reply<Answers> = {
   };
 }[keyof Answers];
 
+/** The answers of a route that has only one. */
+export const ok = <const One extends Answer>(answer: One) => ({ 200: answer });
+
 /** An entry of the table. The compiler checks its handler against its declared answers and access. */
 export function route<const Answers extends Record<number, Answer>, const By extends Access>(
   entry: Omit<Route, 'access' | 'answers' | 'handle'> & {

@@ -8,7 +8,7 @@ import { ApiError } from '../../errors.ts';
 import { readHealth } from '../../operation/health.ts';
 import { createServiceCard } from '../agentCard.ts';
 import { EXAMPLES } from '../docs/examples.ts';
-import { CACHING, route } from './route.ts';
+import { CACHING, ok, route } from './route.ts';
 
 const IDL = readFileSync(join(import.meta.dirname, '..', '..', '..', 'sdk', 'program', 'idl', 'marketplace.json'));
 
@@ -44,19 +44,17 @@ export const serviceRoutes = {
     summary: 'List the addresses of this service',
     about:
       'The addresses of the guide, this document and the IDL of the program. A browser gets the web page of the marketplace instead.',
-    answers: {
-      200: {
-        about: 'The addresses.',
-        schema: Directory,
-        examples: {
-          directory: {
-            docs: 'https://api.example.com/docs',
-            openapi: 'https://api.example.com/openapi.json',
-            idl: 'https://api.example.com/idl.json',
-          },
+    answers: ok({
+      about: 'The addresses.',
+      schema: Directory,
+      examples: {
+        directory: {
+          docs: 'https://api.example.com/docs',
+          openapi: 'https://api.example.com/openapi.json',
+          idl: 'https://api.example.com/idl.json',
         },
       },
-    },
+    }),
     async handle({ deps }) {
       const url = deps.baseUrl();
       const value = { docs: `${url}/docs`, openapi: `${url}/openapi.json`, idl: `${url}/idl.json` };
@@ -70,22 +68,20 @@ export const serviceRoutes = {
     summary: 'Check that the process answers',
     about:
       'Always 200, for a supervisor that restarts a process that hangs. `problems` says why this process refuses new executions. To check that the service works, use `/ready`.',
-    answers: {
-      200: {
-        about: 'The process answers.',
-        schema: Health,
-        examples: {
-          healthy: {
-            status: 'ok',
-            environment: 'test',
-            release: '0.1.0',
-            build: '2d88dd0b1c11',
-            uptime_seconds: 86_400,
-            problems: [],
-          },
+    answers: ok({
+      about: 'The process answers.',
+      schema: Health,
+      examples: {
+        healthy: {
+          status: 'ok',
+          environment: 'test',
+          release: '0.1.0',
+          build: '2d88dd0b1c11',
+          uptime_seconds: 86_400,
+          problems: [],
         },
       },
-    },
+    }),
     unlimited: true,
     async handle({ deps }) {
       return { status: 200, value: readHealth(deps) };
@@ -125,7 +121,7 @@ export const serviceRoutes = {
     summary: 'Fetch this document',
     about:
       'OpenAPI 3.1, generated from the schemas that validate every request and answer. With `x-payment-info` and a path for each of the best agents, if x402 clients can pay here.',
-    answers: { 200: { about: 'The document.', bytes: 'application/json' } },
+    answers: ok({ about: 'The document.', bytes: 'application/json' }),
     async handle({ openapi }) {
       return { status: 200, value: await openapi() };
     },
@@ -137,7 +133,7 @@ export const serviceRoutes = {
     summary: 'Read the guide',
     about:
       'This document as a web page, with a guide and code for every route. A browser gets it with the navigation of the web page.',
-    answers: { 200: { about: 'The page.', bytes: 'text/html' } },
+    answers: ok({ about: 'The page.', bytes: 'text/html' }),
     async handle({ docs }) {
       const headers = { 'Content-Security-Policy': DOCS_POLICY, Vary: 'Accept' };
       return { status: 200, value: docs(), headers };
@@ -149,7 +145,7 @@ export const serviceRoutes = {
     path: '/llms.txt',
     summary: 'Fetch the contents of the guide',
     about: 'Links to the guide, every route and the examples, in the form of llmstxt.org.',
-    answers: { 200: { about: 'The text.', bytes: 'text/plain' } },
+    answers: ok({ about: 'The text.', bytes: 'text/plain' }),
     async handle({ llms }) {
       return { status: 200, value: llms() };
     },
@@ -160,7 +156,7 @@ export const serviceRoutes = {
     path: '/.well-known/agent-card.json',
     summary: 'Fetch the A2A card of the marketplace',
     about: 'The marketplace as an agent card of A2A 1.0: it finds agents and runs them. Each listing has its own card.',
-    answers: { 200: { about: 'The card.', bytes: 'application/json' } },
+    answers: ok({ about: 'The card.', bytes: 'application/json' }),
     async handle({ deps }) {
       const card = createServiceCard({ baseUrl: deps.baseUrl(), environment: deps.config.environment });
       return { status: 200, value: Buffer.from(JSON.stringify(card)) };
@@ -172,7 +168,7 @@ export const serviceRoutes = {
     path: '/.well-known/x402',
     summary: 'List the resources for x402 clients',
     about: `The URLs of the ${MOST_OFFERED} best active agents that x402 clients can pay, for catalogues of x402 services. A POST to one of them, without a body, is answered with its price and its schema. The URLs of all others differ only in the agent_id, which \`/v1/agents\` lists.`,
-    answers: { 200: { about: 'The list.', bytes: 'application/json' } },
+    answers: ok({ about: 'The list.', bytes: 'application/json' }),
     errors: ['not_found'],
     async handle({ deps, readOffered }) {
       requireX402(deps);
@@ -188,7 +184,7 @@ export const serviceRoutes = {
     summary: 'Fetch an example',
     about: 'A complete program, its input, the test vectors, or the README of a client. The guide lists the names.',
     params: { name: { about: 'The name of the file.', example: 'vectors.json' } },
-    answers: { 200: { about: 'The file.', bytes: 'text/plain' } },
+    answers: ok({ about: 'The file.', bytes: 'text/plain' }),
     async handle(_context, { param }) {
       const file = EXAMPLES.get(param('name'));
       if (!file) throw new ApiError('not_found', 'No example has this name');
@@ -202,7 +198,7 @@ export const serviceRoutes = {
     summary: "Fetch the program's IDL",
     about:
       'The Anchor IDL of the program: every instruction, account, event and error. Use it to call the program without this API.',
-    answers: { 200: { about: 'The IDL.', bytes: 'application/json' } },
+    answers: ok({ about: 'The IDL.', bytes: 'application/json' }),
     async handle() {
       return { status: 200, value: IDL };
     },

@@ -10,7 +10,7 @@ import {
 import { readSpend } from '../../calls/spend.ts';
 import { readStatement } from '../../calls/statements.ts';
 import { parse, readQuery } from '../../parse.ts';
-import { CACHING, route } from './route.ts';
+import { CACHING, ok, route } from './route.ts';
 import { AGENT_ID, WALLET } from './samples.ts';
 
 const FIGURES = {
@@ -54,16 +54,14 @@ export const statementRoutes = {
       "The amounts that the key's wallet paid as caller, or earned with its agents as creator: one row for each UTC day. An execution counts for the day on which it ended, a dispute for the day on which it was decided. The statement contains what the index has read from the chain, without executions in progress.",
     query: StatementQuery,
     queryExample: { role: 'caller', from: '2026-11-01', to: '2026-11-30' },
-    answers: {
-      200: {
-        about: 'The statement; with `format=csv` its days as CSV.',
-        schema: DailyStatement,
-        bytes: 'text/csv',
-        examples: {
-          day: { wallet: WALLET, role: 'caller', from, to, days: [{ day: from, ...FIGURES }], total: FIGURES },
-        },
+    answers: ok({
+      about: 'The statement; with `format=csv` its days as CSV.',
+      schema: DailyStatement,
+      bytes: 'text/csv',
+      examples: {
+        day: { wallet: WALLET, role: 'caller', from, to, days: [{ day: from, ...FIGURES }], total: FIGURES },
       },
-    },
+    }),
     async handle({ deps }, { caller, request }) {
       const { format, ...asked } = parse(StatementQuery, readQuery(request.url), 'query');
       const statement = await readStatement(deps, caller.wallet, asked);
@@ -78,14 +76,12 @@ export const statementRoutes = {
     about:
       "The amounts that the key's wallet paid as caller: one row for each UTC day, API key and agent with an execution that ended or a dispute that was decided on that day. The amounts have the same meaning as in the daily statement. `key_id` is null for executions that the wallet opened itself.",
     query: SpendQuery,
-    answers: {
-      200: {
-        about: 'The rows, oldest first; with `format=csv` as CSV.',
-        schema: SpendStatement,
-        bytes: 'text/csv',
-        examples: { spend: { wallet: WALLET, from, to, rows: [SPEND] } },
-      },
-    },
+    answers: ok({
+      about: 'The rows, oldest first; with `format=csv` as CSV.',
+      schema: SpendStatement,
+      bytes: 'text/csv',
+      examples: { spend: { wallet: WALLET, from, to, rows: [SPEND] } },
+    }),
     async handle({ deps }, { caller, request }) {
       const { format, ...asked } = parse(SpendQuery, readQuery(request.url), 'query');
       const spend = await readSpend(deps, caller.wallet, asked);

@@ -15,7 +15,7 @@ import {
 } from '../../../sdk/wire/wire.ts';
 import { clientNetwork } from '../../access/clientAddress.ts';
 import { parse, readObject, readQuery } from '../../parse.ts';
-import { CACHING, route } from './route.ts';
+import { CACHING, ok, route } from './route.ts';
 import { EXECUTION_ID } from './samples.ts';
 
 /** Largest body of a webhook route. */
@@ -68,9 +68,11 @@ export const webhookRoutes = {
     summary: 'List the webhook endpoints of a wallet',
     about:
       'All endpoints, the oldest first; a wallet may have 10. Like every route of webhooks it takes the token of a session of the wallet (`auth.verify` of /trpc), or an API key with the scope `webhooks`, which no key has unless its wallet adds it.',
-    answers: {
-      200: { about: 'The endpoints.', schema: WebhookEndpoints, examples: { endpoints: { endpoints: [ENDPOINT] } } },
-    },
+    answers: ok({
+      about: 'The endpoints.',
+      schema: WebhookEndpoints,
+      examples: { endpoints: { endpoints: [ENDPOINT] } },
+    }),
     errors: [],
     async handle({ webhooks }, { caller }) {
       return { status: 200, value: await webhooks.list(caller.wallet) };
@@ -89,13 +91,11 @@ export const webhookRoutes = {
       maxBytes: MAX_BYTES,
       example: { url: URL_EXAMPLE, event_types: ['execution.completed'] },
     },
-    answers: {
-      200: {
-        about: 'The endpoint with its secret.',
-        schema: WebhookSecret,
-        examples: { created: { endpoint: ENDPOINT, secret: SECRET } },
-      },
-    },
+    answers: ok({
+      about: 'The endpoint with its secret.',
+      schema: WebhookSecret,
+      examples: { created: { endpoint: ENDPOINT, secret: SECRET } },
+    }),
     errors: ['webhook_limit_reached', 'foreign_origin'],
     async handle({ deps, webhooks }, { caller, request, bytes }) {
       const body = parse(CreateWebhookBody, readObject(bytes), 'body');
@@ -110,7 +110,7 @@ export const webhookRoutes = {
     path: '/v1/webhooks/{endpoint_id}',
     summary: 'Read one webhook endpoint',
     about: 'Its settings, and its status. Its secret is not shown again.',
-    answers: { 200: { about: 'The endpoint.', schema: WebhookEndpoint, examples: { endpoint: ENDPOINT } } },
+    answers: ok({ about: 'The endpoint.', schema: WebhookEndpoint, examples: { endpoint: ENDPOINT } }),
     errors: ['webhook_not_found'],
     async handle({ webhooks }, { caller, param }) {
       return { status: 200, value: await webhooks.retrieve(caller.wallet, param('endpoint_id')) };
@@ -125,13 +125,11 @@ export const webhookRoutes = {
     about:
       'Changes the fields that the body has. With `enabled` false, waiting events are dropped. With `enabled` true, events from now on are sent.',
     body: { schema: UpdateWebhookBody, maxBytes: MAX_BYTES, example: { event_types: [], enabled: true } },
-    answers: {
-      200: {
-        about: 'The endpoint after the change.',
-        schema: WebhookEndpoint,
-        examples: { changed: { ...ENDPOINT, event_types: [] } },
-      },
-    },
+    answers: ok({
+      about: 'The endpoint after the change.',
+      schema: WebhookEndpoint,
+      examples: { changed: { ...ENDPOINT, event_types: [] } },
+    }),
     errors: ['webhook_not_found', 'foreign_origin'],
     async handle({ webhooks }, { caller, param, bytes }) {
       const body = parse(UpdateWebhookBody, readObject(bytes), 'body');
@@ -145,9 +143,7 @@ export const webhookRoutes = {
     path: '/v1/webhooks/{endpoint_id}',
     summary: 'Delete a webhook endpoint',
     about: 'Nothing more is sent to it. Its log of deliveries is deleted too.',
-    answers: {
-      200: { about: 'It is deleted.', schema: WebhookId, examples: { deleted: { endpoint_id: ENDPOINT_ID } } },
-    },
+    answers: ok({ about: 'It is deleted.', schema: WebhookId, examples: { deleted: { endpoint_id: ENDPOINT_ID } } }),
     errors: ['webhook_not_found', 'foreign_origin'],
     async handle({ webhooks }, { caller, param }) {
       return { status: 200, value: await webhooks.delete(caller.wallet, param('endpoint_id')) };
@@ -160,15 +156,13 @@ export const webhookRoutes = {
     path: '/v1/webhooks/{endpoint_id}/rotate',
     summary: 'Replace the secret of a webhook endpoint',
     about: 'For 24 hours each request has two signatures: one with the old secret, one with the new.',
-    answers: {
-      200: {
-        about: 'The endpoint with its new secret.',
-        schema: WebhookSecret,
-        examples: {
-          rotated: { endpoint: { ...ENDPOINT, old_secret_until: '2026-11-26T09:24:11.000Z' }, secret: SECRET },
-        },
+    answers: ok({
+      about: 'The endpoint with its new secret.',
+      schema: WebhookSecret,
+      examples: {
+        rotated: { endpoint: { ...ENDPOINT, old_secret_until: '2026-11-26T09:24:11.000Z' }, secret: SECRET },
       },
-    },
+    }),
     errors: ['webhook_not_found', 'foreign_origin'],
     async handle({ webhooks }, { caller, param }) {
       return { status: 200, value: await webhooks.rotate(caller.wallet, param('endpoint_id')) };
@@ -182,9 +176,7 @@ export const webhookRoutes = {
     summary: 'Send a test to a webhook endpoint',
     about:
       'Sends `webhook.test` within a second, also while the endpoint is disabled. The outcome is in its deliveries. Tests and repeats of a wallet are limited to 30 in ten minutes.',
-    answers: {
-      200: { about: 'It will be sent.', schema: WebhookId, examples: { accepted: { endpoint_id: ENDPOINT_ID } } },
-    },
+    answers: ok({ about: 'It will be sent.', schema: WebhookId, examples: { accepted: { endpoint_id: ENDPOINT_ID } } }),
     errors: ['webhook_not_found', 'foreign_origin'],
     async handle({ webhooks }, { caller, param }) {
       return { status: 200, value: await webhooks.test(caller.wallet, param('endpoint_id')) };
@@ -200,13 +192,11 @@ export const webhookRoutes = {
       'A page of the deliveries, newest first, each with the answer to the last attempt. They are kept for 30 days.',
     query: DeliveriesQuery,
     queryExample: { limit: 10 },
-    answers: {
-      200: {
-        about: 'The page.',
-        schema: WebhookDeliveries,
-        examples: { page: { deliveries: [DELIVERY], total: 1, limit: 10, offset: 0 } },
-      },
-    },
+    answers: ok({
+      about: 'The page.',
+      schema: WebhookDeliveries,
+      examples: { page: { deliveries: [DELIVERY], total: 1, limit: 10, offset: 0 } },
+    }),
     errors: ['webhook_not_found'],
     async handle({ webhooks }, { caller, request, param }) {
       const page = parse(DeliveriesQuery, readQuery(request.url), 'query');
@@ -221,25 +211,23 @@ export const webhookRoutes = {
     summary: 'Send the event of a delivery once more',
     about: 'The same event with the same `webhook-id`, as a new delivery, also while the endpoint is disabled.',
     params: { delivery_id: { about: 'The delivery.', example: DELIVERY_ID } },
-    answers: {
-      200: {
-        about: 'The new delivery.',
-        schema: WebhookDelivery,
-        examples: {
-          waiting: {
-            ...DELIVERY,
-            delivery_id: 'dlv_43',
-            status: 'pending',
-            attempts: 0,
-            next_attempt_at: '2026-11-25T09:30:00.000Z',
-            attempted_at: null,
-            duration_ms: null,
-            http_status: null,
-            created_at: '2026-11-25T09:30:00.000Z',
-          },
+    answers: ok({
+      about: 'The new delivery.',
+      schema: WebhookDelivery,
+      examples: {
+        waiting: {
+          ...DELIVERY,
+          delivery_id: 'dlv_43',
+          status: 'pending',
+          attempts: 0,
+          next_attempt_at: '2026-11-25T09:30:00.000Z',
+          attempted_at: null,
+          duration_ms: null,
+          http_status: null,
+          created_at: '2026-11-25T09:30:00.000Z',
         },
       },
-    },
+    }),
     errors: ['webhook_not_found', 'foreign_origin'],
     async handle({ webhooks }, { caller, param }) {
       return { status: 200, value: await webhooks.redeliver(caller.wallet, param('delivery_id')) };
