@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useCallback } from 'react';
 import type { AgentSummary } from '../../sdk/wire/wire.ts';
+import { TextLink } from '../parts/links.tsx';
 import { isForTests, TEST_TAG } from '../parts/testTag.ts';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, cx, Empty } from '../parts/ui.tsx';
@@ -87,9 +88,9 @@ export default function Catalogue(): ReactNode {
           </summary>
           <Cards agents={tests.agents} className="mt-4" />
           {tests.total > tests.agents.length && (
-            <Link to="/" search={{ tags: TEST_TAG }} className="mt-4 inline-block text-accent underline">
+            <TextLink to="/" search={{ tags: TEST_TAG }} className="mt-4 inline-block">
               All of them
-            </Link>
+            </TextLink>
           )}
         </details>
       )}

@@ -10,8 +10,8 @@ import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { NewToThis } from '../parts/explained.tsx';
 import { fundsQuery } from '../parts/funds.tsx';
-import { Trouble } from '../parts/trouble.tsx';
-import { Button, Card, Facts, Note, PageHead, Skeleton, Spinner } from '../parts/ui.tsx';
+import { Unread } from '../parts/trouble.tsx';
+import { Button, Card, Facts, Note, PageHead, Spinner } from '../parts/ui.tsx';
 import { formatAmount, shorten } from '../parts/values.tsx';
 import { call, explain } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
@@ -38,11 +38,8 @@ const isRefused = (error: unknown): boolean => error instanceof MarketplaceError
 
 export default function View() {
   const [query] = useState(loadedQuery);
-  const {
-    data: asked,
-    error,
-    refetch,
-  } = useQuery({ queryKey: ['oauth-request', query], queryFn: () => call('oauth.request', { query }) });
+  const read = useQuery({ queryKey: ['oauth-request', query], queryFn: () => call('oauth.request', { query }) });
+  const { data: asked, error } = read;
   return (
     <>
       <PageHead
@@ -59,8 +56,7 @@ export default function View() {
           {explain(error)}
         </Note>
       )}
-      {error && !isRefused(error) && <Trouble error={error} what="The program’s request" onRetry={refetch} />}
-      {!asked && !error && <Skeleton className="h-60" />}
+      {!isRefused(error) && <Unread query={read} what="The program’s request" className="h-60" />}
       {asked && <Request asked={asked} query={query} />}
     </>
   );
@@ -188,10 +184,8 @@ function Consent({ wallet, asked, query }: ConsentProps) {
   }
   return (
     <>
-      {listed.error && !listed.data && <Trouble error={listed.error} what="Your API keys" onRetry={listed.refetch} />}
-      {chain.error && !money && (
-        <Trouble error={chain.error} what="The balances on the chain" onRetry={chain.refetch} />
-      )}
+      {listed.error && !listed.data && <Unread query={listed} what="Your API keys" />}
+      {chain.error && !money && <Unread query={chain} what="The balances on the chain" />}
       <div className="flex flex-wrap gap-2">
         <Button kind="primary" disabled={!money} onClick={() => setOpen(true)}>
           Set a budget

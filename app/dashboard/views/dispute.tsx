@@ -11,8 +11,8 @@ import { Back, HeadFacts } from '../parts/heads.tsx';
 import { Parameters, parameterLines } from '../parts/parameters.tsx';
 import Result from '../parts/result/result.tsx';
 import { TextBox } from '../parts/textBox.tsx';
-import { Trouble } from '../parts/trouble.tsx';
-import { Badge, Button, Card, cx, Facts, PageHead, Part, Skeleton } from '../parts/ui.tsx';
+import { Unread } from '../parts/trouble.tsx';
+import { Badge, Button, Card, cx, Facts, PageHead, Part } from '../parts/ui.tsx';
 import { Day, formatAmount, Id, shorten, Time } from '../parts/values.tsx';
 import { caseQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
@@ -85,10 +85,11 @@ function BackToList({ executionId, isOfAdmin }: { executionId: string; isOfAdmin
 
 function Loaded({ executionId, isOfAdmin }: { executionId: string; isOfAdmin: boolean }) {
   const { wallet } = useSession();
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     ...caseQuery(executionId),
     refetchInterval: ({ state }) => (state.data?.dispute.outcome === 'open' ? REFRESH_MS : false),
   });
+  const { data } = query;
   if (data) {
     const reader = isOfAdmin ? 'admin' : wallet === data.dispute.creator ? 'creator' : 'caller';
     return <CaseView found={data} reader={reader} />;
@@ -96,7 +97,7 @@ function Loaded({ executionId, isOfAdmin }: { executionId: string; isOfAdmin: bo
   return (
     <>
       <PageHead title="Dispute" />
-      {error ? <Trouble error={error} what="The dispute" onRetry={refetch} /> : <Skeleton className="h-128" />}
+      <Unread query={query} what="The dispute" className="h-128" />
     </>
   );
 }

@@ -9,8 +9,8 @@ import { SignedIn } from '../parts/connect.tsx';
 import { Back, HeadFacts } from '../parts/heads.tsx';
 import { AskBeforeLeaving } from '../parts/leave.tsx';
 import { OpenIn, TabLine } from '../parts/tabs.tsx';
-import { Trouble } from '../parts/trouble.tsx';
-import { buttonStyle, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Unread } from '../parts/trouble.tsx';
+import { buttonStyle, Empty, PageHead } from '../parts/ui.tsx';
 import { formatAmount, Id, Status } from '../parts/values.tsx';
 import { exampleQuery, queryClient } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
@@ -39,17 +39,16 @@ export default function View() {
 
 function Found() {
   const { agentId } = route.useParams();
-  const { data, error, isPending, refetch } = useQuery(ownListingsQuery);
-  if (isPending) return <Skeleton className="h-96" />;
-  if (error) {
+  const query = useQuery(ownListingsQuery);
+  if (query.error || !query.data) {
     return (
       <>
-        <PageHead title="Your agent" />
-        <Trouble error={error} what="The agent" onRetry={refetch} />
+        {query.error && <PageHead title="Your agent" />}
+        <Unread query={query} what="The agent" className="h-96" />
       </>
     );
   }
-  const listing = data.listings.find(({ agent_id }) => agent_id === agentId);
+  const listing = query.data.listings.find(({ agent_id }) => agent_id === agentId);
   if (listing) return <Manage key={agentId} listing={listing} />;
   return (
     <>

@@ -12,7 +12,7 @@ import { SaveButton } from '../parts/saveButton.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { StatementButton } from '../parts/statement.tsx';
 import { AtRight, Cell, Table } from '../parts/table.tsx';
-import { Trouble } from '../parts/trouble.tsx';
+import { Unread } from '../parts/trouble.tsx';
 import { cx, Empty, Figure, PageHead, QUIET_LINK, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount } from '../parts/values.tsx';
 import { firstDisputesQuery } from '../parts/waiting.tsx';
@@ -52,7 +52,8 @@ function Spend() {
   const navigate = route.useNavigate();
   const [range, setRange] = useState(lastDays);
   const isValid = faultOf(range) === null;
-  const { data, error, refetch } = useQuery({ ...spendQuery(wallet, range), enabled: isValid });
+  const query = useQuery({ ...spendQuery(wallet, range), enabled: isValid });
+  const { data } = query;
   const groups = data ? groupsOf(data, by) : [];
   const save = () => {
     const query = new URLSearchParams({ ...range, format: 'csv' });
@@ -67,10 +68,8 @@ function Spend() {
       {isValid &&
         (data ? (
           <Figures spend={data} groups={groups} />
-        ) : error ? (
-          <Trouble error={error} what="The spend" onRetry={refetch} />
         ) : (
-          <Skeleton className="h-70 lg:h-35" />
+          <Unread query={query} what="The spend" className="h-70 lg:h-35" />
         ))}
       <div className="flex flex-wrap items-center justify-between gap-3">
         <Segments
@@ -88,7 +87,7 @@ function Spend() {
           <StatementButton as="caller" />
         </div>
       </div>
-      {isValid && !data && !error && <Skeleton className="h-96" />}
+      {isValid && !data && !query.error && <Skeleton className="h-96" />}
       {isValid && data && groups.length > 0 && (
         <>
           <PaidByDay title={`Paid, ${BY[by].toLowerCase().replace('api', 'API')}`} spend={data} groups={groups} />

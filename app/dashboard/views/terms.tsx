@@ -7,7 +7,7 @@ import type { MarketplaceConfig } from '../../sdk/wire/procedures.ts';
 import { DATA_WORDS, NewToThis } from '../parts/explained.tsx';
 import { OnThisPage } from '../parts/onThisPage.tsx';
 import { TierTable } from '../parts/tiers.tsx';
-import { Trouble } from '../parts/trouble.tsx';
+import { Unread } from '../parts/trouble.tsx';
 import { Card, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatLamports, formatList, formatSpan } from '../parts/values.tsx';
 import { changesQuery, configQuery } from '../service.ts';
@@ -35,7 +35,8 @@ const SECTIONS = {
 };
 
 export default function View() {
-  const { data: config, error, refetch } = useQuery(configQuery);
+  const query = useQuery(configQuery);
+  const { data: config } = query;
   const { data: pending } = useQuery(changesQuery);
   const { wallet } = useSession();
   return (
@@ -50,9 +51,11 @@ export default function View() {
       />
       <OnThisPage sections={SECTIONS} isRead={config !== undefined} className="-mt-2 mb-6" />
       <div className="grid gap-6">
-        {!config &&
-          (error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-72" />)}
-        {config && <Summary config={config} pending={pending} />}
+        {config ? (
+          <Summary config={config} pending={pending} />
+        ) : (
+          <Unread query={query} what="The settings" className="h-72" />
+        )}
         {/* In pairs of about the same height; beside the disputes is the rest. */}
         <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 lg:grid-cols-[repeat(2,minmax(0,1fr))]">
           {config && (

@@ -1,12 +1,13 @@
 /** What a transaction of the admin or the guardian did, in words. */
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
-import { Link, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { decodeOwnInText, recordAddress } from '../../../sdk/receipt/onChain.ts';
 import { formatUuid } from '../../../sdk/receipt/receipt.ts';
 import type { AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
+import { TextLink } from '../../parts/links.tsx';
 import { pageOf } from '../../parts/pages.tsx';
 import { formatAmount, formatLamports, formatSpan, Id, shorten } from '../../parts/values.tsx';
 import { agentQuery, call } from '../../service.ts';
@@ -53,10 +54,10 @@ function Resolved({ data }: { data: Data }) {
   return (
     <>
       {upheld ? 'Upheld' : 'Rejected'} dispute over{' '}
-      <Link to="/admin/disputes/$executionId" params={{ executionId: id }} title={id} className="text-accent underline">
+      <TextLink to="/admin/disputes/$executionId" params={{ executionId: id }} title={id}>
         {agent?.name ?? shorten(String(listing))}, call{' '}
         <span className="font-mono text-[0.8125rem] whitespace-nowrap">{shorten(id)}</span>
-      </Link>
+      </TextLink>
       {upheld && `, ${usdc(amountToCaller)} for the caller`}
     </>
   );
@@ -166,15 +167,10 @@ export function DisputeLink({ executionId }: { executionId: string }) {
   const listing = String(resolved?.data.listing ?? read ?? '');
   const { data: agent } = useQuery({ ...agentQuery(listing), enabled: listing !== '' });
   return (
-    <Link
-      to="/admin/disputes/$executionId"
-      params={{ executionId }}
-      title={executionId}
-      className="text-accent underline"
-    >
+    <TextLink to="/admin/disputes/$executionId" params={{ executionId }} title={executionId}>
       {agent && `${agent.name}, call `}
       <span className="font-mono text-[0.8125rem] whitespace-nowrap">{shorten(executionId)}</span>
-    </Link>
+    </TextLink>
   );
 }
 

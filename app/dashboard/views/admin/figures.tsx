@@ -1,8 +1,8 @@
 /** The admin's figures: how long the SOL lasts, calls of the latest days, and agents. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { OperationState } from '../../../sdk/wire/operationProcedures.ts';
 import { formatterOf } from '../../parts/amount.ts';
+import { TextLink } from '../../parts/links.tsx';
 import { Card, Figure } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatSpan, shorten } from '../../parts/values.tsx';
 import { agentQuery } from '../../service.ts';
@@ -134,9 +134,9 @@ function Agents({ ids, total, isLinked = false }: { ids: string[]; total: number
       ))}
       {more && ' and '}
       {isLinked && more ? (
-        <Link to="/admin" search={{ tab: 'creators' }} className="text-accent underline">
+        <TextLink to="/admin" search={{ tab: 'creators' }}>
           {more}
-        </Link>
+        </TextLink>
       ) : (
         more
       )}
@@ -147,8 +147,8 @@ function Agents({ ids, total, isLinked = false }: { ids: string[]; total: number
 function AgentLink({ id }: { id: string }) {
   const { data: agent } = useQuery(agentQuery(id));
   return (
-    <Link to="/agents/$agentId" params={{ agentId: id }} className="text-accent underline">
+    <TextLink to="/agents/$agentId" params={{ agentId: id }}>
       {agent?.name ?? shorten(id)}
-    </Link>
+    </TextLink>
   );
 }

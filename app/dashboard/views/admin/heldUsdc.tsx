@@ -1,10 +1,10 @@
 /** What the marketplace's program holds, by its purpose: USDC, and the bonds of open disputes. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { OperationState } from '../../../sdk/wire/operationProcedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { formatLamports, formatNumber, formatterOf } from '../../parts/amount.ts';
+import { TextLink } from '../../parts/links.tsx';
 import { Card } from '../../parts/ui.tsx';
 import { Code, Id } from '../../parts/values.tsx';
 import { OPEN_SHOWN, openQueueQuery } from '../../parts/waiting.tsx';
@@ -86,9 +86,9 @@ export function HeldUsdc({ state: { held, open_disputes } }: { state: OperationS
           ],
         ]}
       />
-      <Link to="/admin" search={{ tab: 'settings' }} className="justify-self-start text-sm text-accent underline">
+      <TextLink to="/admin" search={{ tab: 'settings' }} className="justify-self-start text-sm">
         Withdraw in Settings
-      </Link>
+      </TextLink>
     </Card>
   );
 }

@@ -1,6 +1,7 @@
 /** For the admin alone: the parties of a dispute, the link to its case, and in its head who has not written yet. */
 import { Link } from '@tanstack/react-router';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
+import { TextLink } from '../../parts/links.tsx';
 import { buttonStyle } from '../../parts/ui.tsx';
 import { Id, shorten } from '../../parts/values.tsx';
 import { useCreatorName } from '../disputes/creatorName.ts';
@@ -25,17 +26,17 @@ export function Parties({ dispute }: { dispute: DisputeSummary }) {
 
 export function AgentLink({ dispute: { agent_id: agentId, agent_name } }: { dispute: DisputeSummary }) {
   return (
-    <Link to="/agents/$agentId" params={{ agentId }} className="text-accent underline">
+    <TextLink to="/agents/$agentId" params={{ agentId }}>
       {agent_name ?? shorten(agentId)}
-    </Link>
+    </TextLink>
   );
 }
 
 /** To the creator's row, which has its other agents, its failed calls and its disputes. */
 export const CreatorLink = ({ wallet, name }: { wallet: string; name: string }) => (
-  <Link to="/admin" search={{ tab: 'creators', q: wallet }} title={wallet} className="text-accent underline">
+  <TextLink to="/admin" search={{ tab: 'creators', q: wallet }} title={wallet}>
     {name}
-  </Link>
+  </TextLink>
 );
 
 /** To the case, which the admin can decide while it is open. While a side may still write, nothing asks for that. */

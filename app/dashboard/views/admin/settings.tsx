@@ -1,5 +1,4 @@
 /** All changes that need the admin's signature: pause of new executions, settings, treasury, and authorities. */
-
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { OnThisPage } from '../../parts/onThisPage.tsx';

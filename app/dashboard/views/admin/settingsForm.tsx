@@ -1,8 +1,8 @@
 /** The settings to change, each within its bounds, and a review of old and new values before signing. */
-import { Link } from '@tanstack/react-router';
 import { type ReactNode, useId, useState } from 'react';
 import type { SettingsChange } from '../../../sdk/wallet/settings.ts';
 import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
+import { TextLink } from '../../parts/links.tsx';
 import { SignDialog } from '../../parts/sign.tsx';
 import { Button, Card, CONTROL, cx, Field, type FieldProps, Input } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan } from '../../parts/values.tsx';
@@ -57,12 +57,10 @@ export function SettingsForm({ config, limits, mustWait, serviceFee, draft, onDr
         <div className="flex flex-wrap items-baseline justify-between gap-x-4">
           <h2 className="font-semibold">Fees and rules</h2>
           <span className="flex flex-wrap gap-x-4 text-sm">
-            <Link to="/terms" hash="effects" className="text-accent underline">
+            <TextLink to="/terms" hash="effects">
               Effect of changes
-            </Link>
-            <Link to="/terms" className="text-accent underline">
-              See them as callers do
-            </Link>
+            </TextLink>
+            <TextLink to="/terms">See them as callers do</TextLink>
           </span>
         </div>
         <div className="grid items-start gap-x-6 gap-y-5 sm:grid-cols-2 lg:grid-cols-3">

@@ -1,11 +1,10 @@
 /** The state of the deployment: problems, how long the gas lasts, and where the lamports are. */
-
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { MAX_LAG_SECONDS } from '../../../sdk/wire/choices.ts';
 import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
 import { formatShortSol } from '../../parts/amount.ts';
+import { TextLink } from '../../parts/links.tsx';
 import { Unread } from '../../parts/trouble.tsx';
 import { Badge, Card, Facts, Note } from '../../parts/ui.tsx';
 import { Ago, formatCount, formatDuration, formatLamports, formatSpan, Id } from '../../parts/values.tsx';
@@ -224,9 +223,9 @@ function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive,
       value: (
         <span className="flex flex-wrap items-center gap-x-2">
           {state.opens_paused ? <Badge tone="warn">Paused</Badge> : <Badge tone="good">Accepted</Badge>}
-          <Link to="/admin" search={{ tab: 'settings' }} className="text-accent underline">
+          <TextLink to="/admin" search={{ tab: 'settings' }}>
             {state.opens_paused ? 'Resume in Settings' : 'Pause in Settings'}
-          </Link>
+          </TextLink>
         </span>
       ),
     },

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { ForTests } from '../../parts/badges.tsx';
+import { TextLink } from '../../parts/links.tsx';
 import { isForTests } from '../../parts/testTag.ts';
 import { formatAmount } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
@@ -45,9 +46,9 @@ export function CreatorAgents({ agent }: { agent: AgentFull }) {
         ))}
       </ul>
       {count > others.length && (
-        <Link to="/" search={{ creator }} className="mt-2 inline-block py-1 text-accent underline underline-offset-2">
+        <TextLink to="/" search={{ creator }} className="mt-2 inline-block py-1">
           All {count} other agents of <bdi>{agent.creator.display_name}</bdi>
-        </Link>
+        </TextLink>
       )}
     </section>
   );

@@ -2,25 +2,22 @@
 import { useQuery } from '@tanstack/react-query';
 import type { AgentFull, AgentStatistics } from '../../../sdk/wire/wire.ts';
 import { CallsChart, LatencyChart } from '../../parts/agentCharts.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
-import { Skeleton } from '../../parts/ui.tsx';
+import { Unread } from '../../parts/trouble.tsx';
 import { formatCount, formatDuration } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 
 export function Month({ agent: { agent_id: agentId } }: { agent: AgentFull }) {
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['agent-statistics', agentId],
     queryFn: () => request('getAgentStatistics', { agent_id: agentId }),
   });
   return (
     <section>
       <h3 className="mb-3 font-semibold">The last 30 days</h3>
-      {data ? (
-        <Charts statistics={data} />
-      ) : error ? (
-        <Trouble error={error} what="The statistics" onRetry={refetch} />
+      {query.data ? (
+        <Charts statistics={query.data} />
       ) : (
-        <Skeleton className="h-80" />
+        <Unread query={query} what="The statistics" className="h-80" />
       )}
     </section>
   );

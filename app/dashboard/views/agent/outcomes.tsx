@@ -1,8 +1,7 @@
 /** Outcomes of the latest calls as a strip of bars, newest on the right, with a summary as text. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { AgentOutcome } from '../../../sdk/wire/procedures.ts';
-import { Trouble } from '../../parts/trouble.tsx';
-import { Skeleton } from '../../parts/ui.tsx';
+import { Unread } from '../../parts/trouble.tsx';
 import { formatDuration } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 
@@ -28,18 +27,13 @@ export const outcomeWords = ({ outcome, execution_time_ms }: AgentOutcome): stri
   `${LOOKS[outcome].words}${execution_time_ms === null ? '' : ` in ${formatDuration(execution_time_ms)}`}`;
 
 export function Outcomes({ agentId }: { agentId: string }) {
-  const { data, error, refetch } = useQuery(outcomesQuery(agentId));
+  const query = useQuery(outcomesQuery(agentId));
+  const { data } = query;
   return (
     <section>
       <h3 className="mb-3 font-semibold">Recent calls</h3>
       <div className="min-h-20">
-        {data ? (
-          <Strip outcomes={data.outcomes} />
-        ) : error ? (
-          <Trouble error={error} what="The recent calls" onRetry={refetch} />
-        ) : (
-          <Skeleton className="h-12" />
-        )}
+        {data ? <Strip outcomes={data.outcomes} /> : <Unread query={query} what="The recent calls" className="h-12" />}
       </div>
     </section>
   );

@@ -1,9 +1,9 @@
 /** The facts to know about an agent before paying it. */
-import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { disputedWords, hasRate, successesOf, VERIFIED } from '../../parts/badges.tsx';
 import { PROGRAM_WORDS } from '../../parts/explained.tsx';
+import { Away, TextLink } from '../../parts/links.tsx';
 import { Button, cx, Facts, Figure } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, Id, Time } from '../../parts/values.tsx';
 import { Collateral } from './collateral.tsx';
@@ -111,15 +111,9 @@ export function Overview({ agent }: { agent: AgentFull }) {
               ['Creator’s wallet', <Id key="wallet" value={agent.creator.pubkey} kind="address" />],
               [
                 'Listing',
-                <a
-                  key="listing"
-                  href={agent.on_chain_listing}
-                  target="_blank"
-                  rel="noreferrer"
-                  className="text-accent underline underline-offset-2"
-                >
+                <Away key="listing" href={agent.on_chain_listing}>
                   In the explorer
-                </a>,
+                </Away>,
               ],
             ]}
           />
@@ -200,9 +194,9 @@ function Record({ agent }: { agent: AgentFull }) {
             'Your money',
             <span key="money">
               Held by the escrow program on Solana, which {PROGRAM_WORDS}{' '}
-              <Link to="/terms" hash="roles" className="text-accent underline underline-offset-2">
+              <TextLink to="/terms" hash="roles">
                 Who can do what
-              </Link>
+              </TextLink>
             </span>,
           ],
           ['Listed since', <Time key="listed" at={agent.created_at} />],

@@ -5,6 +5,7 @@ import { isFailing } from '../../../sdk/wire/agentMark.ts';
 import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
+import { TextLink } from '../../parts/links.tsx';
 import { isForTests } from '../../parts/testTag.ts';
 import { Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
@@ -23,10 +24,7 @@ export function Paused({ agent }: { agent: AgentFull }) {
       <Note tone="warn" title={reason ? reason.title : 'This agent is paused'}>
         {reason ? (
           <>
-            {reason.text} Until then calls are refused, and nothing is paid.{' '}
-            <Link to="/" className="text-accent underline underline-offset-2">
-              Browse agents
-            </Link>
+            {reason.text} Until then calls are refused, and nothing is paid. <TextLink to="/">Browse agents</TextLink>
           </>
         ) : (
           <Skeleton className="h-5" />

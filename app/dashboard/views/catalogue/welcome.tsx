@@ -1,8 +1,9 @@
 /** What is sold here, for a person who has never heard of it, and a first run. */
 import { useQuery } from '@tanstack/react-query';
-import { Link, useLocation } from '@tanstack/react-router';
+import { useLocation } from '@tanstack/react-router';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { Explained, NEW, OnTest, PROGRAM_WORDS, WhatIsAWallet } from '../../parts/explained.tsx';
+import { Anchor, TextLink } from '../../parts/links.tsx';
 import { NumberMark } from '../../parts/stepList.tsx';
 import { formatLamports, formatSpan } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
@@ -72,18 +73,18 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
         <Explained term="Can I trust it?" className="open:basis-full">
           The escrow program, which holds the price of each call, {PROGRAM_WORDS} The marketplace checks the creator’s
           signature of a result, not whether the result is right. Its admin decides disputes. If you lose one, you lose{' '}
-          <Link to="/terms" hash="disputes" className="text-accent underline underline-offset-2">
+          <TextLink to="/terms" hash="disputes">
             a bond{bond}
-          </Link>
+          </TextLink>
           , which can be worth more than the call.{' '}
-          <Link to="/terms" hash="roles" className="text-accent underline underline-offset-2">
+          <TextLink to="/terms" hash="roles">
             Who can do what
-          </Link>
+          </TextLink>
         </Explained>
-        <a href="/docs" className="py-1 font-medium text-accent underline underline-offset-2 sm:ml-auto">
+        <Anchor href="/docs" className="py-1 font-medium sm:ml-auto">
           <span className="sm:hidden">API docs</span>
           <span className="max-sm:hidden">Call from code: curl, TypeScript, Python, MCP</span>
-        </a>
+        </Anchor>
       </div>
       <FirstRun agents={agents} />
     </header>

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { formatAmount } from '../../parts/values.tsx';
-import { TopUp } from '../listing/topUp.tsx';
+import { TopUp } from '../listing/tabLink.tsx';
 import { pauseGist } from './outcomes.tsx';
 import { isPausedBy, mostSlashed, mostTaken, mostToCaller, stakesQuery } from './stakes.ts';
 

@@ -1,7 +1,7 @@
 /** The other disputes of this caller and this agent, which help the admin to decide. */
-import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
 import type { DisputeSummary, OtherDisputes } from '../../../sdk/wire/disputeProcedures.ts';
+import { TextLink } from '../../parts/links.tsx';
 import { Card, Facts } from '../../parts/ui.tsx';
 import { Day, formatAmount, formatCount, Status, shorten } from '../../parts/values.tsx';
 import { isUninformed } from './ended.tsx';
@@ -52,9 +52,9 @@ function Other({ dispute, isOfCaller }: { dispute: DisputeSummary; isOfCaller: b
   const { execution_id, agent_name, agent_id, price_usdc, outcome, opened_at, reason } = dispute;
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 py-2.5 last:pb-0">
-      <Link to="/admin/disputes/$executionId" params={{ executionId: execution_id }} className="text-accent underline">
+      <TextLink to="/admin/disputes/$executionId" params={{ executionId: execution_id }}>
         {agent_name ?? shorten(agent_id)}, call {shorten(execution_id)}
-      </Link>
+      </TextLink>
       <span>{formatAmount(price_usdc)}</span>
       <span>
         <Status value={outcome}>{outcome === 'lapsed' && 'Ended undecided'}</Status>

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
+import { TextLink } from '../../parts/links.tsx';
 import { SignButton } from '../../parts/sign.tsx';
 import { Badge, buttonStyle, Card, Facts } from '../../parts/ui.tsx';
 import { Copy, formatAmount, formatLamports, formatSpan, shorten, Time } from '../../parts/values.tsx';
@@ -162,7 +163,6 @@ function OwnReply({ dispute: { outcome, reply } }: { dispute: DisputeSummary }) 
 /** The call of a dispute, with a link to what its reader may read of it: for the admin, its record on the chain. */
 export function CallOf({ dispute, reader }: { dispute: DisputeSummary; reader: Reader }) {
   const { execution_id: executionId, agent_id: agentId } = dispute;
-  const style = 'text-accent underline';
   const name = (
     <>
       Call{' '}
@@ -174,24 +174,19 @@ export function CallOf({ dispute, reader }: { dispute: DisputeSummary; reader: R
   return (
     <span className="inline-flex items-center gap-1">
       {reader === 'caller' && (
-        <Link to="/executions/$executionId" params={{ executionId }} className={style}>
+        <TextLink to="/executions/$executionId" params={{ executionId }}>
           {name}
-        </Link>
+        </TextLink>
       )}
       {reader === 'creator' && (
-        <Link
-          to="/creator/$agentId"
-          params={{ agentId }}
-          search={{ tab: 'received', call: executionId }}
-          className={style}
-        >
+        <TextLink to="/creator/$agentId" params={{ agentId }} search={{ tab: 'received', call: executionId }}>
           {name}
-        </Link>
+        </TextLink>
       )}
       {reader === 'admin' && (
-        <Link to="/verify" search={{ id: executionId }} className={style}>
+        <TextLink to="/verify" search={{ id: executionId }}>
           {name}
-        </Link>
+        </TextLink>
       )}
       <Copy text={executionId} what={executionId} bare />
     </span>

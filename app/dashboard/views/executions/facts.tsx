@@ -1,10 +1,10 @@
 /** Facts about a call: where its money went, and its data on the chain. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { RouteAnswer } from '../../../sdk/client/client.ts';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
+import { Away, TextLink } from '../../parts/links.tsx';
 import { Card, Facts, Skeleton, withUnit } from '../../parts/ui.tsx';
 import {
   formatAmount,
@@ -114,9 +114,9 @@ function Payer({ execution }: { execution: Execution }) {
   const name = payerOf(execution);
   if (execution.key_id === null) return name;
   return (
-    <Link to="/keys" hash={execution.key_id} className="text-accent underline underline-offset-2">
+    <TextLink to="/keys" hash={execution.key_id}>
       {name}
-    </Link>
+    </TextLink>
   );
 }
 
@@ -210,17 +210,11 @@ export function OnChain({ execution, record }: Pick<CallParts, 'execution' | 're
               : null,
             [
               'In a public explorer',
-              <a
-                key="explorer"
-                href={execution.on_chain_record}
-                target="_blank"
-                rel="noreferrer"
-                className="text-accent underline"
-              >
+              <Away key="explorer" href={execution.on_chain_record}>
                 {execution.on_chain_record.includes('/tx/')
                   ? 'The transaction that archived it'
                   : 'The record of this call'}
-              </a>,
+              </Away>,
             ],
           ]}
         />

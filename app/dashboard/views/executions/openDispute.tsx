@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { SIGNATURE_FEE } from '../../../sdk/wallet/usualAmounts.ts';
 import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
+import { Away } from '../../parts/links.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { call, explain } from '../../service.ts';
@@ -21,11 +22,8 @@ interface OpenDisputeProps {
 }
 
 export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps) {
-  const {
-    data: stakes,
-    error: unread,
-    refetch,
-  } = useQuery({ ...stakesQuery(execution.agent_id, null), enabled: open });
+  const query = useQuery({ ...stakesQuery(execution.agent_id, null), enabled: open });
+  const { data: stakes, error: unread } = query;
   const entered = useEvidence(readEvidenceFile);
   const { evidence } = entered;
 
@@ -52,10 +50,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
         >
           <p className="text-sm">
             You put down a bond in SOL. It can be worth more than the {formatAmount(execution.cost_usdc)} that you can
-            get back.{' '}
-            <a href="/terms#disputes" target="_blank" rel="noreferrer" className="text-accent underline">
-              Rules of disputes
-            </a>
+            get back. <Away href="/terms#disputes">Rules of disputes</Away>
           </p>
           <EvidenceFields
             entered={entered}
@@ -67,9 +62,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
           <section className="grid gap-3" aria-label="What is at stake">
             <h3 className="text-sm font-medium">What is at stake</h3>
             <StakesFor
-              stakes={stakes}
-              unread={unread}
-              onRetry={refetch}
+              query={query}
               price={execution.cost_usdc}
               reader="caller"
               lapse={stakes && `Anybody can end it ${formatSpan(stakes.lapseSeconds)} after today.`}

@@ -1,5 +1,4 @@
 /** A refund as the chain shows it: its amount and its transaction. */
-
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { ExecutionFacts, Refund } from '../../../sdk/receipt/verify.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';

@@ -11,11 +11,11 @@ export const keysQuery = (wallet: string) =>
 export function useWalletKeys(wallet: string, enabled = true) {
   const listed = useQuery({ ...keysQuery(wallet), enabled, refetchInterval: 5_000 });
   const ids = [...new Set(listed.data?.map(({ key_id }) => key_id))];
-  const { data: money, ...chain } = useQuery({
+  const chain = useQuery({
     ...moneyQuery(wallet, ids),
     enabled: enabled && listed.data !== undefined,
     // The wallet's figures stay visible while a key is added.
     placeholderData: (before) => before,
   });
-  return { listed, money, chain };
+  return { listed, money: chain.data, chain };
 }

@@ -12,7 +12,7 @@ import { configQuery } from '../../service.ts';
 import { SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
 import { tierOf } from './draft.ts';
 import { heldCollateral, isAtMinimum, missingCollateral, recommendedDeposit } from './own.ts';
-import { TopUp } from './topUp.tsx';
+import { TopUp } from './tabLink.tsx';
 
 interface ActionProps {
   listing: OwnListing;

@@ -1,8 +1,8 @@
 /** The wallet's SOL that is held elsewhere now: how much, where, and when it comes back. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { formatSol } from '../../../sdk/wire/sol.ts';
+import { TextLink } from '../../parts/links.tsx';
 import { AtRight, Cell, Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Skeleton } from '../../parts/ui.tsx';
@@ -81,9 +81,7 @@ export function HeldSol({ wallet }: { wallet: string }) {
           {rows.map(({ what, to, amount, back }) => (
             <tr key={what}>
               <td className="font-medium">
-                <Link to={to} className="text-accent underline underline-offset-2">
-                  {what}
-                </Link>
+                <TextLink to={to}>{what}</TextLink>
               </td>
               <Cell of="Amount, SOL" className="whitespace-nowrap tabular-nums sm:text-right">
                 <span>{amount === undefined ? 'Not known' : format(amount)}</span>

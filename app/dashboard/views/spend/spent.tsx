@@ -1,15 +1,15 @@
 /** The wallet's SOL that is gone: bonds of disputes that were rejected on the chosen days. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { TextLink } from '../../parts/links.tsx';
 import type { DayRange } from '../../parts/range.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
-import { Skeleton } from '../../parts/ui.tsx';
+import { Unread } from '../../parts/trouble.tsx';
 import { formatCount, formatLamports } from '../../parts/values.tsx';
 import { firstDisputesQuery } from '../../parts/waiting.tsx';
 import { bondPaidOut } from '../disputes/ended.tsx';
 
 export function SpentSol({ wallet, range }: { wallet: string; range: DayRange }) {
-  const { data, error, refetch } = useQuery(firstDisputesQuery(wallet));
+  const query = useQuery(firstDisputesQuery(wallet));
+  const { data } = query;
   const lost = (data?.disputes ?? []).filter(
     ({ caller, outcome, resolved_at: at }) =>
       caller === wallet && outcome === 'rejected' && at !== null && isWithin(at.slice(0, 10), range),
@@ -28,9 +28,7 @@ export function SpentSol({ wallet, range }: { wallet: string; range: DayRange })
       </div>
       {data ? (
         <p className="flex flex-wrap gap-x-4 text-sm">
-          <Link to="/disputes" className="text-accent underline underline-offset-2">
-            Bonds lost in rejected disputes
-          </Link>
+          <TextLink to="/disputes">Bonds lost in rejected disputes</TextLink>
           <span className="font-medium tabular-nums">
             {lost.length === 0
               ? 'None'
@@ -39,10 +37,8 @@ export function SpentSol({ wallet, range }: { wallet: string; range: DayRange })
             {data.total > data.disputes.length && `, of your first ${formatCount(data.disputes.length)} disputes`}
           </span>
         </p>
-      ) : error ? (
-        <Trouble error={error} what="The disputes" onRetry={refetch} />
       ) : (
-        <Skeleton className="h-5" />
+        <Unread query={query} what="The disputes" className="h-5" />
       )}
     </section>
   );

@@ -5,6 +5,7 @@ import type { CheckName } from '../../../sdk/receipt/verify.ts';
 import { Receipt } from '../../../sdk/wire/receipt.ts';
 import { toTime } from '../../../sdk/wire/time.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
+import { Anchor } from '../../parts/links.tsx';
 import { Parameters } from '../../parts/parameters.tsx';
 import Result from '../../parts/result/result.tsx';
 import { TextBox } from '../../parts/textBox.tsx';
@@ -107,11 +108,7 @@ function Agent({ agentId, isNamed }: { agentId: string; isNamed: boolean }) {
   const { data } = useQuery({ ...agentQuery(agentId), enabled: isNamed, retry: false });
   return (
     <span className="flex flex-wrap items-center gap-x-2">
-      {data && (
-        <a href={`/agents/${agentId}`} className="text-accent underline underline-offset-2">
-          {data.name}
-        </a>
-      )}
+      {data && <Anchor href={`/agents/${agentId}`}>{data.name}</Anchor>}
       <Id value={agentId} kind="address" full />
     </span>
   );

@@ -1,8 +1,8 @@
 /** The deliveries to an endpoint, with their answers. Each can be sent again. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { WebhookDelivery } from '../../../sdk/wire/wire.ts';
+import { TextLink } from '../../parts/links.tsx';
 import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
@@ -62,13 +62,9 @@ function Row({ delivery }: { delivery: WebhookDelivery }) {
       <td>
         <span className="font-mono text-[0.8125rem]">{delivery.event_type}</span>
         {execution_id && (
-          <Link
-            to="/executions/$executionId"
-            params={{ executionId: execution_id }}
-            className="block text-accent underline"
-          >
+          <TextLink to="/executions/$executionId" params={{ executionId: execution_id }} className="block">
             Call
-          </Link>
+          </TextLink>
         )}
       </td>
       <td className="max-w-72">

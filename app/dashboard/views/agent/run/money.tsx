@@ -1,11 +1,11 @@
 /** The cost of a call, row by row, shown before it is paid; and where the money goes. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { OwnKey } from '../../../../sdk/wire/ownKey.ts';
 import { parseUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { DATA_WORDS, PROGRAM_WORDS } from '../../../parts/explained.tsx';
+import { TextLink } from '../../../parts/links.tsx';
 import { Trouble } from '../../../parts/trouble.tsx';
 import { Card, cx } from '../../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatNumber, formatSpan } from '../../../parts/values.tsx';
@@ -153,9 +153,9 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
       <ol className="grid list-decimal gap-2 pl-4">
         <li>
           The price is held by the escrow program on Solana, which {PROGRAM_WORDS}{' '}
-          <Link to="/terms" hash="roles" className="text-accent underline underline-offset-2">
+          <TextLink to="/terms" hash="roles">
             Who can do what
-          </Link>
+          </TextLink>
         </li>
         <li>A result that the creator has signed releases it to the creator{fee}.</li>
         <li>

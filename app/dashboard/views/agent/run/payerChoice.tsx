@@ -1,6 +1,6 @@
 /** The payer: the connected wallet, or the wallet of an API key. */
-import { Link } from '@tanstack/react-router';
 import { Choice } from '../../../parts/choice.tsx';
+import { TextLink } from '../../../parts/links.tsx';
 import { Input } from '../../../parts/ui.tsx';
 import { formatAmount, shorten, Time } from '../../../parts/values.tsx';
 import { explain } from '../../../service.ts';
@@ -57,9 +57,9 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
             )}
             {unread && `The key could not be read: ${explain(unread)}`}
           </p>
-          <Link to="/keys" className="text-sm text-accent underline underline-offset-2">
+          <TextLink to="/keys" className="text-sm">
             Create an API key
-          </Link>
+          </TextLink>
         </div>
       )}
     </fieldset>

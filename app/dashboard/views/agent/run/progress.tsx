@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { Refund } from '../../../../sdk/receipt/verify.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
+import { Away } from '../../../parts/links.tsx';
 import { type Step, StepList, type StepState } from '../../../parts/stepList.tsx';
 import { formatAmount, formatDuration, formatSpan } from '../../../parts/values.tsx';
 import { configQuery, explorerUrl } from '../../../service.ts';
@@ -162,15 +163,10 @@ const refundState = (refund: keyof typeof REFUND_TEXTS): StepState => {
 function Out({ href, children }: { href: string | null; children: string }) {
   if (!href) return null;
   return (
-    <a
-      href={href}
-      target="_blank"
-      rel="noreferrer"
-      className="mr-1 whitespace-nowrap text-accent underline underline-offset-2"
-    >
+    <Away href={href} className="mr-1 whitespace-nowrap">
       {children}
       <span className="sr-only"> in the explorer</span>
-    </a>
+    </Away>
   );
 }
 
