@@ -1,5 +1,6 @@
 /** Numbers, and amounts of USDC and SOL, as people read them. */
 import { formatSol } from '../../sdk/wire/sol.ts';
+import { toUsdc } from '../../sdk/wire/usdc.ts';
 
 /** A decimal number with a comma between thousands. Without `Intl`, whose first use blocks a slow phone. */
 export function group(decimal: string): string {
@@ -16,10 +17,28 @@ export const formatNumber = (usdc: number): string => group(typedNumber(usdc));
 
 export const formatAmount = (usdc: number | null): string => (usdc === null ? 'unknown' : `${formatNumber(usdc)} USDC`);
 
+/** Amounts of base units. */
+export const formatUnits = (units: bigint): string => formatAmount(toUsdc(units));
+
+/** Makes all decimals as long as the longest of these. */
+function alignerOf(column: readonly string[]): (decimal: string) => string {
+  const most = Math.max(2, ...column.map((decimal) => decimal.split('.')[1]?.length ?? 0));
+  return (decimal) => {
+    const [whole, fraction = ''] = decimal.split('.');
+    return `${whole}.${fraction.padEnd(most, '0')}`;
+  };
+}
+
 /** Amounts of one column, without the unit: all with as many decimals as the longest. */
 export function formatterOf(column: readonly number[]): (usdc: number) => string {
-  const decimals = Math.max(2, ...column.map((usdc) => formatNumber(usdc).split('.')[1]?.length ?? 0));
-  return (usdc) => group(usdc.toFixed(decimals));
+  const align = alignerOf(column.map(formatNumber));
+  return (usdc) => align(formatNumber(usdc));
+}
+
+/** The same for SOL. */
+export function solFormatterOf(column: readonly bigint[]): (lamports: bigint) => string {
+  const align = alignerOf(column.map(formatSol));
+  return (lamports) => align(formatSol(lamports));
 }
 
 /** With two decimals, for a place with little space; never more than the amount. */
@@ -29,7 +48,7 @@ export function formatCents(usdc: number): string {
 }
 
 /** SOL with all its digits. */
-export const formatLamports = (lamports: bigint): string => `${formatSol(lamports)} SOL`;
+export const formatLamports = (lamports: number | bigint): string => `${formatSol(BigInt(lamports))} SOL`;
 
 /** A ten-thousandth of a SOL. */
 const SHOWN_LAMPORTS = 100_000n;

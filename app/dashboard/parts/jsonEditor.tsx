@@ -18,12 +18,11 @@ export interface JsonFault {
 
 interface JsonEditorProps {
   label: string;
-  hint?: string;
+  hint: string;
   value: string;
   onChange(text: string): void;
   /** Returns the faults of a value that is JSON. */
-  check?(value: unknown): JsonFault[];
-  className?: string;
+  check(value: unknown): JsonFault[];
 }
 
 interface Finding {
@@ -56,7 +55,7 @@ const COLOURS = HighlightStyle.define([
   { tag: [tags.number, tags.bool, tags.null], color: 'var(--warn)' },
 ]);
 
-export default function JsonEditor({ label, hint, value, onChange, check, className }: JsonEditorProps) {
+export default function JsonEditor({ label, hint, value, onChange, check }: JsonEditorProps) {
   const id = useId();
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
@@ -132,7 +131,6 @@ export default function JsonEditor({ label, hint, value, onChange, check, classN
         className={cx(
           'max-h-112 min-h-40 overflow-auto rounded-lg border bg-raised',
           findings.length > 0 ? 'border-bad' : 'border-strong',
-          className,
         )}
       />
       <p id={`${id}-hint`} className="text-sm text-faint">
@@ -158,7 +156,7 @@ function findFaults(view: EditorView, check: JsonEditorProps['check']): Diagnost
   const broken = jsonParseLinter()(view);
   if (broken.length > 0) return broken;
   const value: unknown = JSON.parse(text);
-  return (check?.(value) ?? []).map(({ path, message }) => {
+  return check(value).map(({ path, message }) => {
     const { from, to } = findPlace(view, value, path);
     return { from, to, severity: 'error', message: path === '' ? message : `${path} ${message}` };
   });

@@ -146,7 +146,7 @@ function Found({ sought, receipt, onClose }: FoundProps) {
       )}
       {(agents.length > 0 || ADDRESS.test(sought)) && (
         <Command.Group heading="Agents">
-          {[...agents.filter((agent) => !isForTests(agent)), ...agents.filter(isForTests)].map((agent) => (
+          {agents.map((agent) => (
             <Item
               key={agent.agent_id}
               value={agent.agent_id}

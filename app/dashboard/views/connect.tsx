@@ -2,17 +2,16 @@
  * A program, such as an MCP host, asks for access (OAuth 2.1). The page names it and the place to which the key goes, the
  * person signs a budget, and the browser returns to the program with a code for the key.
  */
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
 import type { ProcedureOutput } from '../../sdk/wire/procedures.ts';
-import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { NewToThis } from '../parts/explained.tsx';
 import { fundsQuery } from '../parts/funds.tsx';
 import { Unread } from '../parts/trouble.tsx';
 import { Button, Card, Facts, Note, PageHead, Spinner } from '../parts/ui.tsx';
-import { formatAmount, shorten } from '../parts/values.tsx';
+import { formatUnits, shorten } from '../parts/values.tsx';
 import { call, explain } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { useConnected, useShared } from '../wallet/wallets.ts';
@@ -95,7 +94,7 @@ function Request({ asked, query }: { asked: Asked; query: string }) {
                 connected?.account.address === wallet &&
                   `${connected?.wallet.name}${isShared ? ' (shared test wallet, also used by others)' : ''}`,
                 shorten(wallet ?? ''),
-                funds && formatAmount(toUsdc(funds.usdc ?? 0n)),
+                funds && formatUnits(funds.usdc ?? 0n),
               ]
                 .filter(Boolean)
                 .join(', '),
@@ -155,28 +154,26 @@ interface ConsentProps {
 
 function Consent({ wallet, asked, query }: ConsentProps) {
   const [isOpen, setOpen] = useState(false);
-  const [made, setMade] = useState<MadeKey | null>(null);
-  const [error, setError] = useState<string | null>(null);
   const { listed, money, chain } = useWalletKeys(wallet);
-
-  async function finish(key: MadeKey): Promise<void> {
-    setError(null);
-    try {
+  const {
+    mutate: finish,
+    variables: made,
+    error,
+  } = useMutation({
+    mutationFn: async (key: MadeKey) => {
       await registerMade(key, wallet);
       const { approved_url } = await call('oauth.approve', { query, api_key: key.apiKey });
       location.assign(approved_url);
-    } catch (reason) {
-      setError(explain(reason));
-    }
-  }
-
+    },
+    networkMode: 'always',
+  });
   if (made) {
     return error === null ? (
       <Spinner label={`Returning to ${asked.redirect_host} …`} />
     ) : (
       <Note tone="bad" title="The program has not received its key yet">
-        <p>{error}</p>
-        <Button small className="mt-3 text-ink" onClick={() => void finish(made)}>
+        <p>{explain(error)}</p>
+        <Button small className="mt-3 text-ink" onClick={() => finish(made)}>
           Try again
         </Button>
       </Note>
@@ -200,10 +197,7 @@ function Consent({ wallet, asked, query }: ConsentProps) {
           confirm="Sign and connect"
           initialName={keyName(asked)}
           onClose={() => setOpen(false)}
-          onMade={(key) => {
-            setMade(key);
-            void finish(key);
-          }}
+          onMade={finish}
         />
       )}
     </>

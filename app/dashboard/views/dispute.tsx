@@ -13,13 +13,12 @@ import Result from '../parts/result/result.tsx';
 import { TextBox } from '../parts/textBox.tsx';
 import { Unread } from '../parts/trouble.tsx';
 import { Badge, Button, Card, cx, Facts, PageHead, Part } from '../parts/ui.tsx';
-import { Day, formatAmount, Id, shorten, Time } from '../parts/values.tsx';
+import { Day, formatAmount, formatLamports, Id, shorten, Time } from '../parts/values.tsx';
 import { caseQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Due } from './admin/due.tsx';
 import { AgentLink, Parties } from './admin/parties.tsx';
 import { Resolve } from './admin/resolve.tsx';
-import { sol } from './admin/state.tsx';
 import { AtStake } from './disputes/atStake.tsx';
 import { Deadline } from './disputes/deadline.tsx';
 import { Decision } from './disputes/decision.tsx';
@@ -292,7 +291,7 @@ function historyOf({ dispute, execution }: Case): (readonly [ReactNode, ReactNod
     ['Decision due', <Time key="due" at={dispute.answer_due_at} />],
     dispute.outcome === 'open' && ['Can be ended from', <Time key="lapses" at={dispute.lapses_at} />],
     dispute.resolved_at !== null && ['Ended', <Time key="resolved" at={dispute.resolved_at} />],
-    dispute.bond_lamports > 0 && ['Bond held', sol(dispute.bond_lamports)],
+    dispute.bond_lamports > 0 && ['Bond held', formatLamports(dispute.bond_lamports)],
     ['Call', <Id key="id" value={dispute.execution_id} full />],
   ];
 }

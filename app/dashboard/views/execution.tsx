@@ -207,7 +207,7 @@ function Disputable({ execution, record }: Pick<CallParts, 'execution' | 'record
       <p className="mt-1 mb-4 text-sm text-faint tabular-nums">
         You can dispute it until <Time at={until} />.{' '}
         {config &&
-          `You risk a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))} to get back at most ${formatAmount(execution.cost_usdc)}; the bond can be worth more than that.`}
+          `You risk a bond of ${formatLamports(config.dispute_bond_lamports)} to get back at most ${formatAmount(execution.cost_usdc)}; the bond can be worth more than that.`}
       </p>
       <Button onClick={() => setOpen(true)}>Open a dispute</Button>
       <OpenDisputeDialog execution={execution} open={isOpen} onClose={() => setOpen(false)} />

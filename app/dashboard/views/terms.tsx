@@ -214,7 +214,7 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
     <Fold
       id="disputes"
       title={SECTIONS.disputes}
-      gist={`Within ${formatSpan(config.dispute_window_seconds)}, for a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))}`}
+      gist={`Within ${formatSpan(config.dispute_window_seconds)}, for a bond of ${formatLamports(config.dispute_bond_lamports)}`}
       open
     >
       <Facts
@@ -222,7 +222,7 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
           ['Dispute window', `${formatSpan(config.dispute_window_seconds)} after the creator is paid`],
           [
             'Bond',
-            `${formatLamports(BigInt(config.dispute_bond_lamports))}, which the caller pays, held until the end. SOL’s price in dollars changes: the bond can be worth more than the price of the call, which is the most that the caller can get back.`,
+            `${formatLamports(config.dispute_bond_lamports)}, which the caller pays, held until the end. SOL’s price in dollars changes: the bond can be worth more than the price of the call, which is the most that the caller can get back.`,
           ],
           [
             'Refundable deposit',

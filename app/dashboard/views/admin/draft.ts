@@ -2,10 +2,10 @@
 import type { SettingsChange } from '../../../sdk/wallet/settings.ts';
 import { own } from '../../../sdk/wire/own.ts';
 import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
-import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
+import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { typedNumber } from '../../parts/amount.ts';
 import { read } from '../../parts/reading.ts';
-import { formatAmount, formatCount, formatLamports, formatSpan } from '../../parts/values.tsx';
+import { formatCount, formatLamports, formatSpan, formatUnits } from '../../parts/values.tsx';
 import { EFFECTS } from '../terms/effects.ts';
 import type { Limits, Settings } from './chainConfig.ts';
 
@@ -72,7 +72,6 @@ function parsePercent(text: string): bigint {
   return BigInt(Math.round(Number(text) * 100));
 }
 
-const showUsdc = (value: bigint) => formatAmount(toUsdc(value));
 const showSpan = (value: bigint) => formatSpan(Number(value));
 
 /** The delay of changes, which only grows. */
@@ -104,7 +103,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       min: limits.minPriceFloor,
       max: limits.minPriceCeiling,
       parse: parseUsdc,
-      show: showUsdc,
+      show: formatUnits,
     },
     {
       name: 'disputeBond',
@@ -206,7 +205,7 @@ const parseTiers = (tiers: TierDraft[]) =>
 
 const showTiers = (tiers: TierDraft[]): string =>
   parseTiers(tiers)
-    .map(({ maxPrice, deposit }) => `up to ${showUsdc(maxPrice)}: ${showUsdc(deposit)}`)
+    .map(({ maxPrice, deposit }) => `up to ${formatUnits(maxPrice)}: ${formatUnits(deposit)}`)
     .join('; ');
 
 export interface Change {

@@ -6,10 +6,9 @@ import type { ReactNode } from 'react';
 import { decodeOwnInText, recordAddress } from '../../../sdk/receipt/onChain.ts';
 import { formatUuid } from '../../../sdk/receipt/receipt.ts';
 import type { AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
-import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { TextLink } from '../../parts/links.tsx';
 import { pageOf } from '../../parts/pages.tsx';
-import { formatAmount, formatLamports, formatSpan, Id, shorten } from '../../parts/values.tsx';
+import { formatLamports, formatSpan, formatUnits, Id, shorten } from '../../parts/values.tsx';
 import { agentQuery, call } from '../../service.ts';
 import { readAccounts } from '../../wallet/accounts.ts';
 import { idBytes } from '../executions/record.ts';
@@ -63,7 +62,7 @@ function Resolved({ data }: { data: Data }) {
   );
 }
 
-const usdc = (units: unknown): string => formatAmount(toUsdc(BigInt(String(units))));
+const usdc = (units: unknown): string => formatUnits(BigInt(String(units)));
 
 const address = (value: unknown) => <Id value={String(value)} kind="address" />;
 

@@ -23,13 +23,11 @@ const REFRESH_MS = 5_000;
 
 const UNKNOWN = 'Not known yet';
 
-export const sol = (lamports: number): string => formatLamports(BigInt(lamports));
-
 /** Four decimals; the exact amount on hover. */
 function Sol({ lamports, up = false }: { lamports: number | null; up?: boolean }) {
   if (lamports === null) return UNKNOWN;
   return (
-    <span className="tabular-nums" title={sol(lamports)}>
+    <span className="tabular-nums" title={formatLamports(lamports)}>
       {formatShortSol(lamports, { up })}
     </span>
   );

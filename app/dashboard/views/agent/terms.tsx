@@ -36,7 +36,7 @@ export function Terms({ agent }: { agent: AgentFull }) {
             'Wrong result',
             config ? (
               <>
-                {`Dispute it within ${formatSpan(config.dispute_window_seconds)}. You risk a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))} to get back at most ${price}; the bond can be worth more than that. The marketplace’s admin decides; you lose the bond if the dispute is rejected. `}
+                {`Dispute it within ${formatSpan(config.dispute_window_seconds)}. You risk a bond of ${formatLamports(config.dispute_bond_lamports)} to get back at most ${price}; the bond can be worth more than that. The marketplace’s admin decides; you lose the bond if the dispute is rejected. `}
                 <TextLink to="/terms" hash="disputes">
                   Rules of disputes
                 </TextLink>

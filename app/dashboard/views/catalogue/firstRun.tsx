@@ -7,9 +7,10 @@ import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { SpendButton } from '../../parts/badges.tsx';
-import { Note, Skeleton } from '../../parts/ui.tsx';
+import { Failed } from '../../parts/trouble.tsx';
+import { Skeleton } from '../../parts/ui.tsx';
 import { formatNumber, Time } from '../../parts/values.tsx';
-import { developmentWalletsPath, exampleQuery, explain } from '../../service.ts';
+import { developmentWalletsPath, exampleQuery } from '../../service.ts';
 import { signIn, useSession } from '../../wallet/session.ts';
 import { useShared, useTestWallet } from '../../wallet/wallets.ts';
 import { keep } from '../agent/run/kept.ts';
@@ -98,13 +99,7 @@ export function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
       >
         Run its example
       </SpendButton>
-      {run.error && (
-        <div className="col-span-2">
-          <Note tone="bad" title="It did not start">
-            {explain(run.error)}
-          </Note>
-        </div>
-      )}
+      <Failed error={run.error} title="It did not start" className="col-span-2" />
     </section>
   );
 }

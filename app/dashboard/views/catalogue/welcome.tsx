@@ -13,7 +13,7 @@ import { FirstRun } from './firstRun.tsx';
 export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
   const { data: config } = useQuery(configQuery);
   const isNew = useLocation({ select: ({ hash }) => hash === NEW });
-  const bond = config ? ` of ${formatLamports(BigInt(config.dispute_bond_lamports))}` : '';
+  const bond = config ? ` of ${formatLamports(config.dispute_bond_lamports)}` : '';
   const days = config ? ` within ${formatSpan(config.dispute_window_seconds)}` : '';
   const steps = [
     ['Pick an agent', 'A service on its creator’s own server. One request is a call, at a fixed price.'],

@@ -14,7 +14,7 @@ export function endWords(dispute: DisputeSummary, reader: Reader): string {
   const { outcome, price_usdc } = dispute;
   const caller = reader === 'caller' ? 'You' : 'The caller';
   const lamports = bondPaidOut(dispute);
-  const bond = lamports === null ? 'bond' : `bond of ${formatLamports(BigInt(lamports))}`;
+  const bond = lamports === null ? 'bond' : `bond of ${formatLamports(lamports)}`;
   if (outcome === 'upheld') {
     return `The admin upheld it. ${caller} got the ${bond} back, and the award comes from the collateral of the agent. The call counts as failed.`;
   }

@@ -18,7 +18,7 @@ import { callerGist, type Reader } from '../disputes/outcomes.tsx';
 import { stakesQuery } from '../disputes/stakes.ts';
 import { outcomeOfDispute } from './outcome.ts';
 import { idBytes } from './record.ts';
-import { TaskLine } from './rows.tsx';
+import { shortTask, TaskLine } from './rows.tsx';
 
 /** The agent and the price, by which people know a dispute. A name breaks only where a line cannot hold it. */
 export function DisputeTitle({ dispute: { agent_name, agent_id, price_usdc } }: { dispute: DisputeSummary }) {
@@ -30,14 +30,8 @@ export function DisputeTitle({ dispute: { agent_name, agent_id, price_usdc } }: 
   );
 }
 
-/** Longer tasks are cut in a title. */
-const TITLE_LENGTH = 80;
-
-function taskTitle({ task, price_usdc }: DisputeSummary): string {
-  const words = task ?? 'Task no longer kept';
-  const title = words.length > TITLE_LENGTH ? `${words.slice(0, TITLE_LENGTH)}…` : words;
-  return `${title}, ${formatAmount(price_usdc)}`;
-}
+const taskTitle = ({ task, price_usdc }: DisputeSummary): string =>
+  `${shortTask(task ?? 'Task no longer kept')}, ${formatAmount(price_usdc)}`;
 
 interface DisputeCardProps {
   dispute: DisputeSummary;
@@ -137,7 +131,7 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
           !isCaller && ['Your reply', <OwnReply key="reply" dispute={dispute} />],
           dispute.bond_lamports > 0 && [
             isCaller ? 'Bond held' : 'Caller’s bond',
-            `${formatLamports(BigInt(dispute.bond_lamports))}${isForCreator ? ', yours if it is rejected' : ''}`,
+            `${formatLamports(dispute.bond_lamports)}${isForCreator ? ', yours if it is rejected' : ''}`,
           ],
           isOpen &&
             isCaller &&
@@ -225,7 +219,7 @@ export function DisputeActions({ dispute }: { dispute: DisputeSummary }) {
           small
           title="End the undecided dispute"
           about="The admin has not decided it in time. The bond goes back to the wallet that paid it, and the call stays paid."
-          rows={[['Bond returned', formatLamports(BigInt(dispute.bond_lamports))]]}
+          rows={[['Bond returned', formatLamports(dispute.bond_lamports)]]}
           doing="Ending the dispute and returning the bond"
           confirm="Sign and end"
           work={({ marketplace, wallet, endUndecidedDispute }) =>

@@ -1,7 +1,6 @@
 /** What a dispute costs and brings its caller, before it is opened. */
 import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
-import { toUsdc } from '../../../sdk/wire/usdc.ts';
-import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
+import { formatLamports, formatSpan, formatUnits } from '../../parts/values.tsx';
 import { DISPUTE_LAPSE_SECONDS } from '../../wallet/programTerms.ts';
 import { awardPayment, depositReturn } from '../disputes/payouts.ts';
 
@@ -24,8 +23,8 @@ export function DisputeTerms({ bond, deposit, depositSeconds, most }: DisputeTer
         {formatSpan(DISPUTE_LAPSE_SECONDS)}, anybody can end the dispute: you get the bond back, but not the price.
       </li>
       <li>
-        You risk a bond of {formatLamports(bond)} to get back at most {formatAmount(toUsdc(most))}. Rejected: you lose
-        the bond. Upheld: you get the bond back, and an award from the creator’s collateral. {awardPayment(true)}
+        You risk a bond of {formatLamports(bond)} to get back at most {formatUnits(most)}. Rejected: you lose the bond.
+        Upheld: you get the bond back, and an award from the creator’s collateral. {awardPayment(true)}
       </li>
       <li>{depositReturn(deposit, depositSeconds)}</li>
     </ul>

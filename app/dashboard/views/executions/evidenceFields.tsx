@@ -1,24 +1,25 @@
 /** Evidence for a dispute, written here or chosen as a file. It is hashed in the browser. */
 import { useMemo, useState } from 'react';
-import { FileField } from '../../parts/fileField.tsx';
-import { cx, TextArea } from '../../parts/ui.tsx';
+import { type Reading, read } from '../../parts/reading.ts';
+import { cx, Field, TextArea } from '../../parts/ui.tsx';
 import { type Evidence, evidenceOf } from './evidence.ts';
 
-type Entered = { evidence: Evidence | null; error: string | null };
-
-/** What is entered, and its fault. `read` reads a chosen file, and throws with a message. */
-export function useEvidence(read: (file: File) => Promise<Evidence>) {
+/** What is entered, and its fault. `readFile` reads a chosen file, and throws with a message. */
+export function useEvidence(readFile: (file: File) => Promise<Evidence>) {
   const [kind, setKind] = useState<'text' | 'file'>('text');
   const [text, setText] = useState('');
-  const [file, setFile] = useState<Entered | null>(null);
-  const written = useMemo(() => writtenEvidence(text), [text]);
-  const { evidence, error } = (kind === 'text' ? written : file) ?? { evidence: null, error: null };
+  const [file, setFile] = useState<Reading<Evidence> | null>(null);
+  const written = useMemo(() => read(() => evidenceOf(new TextEncoder().encode(text.trim()), 'text/plain')), [text]);
+  const { value: evidence = null, error = null } = (kind === 'text' ? written : file) ?? {};
   return {
     kind,
     setKind,
     text,
     setText,
-    choose: async (chosen: File | undefined) => setFile(chosen ? await fileEvidence(chosen, read) : null),
+    async choose(chosen: File | undefined) {
+      const failed = (error: Error): Reading<Evidence> => ({ value: undefined, error: error.message });
+      setFile(chosen ? await readFile(chosen).then((value) => ({ value, error: null }), failed) : null);
+    },
     evidence,
     error: kind === 'text' && text === '' ? null : error,
     isBegun: text !== '' || file !== null,
@@ -60,7 +61,17 @@ export function EvidenceFields({ entered, label, textHint, fileHint, accept, ref
           error={error}
         />
       ) : (
-        <FileField label="Evidence file" hint={fileHint} error={error} accept={accept} onFile={choose} />
+        <Field label="Evidence file" hint={fileHint} error={error}>
+          {(props) => (
+            <input
+              type="file"
+              accept={accept}
+              className="w-full text-sm file:mr-3 file:min-h-10 file:cursor-pointer file:rounded-lg file:border file:border-solid file:border-line file:bg-raised file:px-4 file:font-medium"
+              onChange={({ target }) => void choose(target.files?.[0])}
+              {...props}
+            />
+          )}
+        </Field>
       )}
     </>
   );
@@ -79,20 +90,4 @@ function Choice({ label, checked, onChoose }: { label: string; checked: boolean;
       {label}
     </label>
   );
-}
-
-function writtenEvidence(text: string): Entered {
-  try {
-    return { evidence: evidenceOf(new TextEncoder().encode(text.trim()), 'text/plain'), error: null };
-  } catch (error) {
-    return { evidence: null, error: (error as Error).message };
-  }
-}
-
-async function fileEvidence(file: File, read: (file: File) => Promise<Evidence>): Promise<Entered> {
-  try {
-    return { evidence: await read(file), error: null };
-  } catch (error) {
-    return { evidence: null, error: (error as Error).message };
-  }
 }

@@ -3,7 +3,6 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { RouteAnswer } from '../../../sdk/client/client.ts';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
-import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Away, TextLink } from '../../parts/links.tsx';
 import { Card, Facts, Skeleton, withUnit } from '../../parts/ui.tsx';
 import {
@@ -12,6 +11,7 @@ import {
   formatDuration,
   formatLamports,
   formatSpan,
+  formatUnits,
   Id,
   Time,
 } from '../../parts/values.tsx';
@@ -72,7 +72,7 @@ export function Amounts({ execution, dispute, record }: CallParts) {
       <p className="mt-1 text-2xl font-semibold tabular-nums">
         {execution.refund === 'done'
           ? refund
-            ? withUnit(formatAmount(toUsdc(refund.amount)))
+            ? withUnit(formatUnits(refund.amount))
             : '…'
           : withUnit(formatAmount(lessUsdc(cost_usdc, returned)))}
       </p>

@@ -36,14 +36,12 @@ export const archivedQuery = (archive: ExecutionArchive) =>
   queryOptions({
     queryKey: ['archived', archive.leaf],
     queryFn: async () => {
-      const { program, formatTime, formatBytes } = await loadChainModules();
+      const { program, formatBytes } = await loadChainModules();
       const fields = program.decodeArchived(Uint8Array.from(atob(archive.fields), (letter) => letter.charCodeAt(0)));
       return {
         signing_key: fields.signingKey.toBase58(),
         key_id: formatBytes(fields.keyId),
         request_hash: formatBytes(fields.requestHash),
-        opened_at: formatTime(fields.openedAt),
-        settled_at: formatTime(fields.settledAt),
       };
     },
     staleTime: Number.POSITIVE_INFINITY,

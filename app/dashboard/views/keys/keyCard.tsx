@@ -8,7 +8,16 @@ import type { SpendStatement } from '../../../sdk/wire/wire.ts';
 import { DotsIcon } from '../../parts/icons.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { Badge, Button, Card, cx, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatLamports, formatNumber, formatSpan, Id, Time } from '../../parts/values.tsx';
+import {
+  formatAmount,
+  formatCount,
+  formatLamports,
+  formatNumber,
+  formatSpan,
+  formatUnits,
+  Id,
+  Time,
+} from '../../parts/values.tsx';
 import { isLive, leftOf, renewalOf, type SpendLimit, spendableNow, type WalletMoney } from './money.ts';
 import { SpendWords } from './spendWords.tsx';
 import { KeyUse } from './use.tsx';
@@ -170,7 +179,7 @@ function nowWords(
   if (!scopes.includes('execute')) return 'Can spend now: nothing, because it may not call agents.';
   const { amount, limit } = spendableNow(grant, money, isSponsored);
   if (limit === 'fees') return `Can spend now: nothing, because ${OTHER_LIMITS.fees}.`;
-  return OTHER_LIMITS[limit] ? `Can spend now: ${formatAmount(toUsdc(amount))}, ${OTHER_LIMITS[limit]}.` : null;
+  return OTHER_LIMITS[limit] ? `Can spend now: ${formatUnits(amount)}, ${OTHER_LIMITS[limit]}.` : null;
 }
 
 function State({ apiKey, usable }: { apiKey: KeySummary; usable: boolean }) {

@@ -1,6 +1,5 @@
 /** A new key, shown once, with a first call. */
-import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { hashApiKey } from '../../../sdk/receipt/apiKey.ts';
 import { ShownOnce } from '../../parts/shownOnce.tsx';
 import { Button, Note, Skeleton } from '../../parts/ui.tsx';
@@ -56,26 +55,16 @@ export async function registerMade({ apiKey, name, scopes, unregistered }: MadeK
 }
 
 function Register({ made, wallet }: { made: MadeKey; wallet: string }) {
-  const [state, setState] = useState<{ busy: boolean; done: boolean; error: string | null }>({
-    busy: false,
-    done: false,
-    error: made.problem,
+  const { mutate, isPending, isSuccess, error } = useMutation({
+    mutationFn: () => registerMade(made, wallet),
+    networkMode: 'always',
+    onSuccess: () => void queryClient.invalidateQueries(),
   });
-  async function register() {
-    setState({ busy: true, done: false, error: null });
-    try {
-      await registerMade(made, wallet);
-      setState({ busy: false, done: true, error: null });
-      await queryClient.invalidateQueries();
-    } catch (error) {
-      setState({ busy: false, done: false, error: explain(error) });
-    }
-  }
-  if (state.done) return <Note tone="good">The marketplace knows the key now.</Note>;
+  if (isSuccess) return <Note tone="good">The marketplace knows the key now.</Note>;
   return (
     <Note tone="warn" title="The key is not registered yet">
-      <p>{state.error ?? 'Registering the key …'}</p>
-      <Button small className="mt-3" busy={state.busy} onClick={register}>
+      <p>{isPending ? 'Registering the key …' : error ? explain(error) : made.problem}</p>
+      <Button small className="mt-3" busy={isPending} onClick={() => mutate()}>
         Register the key again
       </Button>
     </Note>

@@ -103,9 +103,9 @@ export function Introduction() {
         <Answer title="If a caller disputes">
           <p className={READABLE}>
             Only the caller who paid for a call can dispute it, once, within {formatSpan(config.dispute_window_seconds)}{' '}
-            after it was paid, with a bond of {formatLamports(BigInt(config.dispute_bond_lamports))}. You can read the
-            evidence and reply. The admin alone decides, at any time, and should within {formatSpan(DECISION_SECONDS)}.
-            It compares the answer with what your agent’s page promises: tagline, description and output. A{' '}
+            after it was paid, with a bond of {formatLamports(config.dispute_bond_lamports)}. You can read the evidence
+            and reply. The admin alone decides, at any time, and should within {formatSpan(DECISION_SECONDS)}. It
+            compares the answer with what your agent’s page promises: tagline, description and output. A{' '}
             <TextLink to="/webhooks">webhook</TextLink> tells you of a dispute at once.
           </p>
           <ul className={POINTS}>

@@ -1,5 +1,5 @@
 /** Chooses the key that signs an agent's results: made here, from a file, or held elsewhere and proved. */
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Choice } from '../../parts/choice.tsx';
 import { Button, Card, Field, Input, Note, TextArea } from '../../parts/ui.tsx';
@@ -87,26 +87,25 @@ function MakeKey({ value, agentName, onChange }: KeyFieldsProps) {
 }
 
 function KeyFile({ value, expected, onChange }: KeyFieldsProps) {
-  const [error, setError] = useState<string | null>(null);
-  async function open(file: File | undefined) {
-    setError(null);
-    if (!file) return;
-    try {
-      onChange(await readKeyFile(file));
-    } catch (reason) {
-      onChange(null);
-      setError(explain(reason));
-    }
-  }
+  const { mutate, reset, error } = useMutation({
+    mutationFn: readKeyFile,
+    networkMode: 'always',
+    onSuccess: onChange,
+    onError: () => onChange(null),
+  });
   return (
     <div className="grid gap-4">
-      <Field label="Key file" hint="A JSON array of 64 bytes, as keys new and solana-keygen write it." error={error}>
+      <Field
+        label="Key file"
+        hint="A JSON array of 64 bytes, as keys new and solana-keygen write it."
+        error={error && explain(error)}
+      >
         {(props) => (
           <input
             {...props}
             type="file"
             accept="application/json,.json"
-            onChange={({ target }) => void open(target.files?.[0])}
+            onChange={({ target: { files } }) => (files?.[0] ? mutate(files[0]) : reset())}
             className="w-full rounded-lg border border-strong bg-raised text-sm file:mr-3 file:min-h-10 file:border-0 file:bg-sunken file:px-4 file:text-ink"
           />
         )}
@@ -122,22 +121,18 @@ function KeyFile({ value, expected, onChange }: KeyFieldsProps) {
 function Proof({ agentId, agentName, value, onChange }: KeyFieldsProps) {
   const [publicKey, setPublicKey] = useState(value?.address ?? '');
   const [proof, setProof] = useState('');
-  const [error, setError] = useState<string | null>(null);
+  const { mutate: check, error } = useMutation({
+    mutationFn: () => readProof(publicKey, proof, agentId!),
+    networkMode: 'always',
+    onSuccess: onChange,
+    onError: () => onChange(null),
+  });
   const { data: message } = useQuery({
     queryKey: ['proof-message', agentId],
     enabled: agentId !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: () => proofMessage(agentId!),
   });
-  async function check() {
-    setError(null);
-    try {
-      onChange(await readProof(publicKey, proof, agentId!));
-    } catch (reason) {
-      onChange(null);
-      setError(explain(reason));
-    }
-  }
   return (
     <div className="grid gap-5">
       <Input
@@ -169,11 +164,11 @@ function Proof({ agentId, agentName, value, onChange }: KeyFieldsProps) {
         spellCheck={false}
         className="font-mono"
         value={proof}
-        error={error}
+        error={error && explain(error)}
         onChange={({ target }) => setProof(target.value)}
       />
       <div>
-        <Button onClick={check} disabled={!agentId || publicKey === '' || proof === ''}>
+        <Button onClick={() => check()} disabled={!agentId || publicKey === '' || proof === ''}>
           Check the proof
         </Button>
       </div>

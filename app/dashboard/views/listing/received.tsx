@@ -6,6 +6,7 @@ import { MarketplaceError } from '../../../sdk/client/error.ts';
 import type { ReceivedCall } from '../../../sdk/wire/procedures.ts';
 import { formatterOf } from '../../parts/amount.ts';
 import { FindCall } from '../../parts/findCall.tsx';
+import { Icon } from '../../parts/icons.tsx';
 import { SaveButton } from '../../parts/saveButton.tsx';
 import { Unread } from '../../parts/trouble.tsx';
 import { Button, buttonStyle, Checkbox, cx, Empty, Note } from '../../parts/ui.tsx';
@@ -195,16 +196,13 @@ function Call({ received, earned, agent, isOpenFirst = false }: CallProps) {
           onClick={() => setOpen(!isOpen)}
           className="flex min-w-0 items-center gap-3 text-left -outline-offset-2 after:absolute after:inset-0"
         >
-          <svg
-            viewBox="0 0 16 16"
-            className={cx('size-3 shrink-0 text-faint transition-transform', isOpen && 'rotate-90')}
-            fill="none"
-            stroke="currentColor"
+          <Icon
+            size="size-3"
+            className={cx('shrink-0 text-faint transition-transform', isOpen && 'rotate-90')}
             strokeWidth="2"
-            aria-hidden="true"
           >
-            <path d="m5 2 6 6-6 6" strokeLinecap="round" strokeLinejoin="round" />
-          </svg>
+            <path d="m5 2 6 6-6 6" />
+          </Icon>
           <span className="grid min-w-0 gap-0.5">
             <TaskLine task={task} />
             <span className="truncate text-faint">

@@ -11,7 +11,7 @@ import { Segments } from '../../parts/segments.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Card, cx, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatDuration, formatShort, Time } from '../../parts/values.tsx';
+import { formatAmount, formatCount, formatDuration, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { sumUsdc } from './own.ts';
 
@@ -75,9 +75,7 @@ function Charts({ data: { days, failures } }: { data: Statistics }) {
         title="Earned"
         summary={formatAmount(sumUsdc(days.map(({ earned_usdc }) => earned_usdc)))}
         days={names}
-        kind="bars"
         format={formatAmount}
-        formatShort={formatShort}
         unit="USDC"
         series={[{ label: 'Earned', tone: 'accent', values: days.map(({ earned_usdc }) => earned_usdc) }]}
       />

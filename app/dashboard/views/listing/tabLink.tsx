@@ -1,5 +1,4 @@
 /** Leads a creator to a tab of an own agent. */
-
 import type { ReactNode } from 'react';
 import { TextLink } from '../../parts/links.tsx';
 import type { ListingSearch } from './search.ts';

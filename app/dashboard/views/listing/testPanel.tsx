@@ -1,4 +1,5 @@
 /** The Test Execution tool: one synthetic call to the endpoint, and its checks. Nothing goes on-chain. */
+import { useMutation } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { MarketplaceError } from '../../../sdk/client/error.ts';
 import { isUnsent } from '../../../sdk/wire/conformance.ts';
@@ -51,23 +52,18 @@ export async function runTest(draft: Draft, signingKey: string): Promise<TestOut
 }
 
 export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blocked }: TestPanelProps) {
-  const [isRunning, setRunning] = useState(false);
-  const [error, setError] = useState<unknown>(null);
+  // Reports to the draft that was tested, even if it is changed meanwhile.
+  const test = useMutation({
+    mutationFn: async (report: TestPanelProps['onOutcome']) => report(await runTest(draft, signingKey!)),
+    networkMode: 'always',
+  });
+  const isRunning = test.isPending;
   const [asJson, setAsJson] = useState(false);
   const schema = readSchema(draft.input_schema);
   const fault = useSchemaErrors(draft)?.test_parameters;
-
-  async function run() {
-    setRunning(true);
-    setError(null);
+  function run() {
     onOutcome(null);
-    try {
-      onOutcome(await runTest(draft, signingKey!));
-    } catch (reason) {
-      setError(reason);
-    } finally {
-      setRunning(false);
-    }
+    test.mutate(onOutcome);
   }
 
   return (
@@ -123,7 +119,7 @@ export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blo
           )}
         </div>
       </Card>
-      <TestResult error={error} outcome={outcome} isRunning={isRunning} />
+      <TestResult error={test.error} outcome={outcome} isRunning={isRunning} />
     </div>
   );
 }

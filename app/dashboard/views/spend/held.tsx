@@ -1,7 +1,7 @@
 /** The wallet's SOL that is held elsewhere now: how much, where, and when it comes back. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { formatSol } from '../../../sdk/wire/sol.ts';
+import { solFormatterOf } from '../../parts/amount.ts';
 import { TextLink } from '../../parts/links.tsx';
 import { AtRight, Cell, Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
@@ -60,8 +60,9 @@ export function HeldSol({ wallet }: { wallet: string }) {
     },
   ];
   const rows = all.filter(({ amount }) => amount !== 0n);
-  const total = rows.reduce((sum, { amount = 0n }) => sum + amount, 0n);
-  const format = solFormatterOf(rows.map(({ amount = 0n }) => amount));
+  const amounts = rows.map(({ amount = 0n }) => amount);
+  const total = amounts.reduce((sum, amount) => sum + amount, 0n);
+  const format = solFormatterOf(amounts);
   return (
     <section aria-label="SOL held" className="grid gap-3">
       <div>
@@ -112,16 +113,6 @@ export function HeldSol({ wallet }: { wallet: string }) {
       )}
     </section>
   );
-}
-
-/** Amounts of one column, without the unit: all with as many decimals as the longest. */
-function solFormatterOf(column: readonly bigint[]): (lamports: bigint) => string {
-  const decimalsOf = (lamports: bigint) => formatSol(lamports).split('.')[1]?.length ?? 0;
-  const decimals = Math.max(2, ...column.map(decimalsOf));
-  return (lamports) => {
-    const [whole, fraction = ''] = formatSol(lamports).split('.');
-    return `${whole}.${fraction.padEnd(decimals, '0')}`;
-  };
 }
 
 function rowsOfDisputes(held: HeldInDisputes | undefined): Held[] {

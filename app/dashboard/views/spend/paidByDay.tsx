@@ -2,7 +2,7 @@
 import type { SpendStatement } from '../../../sdk/wire/wire.ts';
 import { CHARTED_DAYS, Chart, DaySentences } from '../../parts/chart.tsx';
 import { nameOfDay } from '../../parts/days.ts';
-import { formatAmount, formatNumber, formatShort } from '../../parts/values.tsx';
+import { formatAmount, formatNumber } from '../../parts/values.tsx';
 import { sumUsdc } from '../listing/own.ts';
 import { daysOf, type Group, seriesOf, total } from './groups.ts';
 
@@ -31,9 +31,7 @@ export function PaidByDay({ title, spend, groups }: PaidByDayProps) {
       title={title}
       summary={formatAmount(total(groups, 'paid'))}
       days={days}
-      kind="bars"
       format={formatAmount}
-      formatShort={formatShort}
       unit="USDC"
       series={series}
     />

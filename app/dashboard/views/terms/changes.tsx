@@ -47,7 +47,7 @@ function words({ unit }: ChangedSetting, value: Value): string {
   if (typeof value === 'string') return value;
   if (unit === 'basis_points') return `${value / 100} %`;
   if (unit === 'usdc') return formatAmount(value);
-  if (unit === 'lamports') return formatLamports(BigInt(value));
+  if (unit === 'lamports') return formatLamports(value);
   if (unit === 'seconds') return formatSpan(value);
   return value === 0 ? 'no cap' : `${value} times the collateral`;
 }

@@ -10,7 +10,7 @@ import { Parameters } from '../../parts/parameters.tsx';
 import Result from '../../parts/result/result.tsx';
 import { TextBox } from '../../parts/textBox.tsx';
 import { Card, cx, Facts } from '../../parts/ui.tsx';
-import { formatAmount, Id } from '../../parts/values.tsx';
+import { formatAmount, formatUnits, Id } from '../../parts/values.tsx';
 import { agentQuery } from '../../service.ts';
 import type { Verification } from './verification.ts';
 
@@ -80,7 +80,7 @@ export function Bought({ verification: { subject, facts, rpcUrl, checks } }: { v
               ),
           idRow(otherResult === null ? 'Result hash' : HASH_NAMES[otherResult], receipt?.result_hash),
           price === null ? null : ['Price', formatAmount(price)],
-          refund && ['Refunded', formatAmount(toUsdc(refund.amount))],
+          refund && ['Refunded', formatUnits(refund.amount)],
           idRow('Paid by', receipt?.caller ?? facts?.caller, 'address'),
           idRow('Creator', facts?.creator, 'address'),
           timeRow('Bought on', receipt?.opened_at ?? (facts?.openedAt == null ? null : toTime(facts.openedAt))),

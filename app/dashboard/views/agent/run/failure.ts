@@ -100,9 +100,8 @@ function balance(details: ErrorDetails<'insufficient_balance'>, message: string)
     return { title: 'There is not enough money for this call', text: `${sentence(message)} ${NOT_PAID}`, to: KEYS };
   const wallet = shorten(details.wallet);
   if (details.limit === 'gas') {
-    const need =
-      details.need_lamports === null ? '' : ` This call needs ${formatLamports(BigInt(details.need_lamports))}.`;
-    const have = details.have_lamports === null ? '' : ` It holds ${formatLamports(BigInt(details.have_lamports))}.`;
+    const need = details.need_lamports === null ? '' : ` This call needs ${formatLamports(details.need_lamports)}.`;
+    const have = details.have_lamports === null ? '' : ` It holds ${formatLamports(details.have_lamports)}.`;
     return {
       title: 'The gas balance is too low',
       text: `The gas balance of the wallet ${wallet} pays the network fees of calls by key.${have}${need} Top it up, and run again. ${NOT_PAID}`,

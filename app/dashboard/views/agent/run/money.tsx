@@ -108,7 +108,7 @@ export function depositTexts(cost: WalletCost) {
 /** Who pays the network fees of a call by key, and who lends its deposit; the key is unknown until it is typed. */
 function keyTexts(gas: OwnKey['gas'] | undefined, isSponsored: boolean | undefined) {
   if (gas?.pays_next_call) {
-    const fees = `up to ${formatLamports(BigInt(gas.next_call_lamports))}`;
+    const fees = `up to ${formatLamports(gas.next_call_lamports)}`;
     return {
       fees,
       deposit: 'lent',
