@@ -3,7 +3,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { IDEMPOTENCY_KEY } from '../../sdk/wire/choices.ts';
 import type { AgentSummary, ExecutionSummary } from '../../sdk/wire/wire.ts';
 import { queryClient, request } from '../service.ts';
-import { isForTests } from './testTag.ts';
+import { isForTests } from './badges.tsx';
 import { pauseInTyping } from './typing.ts';
 
 const MOST_AGENTS = 6;

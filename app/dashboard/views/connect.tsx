@@ -17,8 +17,8 @@ import { useSession } from '../wallet/session.ts';
 import { useConnected, useShared } from '../wallet/wallets.ts';
 import { CreateDialog } from './keys/create.tsx';
 import type { MadeKey } from './keys/makeKey.ts';
+import { useWalletKeys } from './keys/money.ts';
 import { registerMade } from './keys/shown.tsx';
-import { useWalletKeys } from './keys/walletKeys.ts';
 
 type Asked = ProcedureOutput<'oauth.request'>;
 

@@ -21,7 +21,7 @@ import { AgentLink, Parties } from './admin/parties.tsx';
 import { Resolve } from './admin/resolve.tsx';
 import { AtStake } from './disputes/atStake.tsx';
 import { Deadline } from './disputes/deadline.tsx';
-import { Decision } from './disputes/decision.tsx';
+import { Decision } from './disputes/ended.tsx';
 import { Evidence } from './disputes/evidence.tsx';
 import { Fold } from './disputes/fold.tsx';
 import { MostAtStake } from './disputes/mostAtStake.tsx';

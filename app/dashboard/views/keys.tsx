@@ -13,9 +13,9 @@ import { useSession } from '../wallet/session.ts';
 import { useShared } from '../wallet/wallets.ts';
 import type { Shown } from './keys/dialogs.tsx';
 import { isUsable, KeyCard } from './keys/keyCard.tsx';
+import { useWalletKeys } from './keys/money.ts';
 import { useSpend } from './keys/use.tsx';
 import { WalletFigures } from './keys/wallet.tsx';
-import { useWalletKeys } from './keys/walletKeys.ts';
 import { Warnings } from './keys/warnings.tsx';
 
 // With the rules of their fields, large: loaded at the visitor's first move on the page.

@@ -19,13 +19,11 @@ import { firstDisputesQuery } from '../parts/waiting.tsx';
 import { configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import type { ExecutionsSearch } from './executions/search.ts';
-import { isLive, leftOf } from './keys/money.ts';
-import { useWalletKeys } from './keys/walletKeys.ts';
+import { isLive, leftOf, useWalletKeys } from './keys/money.ts';
 import { sumUsdc } from './listing/own.ts';
 import { GROUPINGS, type Group, type Grouping, groupsOf, netOf, spendQuery, total } from './spend/groups.ts';
-import { HeldSol } from './spend/held.tsx';
+import { HeldSol, SpentSol } from './spend/held.tsx';
 import { PaidByDay } from './spend/paidByDay.tsx';
-import { SpentSol } from './spend/spent.tsx';
 
 const route = getRouteApi('/spend');
 const AMOUNTS = ['paid', 'refunded', 'returned'] as const;

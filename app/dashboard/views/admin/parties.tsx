@@ -1,10 +1,12 @@
 /** For the admin alone: the parties of a dispute, the link to its case, and in its head who has not written yet. */
+
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { TextLink } from '../../parts/links.tsx';
 import { buttonStyle } from '../../parts/ui.tsx';
 import { Id, shorten } from '../../parts/values.tsx';
-import { useCreatorName } from '../disputes/creatorName.ts';
+import { agentQuery } from '../../service.ts';
 import { Unheard, unheardWords, useWaitUntil } from './due.tsx';
 
 export function Parties({ dispute }: { dispute: DisputeSummary }) {
@@ -54,4 +56,10 @@ export function CaseLink({ dispute, small = false }: { dispute: DisputeSummary; 
       <span className="sr-only">: dispute {shorten(executionId)}</span>
     </Link>
   );
+}
+
+/** The short wallet until the name is known, and for a delisted agent, which has no page. */
+export function useCreatorName({ agent_id, creator }: DisputeSummary): string {
+  const { data } = useQuery(agentQuery(agent_id));
+  return data?.creator.display_name ?? shorten(creator);
 }

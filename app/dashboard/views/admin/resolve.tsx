@@ -12,8 +12,7 @@ import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Button, Facts, Input, Note, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatLamports, formatUnits } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
-import { excessEnd } from '../disputes/excess.ts';
-import { awardPayment, depositReturn } from '../disputes/payouts.ts';
+import { awardPayment, depositReturn, excessEnd } from '../disputes/payouts.ts';
 import {
   isPausedBy,
   mostSlashed,

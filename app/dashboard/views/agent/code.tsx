@@ -9,6 +9,7 @@ import { ConnectButton, TestWalletButton } from '../../parts/connect.tsx';
 import { NewToThis } from '../../parts/explained.tsx';
 import { GetUsdc, GetWallet } from '../../parts/getWallet.tsx';
 import { Anchor, TextLink } from '../../parts/links.tsx';
+import { NumberMark } from '../../parts/stepList.tsx';
 import { SEGMENT, SEGMENTS, useSelectedTab } from '../../parts/tabRow.ts';
 import { cx, Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatAmount } from '../../parts/values.tsx';
@@ -16,7 +17,6 @@ import { BASE_URL, configQuery, developmentWalletsPath, exampleQuery } from '../
 import { depositsQuery } from '../../wallet/deposits.ts';
 import { useSession } from '../../wallet/session.ts';
 import { keyCost } from '../keys/makeKey.ts';
-import { Step } from './code/step.tsx';
 import { keyFees } from './run/cost.ts';
 import { exampleParameters } from './schema/example.ts';
 import {
@@ -282,5 +282,17 @@ function Run({ step, program: { command, needs, others = [] } }: { step: number;
         paid twice.
       </p>
     </Step>
+  );
+}
+
+function Step({ number, title, children }: { number?: number; title: string; children: ReactNode }) {
+  return (
+    <section className="grid grid-cols-[minmax(0,1fr)] gap-3">
+      <h2 className="flex items-center gap-3 text-lg font-semibold">
+        {number && <NumberMark number={number} />}
+        <span className="min-w-0">{title}</span>
+      </h2>
+      {children}
+    </section>
   );
 }

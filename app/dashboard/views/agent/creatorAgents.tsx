@@ -2,9 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { ForTests } from '../../parts/badges.tsx';
+import { ForTests, isForTests } from '../../parts/badges.tsx';
 import { TextLink } from '../../parts/links.tsx';
-import { isForTests } from '../../parts/testTag.ts';
 import { formatAmount } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 

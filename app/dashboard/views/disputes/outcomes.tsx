@@ -2,8 +2,7 @@
 import type { ReactNode } from 'react';
 import { Chevron } from '../../parts/icons.tsx';
 import { formatAmount, formatLamports, formatSpan, formatUnits } from '../../parts/values.tsx';
-import { EXCESS } from './excess.ts';
-import { awardPayment, depositReturn } from './payouts.ts';
+import { awardPayment, depositReturn, EXCESS } from './payouts.ts';
 import { isPausedBy, mostSlashed, mostTaken, mostToCaller, type Stakes, slashedOf } from './stakes.ts';
 
 export type Reader = 'caller' | 'creator' | 'admin';

@@ -10,8 +10,15 @@ import { call, explain } from '../../service.ts';
 import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
 import { StakesFor } from '../disputes/atStake.tsx';
 import { type Stakes, stakesQuery } from '../disputes/stakes.ts';
-import { ACCEPTED, type Evidence, MAX_KIB, readEvidenceFile, toBase64 } from './evidence.ts';
-import { EvidenceFields, useEvidence } from './evidenceFields.tsx';
+import {
+  ACCEPTED,
+  type Evidence,
+  EvidenceFields,
+  MAX_KIB,
+  readEvidenceFile,
+  toBase64,
+  useEvidence,
+} from './evidenceFields.tsx';
 import type { Execution } from './facts.tsx';
 import { idBytes } from './record.ts';
 

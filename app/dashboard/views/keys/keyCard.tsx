@@ -19,9 +19,8 @@ import {
   Time,
 } from '../../parts/values.tsx';
 import { isLive, leftOf, renewalOf, type SpendLimit, spendableNow, type WalletMoney } from './money.ts';
-import { SpendWords } from './spendWords.tsx';
 import { KeyUse } from './use.tsx';
-import { SCOPES } from './words.ts';
+import { type Reach, SCOPES, type SpendLimits, spendWords } from './words.ts';
 
 export type KeyAction = 'rotate' | 'restrict' | 'limits' | 'revoke' | 'revokeOnChain' | 'close';
 
@@ -284,5 +283,17 @@ function Actions({ apiKey, grant, money, usable, onAct }: ActionsProps) {
         </MenuItem>
       ))}
     </Menu>
+  );
+}
+
+function SpendWords({ limits, reach }: { limits: SpendLimits; reach: Reach }) {
+  const { chain, unlimited, service } = spendWords(limits, reach);
+  return (
+    <>
+      <p className="font-medium tabular-nums">
+        The chain enforces: {chain} {unlimited}
+      </p>
+      <p>{service}</p>
+    </>
   );
 }

@@ -2,6 +2,8 @@
  * A creator's draft of an agent as text in fields, and its faults. The rules are the library's schemas; relay and chain
  * check them again.
  */
+
+import { useQuery } from '@tanstack/react-query';
 import type { ListingDraftInput } from '../../../sdk/wallet/listingDraft.ts';
 import { AgentMetadata, isStandardTag } from '../../../sdk/wire/metadata.ts';
 import { findPictureFault } from '../../../sdk/wire/picture.ts';
@@ -181,3 +183,25 @@ export const isSame = (one: Draft, other: Draft): boolean => {
     JSON.stringify(rest);
   return terms(one) === terms(other);
 };
+
+/** Undefined until the first check has ended. */
+export function useSchemaErrors({ input_schema, output_schema, test_parameters }: Draft): DraftErrors | undefined {
+  const { data } = useQuery({
+    queryKey: ['schema-errors', input_schema, output_schema, test_parameters],
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    placeholderData: (before: DraftErrors | undefined) => before,
+    queryFn: async () => {
+      const { findSchemaErrors } = await import('./schemaCheck.ts');
+      const errors = findSchemaErrors(input_schema, output_schema);
+      return errors.input_schema ? errors : { ...errors, ...(await findTestErrors(input_schema, test_parameters)) };
+    },
+  });
+  return data;
+}
+
+async function findTestErrors(schema: string, value: unknown): Promise<DraftErrors> {
+  const { describeFlaw, findFlaws } = await import('../../parts/form/validator.ts');
+  const [flaw] = findFlaws(readSchema(schema) ?? {}, value);
+  return flaw ? { test_parameters: describeFlaw(flaw) } : {};
+}

@@ -1,11 +1,24 @@
-/** Chooses the key that signs an agent's results: made here, from a file, or held elsewhere and proved. */
+/** Chooses the key that signs an agent's results: made here, from a file, or held elsewhere and proved. Replaces it, too. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
+import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import { Choice } from '../../parts/choice.tsx';
-import { Button, Card, Field, Input, Note, TextArea } from '../../parts/ui.tsx';
-import { Code, Id } from '../../parts/values.tsx';
+import { CardHead } from '../../parts/heads.tsx';
+import { AskBeforeLeaving } from '../../parts/leave.tsx';
+import { SignButton } from '../../parts/sign.tsx';
+import { Button, Card, Facts, Field, Input, Note, TextArea } from '../../parts/ui.tsx';
+import { Code, formatSpan, Id } from '../../parts/values.tsx';
 import { explain } from '../../service.ts';
-import { type HeldKey, makeKey, proofCommand, proofMessage, readKeyFile, readProof, saveKey } from './signingKey.ts';
+import {
+  type HeldKey,
+  makeKey,
+  proofCommand,
+  proofMessage,
+  readKeyFile,
+  readProof,
+  saveKey,
+  toSigningKey,
+} from './signingKey.ts';
 
 interface KeyFieldsProps {
   agentName: string;
@@ -192,5 +205,79 @@ function Held({ address }: { address: string }) {
       <p className="text-faint">Public key, stored in the listing</p>
       <Id value={address} full />
     </div>
+  );
+}
+
+export function RotateCard({ listing }: { listing: OwnListing }) {
+  const [isRotating, setRotating] = useState(false);
+  const [key, setKey] = useState<HeldKey | null>(null);
+  const isUnsaved = key?.kind === 'secret' && !key.isSaved;
+  function end() {
+    setRotating(false);
+    setKey(null);
+  }
+  return (
+    <Card className="grid gap-5">
+      <CardHead
+        title="Signing key"
+        about="Results are paid only with this key’s signature. Rotate it at once if somebody else may have the key."
+      />
+      <Facts rows={[['Public key', <Id key="key" value={listing.signing_key} full />]]} />
+      {!isRotating && listing.status !== 'delisted' && (
+        <div>
+          <Button onClick={() => setRotating(true)}>Rotate the key</Button>
+        </div>
+      )}
+      {isRotating && (
+        <div className="grid gap-6 border-t border-line pt-5">
+          <ol className="grid list-decimal gap-1.5 pl-5 text-sm text-faint">
+            <li>Create the new key, and save it.</li>
+            <li>Add it to your server before the old key, and restart the server.</li>
+            <li>Sign the rotation. Calls opened after it need the new key.</li>
+            <li>
+              Remove the old key after {formatSpan(listing.timeout_seconds)}, when the last call that needs it has
+              ended.
+            </li>
+          </ol>
+          <KeyFields
+            agentName={`${listing.name ?? 'agent'}-new`}
+            agentId={listing.agent_id}
+            value={key}
+            expected={null}
+            onChange={setKey}
+          />
+          <div className="flex flex-wrap justify-end gap-2">
+            <Button onClick={end}>Cancel</Button>
+            <SignButton
+              button="Rotate to this key"
+              kind="primary"
+              closed={!key || isUnsaved}
+              title="Rotate the signing key"
+              about="From the next call on, results must be signed with the new key."
+              rows={[
+                ['Old key', <Id key="old" value={listing.signing_key} />],
+                ['New key', key ? <Id key="new" value={key.address} /> : '–'],
+              ]}
+              doing="Replacing the signing key"
+              confirm="Sign the rotation"
+              work={async ({ marketplace, wallet, PublicKey, replaceSigningKey }) =>
+                replaceSigningKey(marketplace, {
+                  wallet,
+                  agentId: new PublicKey(listing.agent_id),
+                  signingKey: await toSigningKey(key!),
+                })
+              }
+              done={() => ['The key is rotated', 'Results of new calls must be signed with it.']}
+              onDone={end}
+            />
+          </div>
+        </div>
+      )}
+      <AskBeforeLeaving when={key !== null} title="Leave before the key is rotated?">
+        {isUnsaved
+          ? 'The new key has not been saved and is lost when you leave.'
+          : 'The rotation is not signed yet, so the old key stays valid.'}
+      </AskBeforeLeaving>
+    </Card>
   );
 }

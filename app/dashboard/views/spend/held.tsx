@@ -1,16 +1,17 @@
-/** The wallet's SOL that is held elsewhere now: how much, where, and when it comes back. */
+/** The wallet's SOL that is gone, and what is held elsewhere now: how much, where, and when it comes back. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { solFormatterOf } from '../../parts/amount.ts';
 import { TextLink } from '../../parts/links.tsx';
+import type { DayRange } from '../../parts/range.tsx';
 import { AtRight, Cell, Table } from '../../parts/table.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
+import { Trouble, Unread } from '../../parts/trouble.tsx';
 import { Skeleton } from '../../parts/ui.tsx';
-import { Day, formatSpan } from '../../parts/values.tsx';
+import { Day, formatCount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { firstDisputesQuery } from '../../parts/waiting.tsx';
 import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
-import { isLive } from '../keys/money.ts';
-import { useWalletKeys } from '../keys/walletKeys.ts';
+import { bondPaidOut } from '../disputes/ended.tsx';
+import { isLive, useWalletKeys } from '../keys/money.ts';
 import { type HeldInCalls, type HeldInDisputes, heldInCallsQuery, heldInDisputesQuery } from './heldSol.ts';
 
 type Place = '/disputes' | '/keys' | '/executions';
@@ -174,3 +175,43 @@ function keysBack(live: boolean[]): string {
 
 const callsBack = (held: HeldInCalls | undefined): string =>
   `About an hour after the call, also of a refunded one${held?.isPartial ? '. Of your newest 100 calls' : ''}`;
+
+export function SpentSol({ wallet, range }: { wallet: string; range: DayRange }) {
+  const query = useQuery(firstDisputesQuery(wallet));
+  const { data } = query;
+  const lost = (data?.disputes ?? []).filter(
+    ({ caller, outcome, resolved_at: at }) =>
+      caller === wallet && outcome === 'rejected' && at !== null && isWithin(at.slice(0, 10), range),
+  );
+  const bonds = lost.map(bondPaidOut);
+  const sum = bonds.reduce<bigint>((all, bond) => all + BigInt(bond ?? 0), 0n);
+  const unknown = bonds.filter((bond) => bond === null).length;
+  return (
+    <section aria-label="SOL spent" className="grid gap-3">
+      <div>
+        <h2 className="text-lg font-semibold">SOL spent</h2>
+        <p className="mt-0.5 text-sm text-faint">
+          On the chosen days. The network fees of your wallet’s own transactions are not known here: your wallet shows
+          them.
+        </p>
+      </div>
+      {data ? (
+        <p className="flex flex-wrap gap-x-4 text-sm">
+          <TextLink to="/disputes">Bonds lost in rejected disputes</TextLink>
+          <span className="font-medium tabular-nums">
+            {lost.length === 0
+              ? 'None'
+              : `${formatLamports(sum)} in ${formatCount(lost.length)} ${lost.length === 1 ? 'dispute' : 'disputes'}`}
+            {unknown > 0 && `, ${formatCount(unknown)} of them with an unknown bond`}
+            {data.total > data.disputes.length && `, of your first ${formatCount(data.disputes.length)} disputes`}
+          </span>
+        </p>
+      ) : (
+        <Unread query={query} what="The disputes" className="h-5" />
+      )}
+    </section>
+  );
+}
+
+/** Days as the service writes them, YYYY-MM-DD in UTC. */
+const isWithin = (day: string, { from, to }: DayRange): boolean => from <= day && day <= to;

@@ -6,7 +6,7 @@ import type { ExecutionSummary } from '../../../sdk/wire/wire.ts';
 import { request } from '../../service.ts';
 import { readAccounts } from '../../wallet/accounts.ts';
 import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
-import { depositBackAt, readDeposits } from '../disputes/deposit.ts';
+import { depositBackAt, readDeposits } from '../disputes/deposit.tsx';
 import { idBytes } from '../executions/record.ts';
 
 export interface HeldInDisputes {

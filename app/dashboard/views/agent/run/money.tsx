@@ -1,6 +1,7 @@
 /** The cost of a call, row by row, shown before it is paid; and where the money goes. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { DECISION_SECONDS } from '../../../../sdk/wire/choices.ts';
 import type { OwnKey } from '../../../../sdk/wire/ownKey.ts';
 import { parseUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
@@ -8,12 +9,12 @@ import { DATA_WORDS, PROGRAM_WORDS } from '../../../parts/explained.tsx';
 import { TextLink } from '../../../parts/links.tsx';
 import { Trouble } from '../../../parts/trouble.tsx';
 import { Card, cx } from '../../../parts/ui.tsx';
-import { formatAmount, formatLamports, formatNumber, formatSpan } from '../../../parts/values.tsx';
+import { formatAmount, formatLamports, formatNumber, formatSpan, formatUnits } from '../../../parts/values.tsx';
 import { configQuery } from '../../../service.ts';
 import { depositsQuery } from '../../../wallet/deposits.ts';
-import { ENDED_DISPUTE_SECONDS } from '../../../wallet/programTerms.ts';
+import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS } from '../../../wallet/programTerms.ts';
 import { useShared } from '../../../wallet/wallets.ts';
-import { DisputeTerms } from '../../executions/disputeTerms.tsx';
+import { awardPayment, depositReturn } from '../../disputes/payouts.ts';
 import { besidesText, depositOf, feesText, type Payer, useTypedKey, type WalletCost, walletCostQuery } from './cost.ts';
 
 interface MoneyProps {
@@ -183,5 +184,32 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
         </div>
       )}
     </section>
+  );
+}
+
+interface DisputeTermsProps {
+  /** Lamports. */
+  bond: bigint;
+  /** Refundable deposit of the dispute's account, lamports. */
+  deposit: bigint;
+  /** The time from the dispute's end until the deposit can come back. */
+  depositSeconds: number;
+  /** The most that the caller can get, base units. */
+  most: bigint;
+}
+
+function DisputeTerms({ bond, deposit, depositSeconds, most }: DisputeTermsProps) {
+  return (
+    <ul className="mt-2 grid list-disc gap-1.5 pl-4">
+      <li>
+        The marketplace’s admin decides, and should within {formatSpan(DECISION_SECONDS)}. If nobody has decided after{' '}
+        {formatSpan(DISPUTE_LAPSE_SECONDS)}, anybody can end the dispute: you get the bond back, but not the price.
+      </li>
+      <li>
+        You risk a bond of {formatLamports(bond)} to get back at most {formatUnits(most)}. Rejected: you lose the bond.
+        Upheld: you get the bond back, and an award from the creator’s collateral. {awardPayment(true)}
+      </li>
+      <li>{depositReturn(deposit, depositSeconds)}</li>
+    </ul>
   );
 }
