@@ -1,5 +1,4 @@
 /** Links in a text: `TextLink` to a view, `Anchor` to a document of its own, `Away` to another site or tab. */
-
 import { useQuery } from '@tanstack/react-query';
 import { createLink } from '@tanstack/react-router';
 import type { ComponentProps } from 'react';

@@ -150,19 +150,19 @@ function Pages({ search, total }: { search: CatalogueSearch; total: number }) {
   const to = (number: number) => withoutUndefined({ ...search, page: number > 1 ? number : undefined });
   return (
     <nav aria-label="Pages" className="mt-8 flex items-center justify-center gap-4 text-sm">
-      {page > 1 ? (
+      {page > 1 && (
         <Link to="/" search={to(page - 1)} className={buttonStyle('plain', true)}>
           Previous
         </Link>
-      ) : null}
+      )}
       <span className="text-faint tabular-nums">
         Page {page} of {last}
       </span>
-      {page < last ? (
+      {page < last && (
         <Link to="/" search={to(page + 1)} className={buttonStyle('plain', true)}>
           Next
         </Link>
-      ) : null}
+      )}
     </nav>
   );
 }

@@ -12,7 +12,7 @@ import { Card, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatLamports, formatList, formatSpan } from '../parts/values.tsx';
 import { changesQuery, configQuery } from '../service.ts';
 import { depositsQuery } from '../wallet/deposits.ts';
-import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS, SLASH_MULTIPLE } from '../wallet/programTerms.ts';
+import { DISPUTE_LAPSE_SECONDS, SLASH_MULTIPLE } from '../wallet/programTerms.ts';
 import { useSession } from '../wallet/session.ts';
 import { Fold } from './disputes/fold.tsx';
 import { awardPayment, depositReturn } from './disputes/payouts.ts';
@@ -227,7 +227,7 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
           [
             'Refundable deposit',
             deposits
-              ? depositReturn(deposits.dispute, ENDED_DISPUTE_SECONDS, 'The caller’s')
+              ? depositReturn(deposits.dispute, 'The caller’s')
               : 'The network’s deposit of an account, which the caller pays.',
           ],
           [

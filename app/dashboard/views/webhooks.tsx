@@ -48,6 +48,7 @@ function Webhooks({ wallet }: { wallet: string }) {
     setShown(null);
     if (add) void navigate({ search: {}, replace: true });
   }
+  const acted = shown === 'create' ? null : shown;
   const groups = eventGroups(isCreator);
   const create = (
     <Button kind="primary" onClick={() => setShown('create')}>
@@ -98,15 +99,9 @@ function Webhooks({ wallet }: { wallet: string }) {
         </div>
       )}
       {shown === 'create' && <EndpointDialog chosen={add ? OF_DISPUTES : []} onClose={close} onMade={setSecret} />}
-      {shown !== null && shown !== 'create' && shown.action === 'edit' && (
-        <EndpointDialog endpoint={shown.endpoint} onClose={close} onMade={setSecret} />
-      )}
-      {shown !== null && shown !== 'create' && shown.action === 'rotate' && (
-        <RotateDialog endpoint={shown.endpoint} onClose={close} onMade={setSecret} />
-      )}
-      {shown !== null && shown !== 'create' && shown.action === 'delete' && (
-        <DeleteDialog endpoint={shown.endpoint} onClose={close} />
-      )}
+      {acted?.action === 'edit' && <EndpointDialog endpoint={acted.endpoint} onClose={close} onMade={setSecret} />}
+      {acted?.action === 'rotate' && <RotateDialog endpoint={acted.endpoint} onClose={close} onMade={setSecret} />}
+      {acted?.action === 'delete' && <DeleteDialog endpoint={acted.endpoint} onClose={close} />}
       {secret && <SecretDialog secret={secret} onClose={() => setSecret(null)} />}
     </>
   );

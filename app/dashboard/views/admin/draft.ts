@@ -17,7 +17,7 @@ export interface TierDraft {
 export type FieldName =
   | 'feeBps'
   | 'minPrice'
-  | 'disputeBond'
+  | 'disputeBondLamports'
   | 'disputeWindowSeconds'
   | 'refundGraceSeconds'
   | 'maxTimeoutSeconds'
@@ -106,7 +106,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
       show: formatUnits,
     },
     {
-      name: 'disputeBond',
+      name: 'disputeBondLamports',
       label: 'Dispute bond, SOL',
       about: `Locked from the opening of a dispute to its end; at most ${formatLamports(limits.disputeBondLamportsMax)}.`,
       effect: EFFECTS.dispute_bond,
@@ -168,7 +168,7 @@ export function draftOf(config: Settings): Draft {
   return {
     feeBps: `${config.fee_bps / 100}`,
     minPrice: typedNumber(Number(config.min_price_usdc)),
-    disputeBond: formatSol(BigInt(config.dispute_bond_lamports)),
+    disputeBondLamports: formatSol(BigInt(config.dispute_bond_lamports)),
     disputeWindowSeconds: spanOf(config.dispute_window_seconds),
     refundGraceSeconds: spanOf(config.refund_grace_seconds),
     maxTimeoutSeconds: spanOf(config.max_timeout_seconds),
@@ -215,6 +215,9 @@ export interface Change {
   effect: string;
 }
 
+/** Amounts, in base units; the others are numbers. */
+const IN_UNITS: readonly FieldName[] = ['minPrice', 'disputeBondLamports'];
+
 /** The differences from the chain: as text to review, and as the change to sign. Only for drafts without faults. */
 export function changesOf(fields: SettingField[], before: Draft, after: Draft) {
   const changed = fields.filter((field) => field.parse(before[field.name]) !== field.parse(after[field.name].trim()));
@@ -224,23 +227,12 @@ export function changesOf(fields: SettingField[], before: Draft, after: Draft) {
     before: field.show(field.parse(before[field.name])),
     after: field.show(field.parse(after[field.name].trim())),
   }));
-  const newValue = (name: FieldName): bigint | undefined =>
-    changed.find((field) => field.name === name)?.parse(after[name].trim());
-  const settings: SettingsChange = {};
-  const [minPrice, disputeBondLamports] = [newValue('minPrice'), newValue('disputeBond')];
-  if (minPrice !== undefined) settings.minPrice = minPrice;
-  if (disputeBondLamports !== undefined) settings.disputeBondLamports = disputeBondLamports;
-  for (const name of [
-    'feeBps',
-    'disputeWindowSeconds',
-    'refundGraceSeconds',
-    'maxTimeoutSeconds',
-    'recordSeconds',
-    'exposureMultiple',
-  ] as const) {
-    const value = newValue(name);
-    if (value !== undefined) settings[name] = Number(value);
-  }
+  const settings = Object.fromEntries(
+    changed.map(({ name, parse }) => {
+      const value = parse(after[name].trim());
+      return [name, IN_UNITS.includes(name) ? value : Number(value)];
+    }),
+  ) as SettingsChange;
   if (showTiers(before.tiers) !== showTiers(after.tiers)) {
     settings.tiers = parseTiers(after.tiers);
     changes.push({

@@ -1,5 +1,4 @@
 /** For the admin alone: the parties of a dispute, the link to its case, and in its head who has not written yet. */
-
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';

@@ -219,9 +219,9 @@ function whyNotYet({ side, reason, fault, isRead }: Missing): string | null {
 const limitWords = ({ price_usdc }: DisputeSummary, stakes: Stakes): string =>
   `At most ${formatUnits(mostTaken(stakes, parseUsdc(price_usdc)))}. The price is ${formatAmount(price_usdc)}.`;
 
-const depositRow = ({ deposit, depositSeconds }: Stakes): [string, ReactNode] => [
+const depositRow = ({ deposit }: Stakes): [string, ReactNode] => [
   'Refundable deposit',
-  `${awardPayment(false)} ${depositReturn(deposit, depositSeconds, 'The caller’s')}`,
+  `${awardPayment(false)} ${depositReturn(deposit, 'The caller’s')}`,
 ];
 
 /** Who gets what, and what happens to the collateral and the agent. Computed as the program does, to the base unit. */

@@ -1,5 +1,4 @@
 /** The facts to know about an agent before paying it. */
-
 import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';

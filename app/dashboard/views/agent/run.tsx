@@ -1,5 +1,4 @@
 /** Calls the agent from here: the request, its cost, the payer, and then the result. */
-
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';

@@ -9,6 +9,7 @@ import { Unread } from '../../parts/trouble.tsx';
 import { Button, Facts, Note } from '../../parts/ui.tsx';
 import { formatCount, Id, saveFile, Time } from '../../parts/values.tsx';
 import { call, explain } from '../../service.ts';
+import { fromBase64 } from '../../wallet/accounts.ts';
 import { EvidenceFields, MAX_KIB, readAnyFile, toBase64, useEvidence } from '../executions/evidenceFields.tsx';
 import type { Reader } from './outcomes.tsx';
 
@@ -23,9 +24,6 @@ const FILE_ENDINGS: Record<EvidenceType, string> = {
 
 const SHOWN_AS_TEXT: readonly EvidenceType[] = ['text/plain', 'application/json'];
 const SHOWN_AS_IMAGE: readonly EvidenceType[] = ['image/png', 'image/jpeg'];
-
-const bytesOf = (base64: string): Uint8Array<ArrayBuffer> =>
-  Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 
 export function Evidence({ dispute, reader }: { dispute: DisputeSummary; reader: Reader }) {
   const { has_evidence, evidence_hash, evidence_uri } = dispute;
@@ -62,7 +60,7 @@ function Kept({ dispute: { execution_id, evidence_hash } }: { dispute: DisputeSu
     queryKey: ['disputes.evidence', execution_id],
     queryFn: async () => {
       const { content, media_type } = await call('disputes.evidence', { execution_id });
-      const bytes = bytesOf(content);
+      const bytes = fromBase64(content);
       return { content, media_type, bytes, hash: bytesToHex(sha256(bytes)) };
     },
     staleTime: Number.POSITIVE_INFINITY,

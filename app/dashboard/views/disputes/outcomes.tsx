@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react';
 import { Chevron } from '../../parts/icons.tsx';
 import { formatAmount, formatLamports, formatSpan, formatUnits } from '../../parts/values.tsx';
+import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
 import { awardPayment, depositReturn, EXCESS } from './payouts.ts';
 import { isPausedBy, mostSlashed, mostTaken, mostToCaller, type Stakes, slashedOf } from './stakes.ts';
 
@@ -40,7 +41,7 @@ export function Outcomes({ stakes, price, reader, lapse }: OutcomesProps) {
   const depositOf = (isAwarded: boolean) =>
     reader === 'caller' && (
       <Side who="Deposit" amount={formatLamports(stakes.deposit)}>
-        Comes back by itself {formatSpan(stakes.depositSeconds)} after the dispute ends
+        Comes back by itself {formatSpan(ENDED_DISPUTE_SECONDS)} after the dispute ends
         {isAwarded && '; an unclaimed award delays it'}.
       </Side>
     );
@@ -142,10 +143,9 @@ function upheldWords(stakes: Stakes, price: bigint, reader: Reader): string {
 }
 
 /** What happens to the agent until the decision. */
-export function meanwhile({ status, deposit, depositSeconds }: Stakes, reader: Reader): string {
+export function meanwhile({ status, deposit }: Stakes, reader: 'creator' | 'admin'): string {
   const until = `Until the dispute ends, ${status === 'active' ? 'callers can still call the agent' : `the agent stays ${status}`}.`;
-  // The deposit is among the caller's outcomes, and does not concern the creator.
-  if (reader === 'caller') return until;
   const listed = `${until} Its page counts the dispute, and its collateral cannot be withdrawn.`;
-  return reader === 'creator' ? listed : `${listed} ${depositReturn(deposit, depositSeconds, 'The caller’s')}`;
+  // The deposit does not concern the creator.
+  return reader === 'creator' ? listed : `${listed} ${depositReturn(deposit, 'The caller’s')}`;
 }

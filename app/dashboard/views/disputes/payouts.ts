@@ -1,9 +1,10 @@
 /** Where the money of a dispute goes, in the same words everywhere: its deposit, an award, and what exceeds the price. */
 import { formatLamports, formatSpan } from '../../parts/values.tsx';
+import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
 
 /** The marketplace closes the dispute's account at that time, which returns the deposit. */
-export const depositReturn = (deposit: bigint, seconds: number, whose: 'Your' | 'The caller’s' = 'Your'): string =>
-  `${whose} deposit of ${formatLamports(deposit)} comes back by itself ${formatSpan(seconds)} after the dispute ends, with every outcome; an unpaid award delays it.`;
+export const depositReturn = (deposit: bigint, whose: 'Your' | 'The caller’s' = 'Your'): string =>
+  `${whose} deposit of ${formatLamports(deposit)} comes back by itself ${formatSpan(ENDED_DISPUTE_SECONDS)} after the dispute ends, with every outcome; an unpaid award delays it.`;
 
 /** The decision's own transaction pays the award. */
 export const awardPayment = (isCaller: boolean): string =>

@@ -1,5 +1,4 @@
 /** Evidence for a dispute, written here or chosen as a file. It is hashed in the browser. */
-
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { useMemo, useState } from 'react';

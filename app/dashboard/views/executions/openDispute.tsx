@@ -7,7 +7,7 @@ import { Away } from '../../parts/links.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { call, explain } from '../../service.ts';
-import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
+import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
 import { StakesFor } from '../disputes/atStake.tsx';
 import { type Stakes, stakesQuery } from '../disputes/stakes.ts';
 import {
@@ -72,7 +72,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
               query={query}
               price={execution.cost_usdc}
               reader="caller"
-              lapse={stakes && `Anybody can end it ${formatSpan(stakes.lapseSeconds)} after today.`}
+              lapse={`Anybody can end it ${formatSpan(DISPUTE_LAPSE_SECONDS)} after today.`}
             />
           </section>
         </SignDialog>

@@ -4,6 +4,7 @@ import { parseUuid } from '../../../sdk/receipt/receipt.ts';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import type { ExecutionArchive } from '../../../sdk/wire/wire.ts';
 import { call } from '../../service.ts';
+import { fromBase64 } from '../../wallet/accounts.ts';
 import { loadChainModules, openChain } from '../../wallet/chain.ts';
 
 /** The id's 16 bytes. Throws if it is malformed. */
@@ -37,7 +38,7 @@ export const archivedQuery = (archive: ExecutionArchive) =>
     queryKey: ['archived', archive.leaf],
     queryFn: async () => {
       const { program, formatBytes } = await loadChainModules();
-      const fields = program.decodeArchived(Uint8Array.from(atob(archive.fields), (letter) => letter.charCodeAt(0)));
+      const fields = program.decodeArchived(fromBase64(archive.fields));
       return {
         signing_key: fields.signingKey.toBase58(),
         key_id: formatBytes(fields.keyId),

@@ -3,6 +3,7 @@ import { queryOptions, useMutation, useQuery } from '@tanstack/react-query';
 import { hashApiKey } from '../../../sdk/receipt/apiKey.ts';
 import type { KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
+import { namesIn } from '../../parts/form/schema.ts';
 import { ShownOnce } from '../../parts/shownOnce.tsx';
 import { Button, Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, Time } from '../../parts/values.tsx';
@@ -119,6 +120,4 @@ function firstCurl(apiKey: string, scopes: readonly KeyScope[], agent: AgentFull
   ].join(' \\\n  ');
 }
 
-function needsOf({ input_schema: schema }: AgentFull): string[] {
-  return Array.isArray(schema.required) ? schema.required.filter((name) => typeof name === 'string') : [];
-}
+const needsOf = ({ input_schema }: AgentFull): string[] => namesIn(input_schema.required);

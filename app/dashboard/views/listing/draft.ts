@@ -2,7 +2,7 @@
  * A creator's draft of an agent as text in fields, and its faults. The rules are the library's schemas; relay and chain
  * check them again.
  */
-
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { useQuery } from '@tanstack/react-query';
 import type { ListingDraftInput } from '../../../sdk/wallet/listingDraft.ts';
 import { AgentMetadata, isStandardTag } from '../../../sdk/wire/metadata.ts';
@@ -51,9 +51,8 @@ const OUTPUT_SCHEMA = { type: 'string', description: 'The answer as plain text.'
 const toJson = (value: unknown): string => JSON.stringify(value, null, 2);
 
 export function newDraft(): Draft {
-  const id = crypto.getRandomValues(new Uint8Array(16));
   return {
-    listing_id: Array.from(id, (byte) => byte.toString(16).padStart(2, '0')).join(''),
+    listing_id: bytesToHex(crypto.getRandomValues(new Uint8Array(16))),
     name: '',
     tagline: '',
     description: '',

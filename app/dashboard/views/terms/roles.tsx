@@ -1,5 +1,4 @@
 /** Who can do what in this marketplace, the most powerful key first. */
-
 import { useQuery } from '@tanstack/react-query';
 import bs58 from 'bs58';
 import type { ReactNode } from 'react';

@@ -12,7 +12,7 @@ import { Card, cx } from '../../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatNumber, formatSpan, formatUnits } from '../../../parts/values.tsx';
 import { configQuery } from '../../../service.ts';
 import { depositsQuery } from '../../../wallet/deposits.ts';
-import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS } from '../../../wallet/programTerms.ts';
+import { DISPUTE_LAPSE_SECONDS } from '../../../wallet/programTerms.ts';
 import { useShared } from '../../../wallet/wallets.ts';
 import { awardPayment, depositReturn } from '../../disputes/payouts.ts';
 import { besidesText, depositOf, feesText, type Payer, useTypedKey, type WalletCost, walletCostQuery } from './cost.ts';
@@ -176,7 +176,6 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
               <DisputeTerms
                 bond={BigInt(config.dispute_bond_lamports)}
                 deposit={deposits.dispute}
-                depositSeconds={ENDED_DISPUTE_SECONDS}
                 most={parseUsdc(agent.price_per_call_usdc)}
               />
             </details>
@@ -192,13 +191,11 @@ interface DisputeTermsProps {
   bond: bigint;
   /** Refundable deposit of the dispute's account, lamports. */
   deposit: bigint;
-  /** The time from the dispute's end until the deposit can come back. */
-  depositSeconds: number;
   /** The most that the caller can get, base units. */
   most: bigint;
 }
 
-function DisputeTerms({ bond, deposit, depositSeconds, most }: DisputeTermsProps) {
+function DisputeTerms({ bond, deposit, most }: DisputeTermsProps) {
   return (
     <ul className="mt-2 grid list-disc gap-1.5 pl-4">
       <li>
@@ -209,7 +206,7 @@ function DisputeTerms({ bond, deposit, depositSeconds, most }: DisputeTermsProps
         You risk a bond of {formatLamports(bond)} to get back at most {formatUnits(most)}. Rejected: you lose the bond.
         Upheld: you get the bond back, and an award from the creator’s collateral. {awardPayment(true)}
       </li>
-      <li>{depositReturn(deposit, depositSeconds)}</li>
+      <li>{depositReturn(deposit)}</li>
     </ul>
   );
 }
