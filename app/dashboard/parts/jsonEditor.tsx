@@ -36,23 +36,32 @@ const LINT_MS = 250;
 const MAX_SHOWN = 8;
 
 const THEME = EditorView.theme({
-  '&': { fontSize: '0.8125rem', backgroundColor: 'var(--raised)', color: 'var(--ink)', borderRadius: '0.5rem' },
-  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '2px' },
-  '.cm-scroller': { fontFamily: '"JetBrains Mono Variable", ui-monospace, monospace', lineHeight: '1.6' },
-  '.cm-content': { caretColor: 'var(--ink)', padding: '0.75rem 0' },
-  '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--faint)', border: 'none' },
-  '.cm-cursor': { borderLeftColor: 'var(--ink)' },
-  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-content ::selection': {
-    backgroundColor: 'var(--accent-soft)',
+  '&': {
+    fontSize: '0.8125rem',
+    backgroundColor: 'var(--color-raised)',
+    color: 'var(--color-ink)',
+    borderRadius: '0.5rem',
   },
-  '.cm-matchingBracket': { backgroundColor: 'var(--accent-soft) !important' },
-  '.cm-tooltip': { backgroundColor: 'var(--raised)', color: 'var(--ink)', border: '1px solid var(--line)' },
+  '&.cm-focused': { outline: '2px solid var(--color-accent)', outlineOffset: '2px' },
+  '.cm-scroller': { fontFamily: '"JetBrains Mono Variable", ui-monospace, monospace', lineHeight: '1.6' },
+  '.cm-content': { caretColor: 'var(--color-ink)', padding: '0.75rem 0' },
+  '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--color-faint)', border: 'none' },
+  '.cm-cursor': { borderLeftColor: 'var(--color-ink)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-content ::selection': {
+    backgroundColor: 'var(--color-accent-soft)',
+  },
+  '.cm-matchingBracket': { backgroundColor: 'var(--color-accent-soft) !important' },
+  '.cm-tooltip': {
+    backgroundColor: 'var(--color-raised)',
+    color: 'var(--color-ink)',
+    border: '1px solid var(--color-line)',
+  },
 });
 
 const COLOURS = HighlightStyle.define([
-  { tag: tags.propertyName, color: 'var(--accent)' },
-  { tag: tags.string, color: 'var(--good)' },
-  { tag: [tags.number, tags.bool, tags.null], color: 'var(--warn)' },
+  { tag: tags.propertyName, color: 'var(--color-accent)' },
+  { tag: tags.string, color: 'var(--color-good)' },
+  { tag: [tags.number, tags.bool, tags.null], color: 'var(--color-warn)' },
 ]);
 
 export default function JsonEditor({ label, hint, value, onChange, check }: JsonEditorProps) {

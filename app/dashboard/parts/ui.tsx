@@ -215,7 +215,7 @@ export function Checkbox({ label, hint, className, ...rest }: FieldProps & Compo
   const id = useId();
   return (
     <div className={cx('flex items-start gap-2.5', className)}>
-      <input id={id} type="checkbox" className="mt-0.5 size-4.5 shrink-0 accent-(--accent)" {...rest} />
+      <input id={id} type="checkbox" className="mt-0.5 size-4.5 shrink-0 accent-accent" {...rest} />
       <label htmlFor={id} className="text-sm">
         {label}
         {hint && <span className="block text-faint">{hint}</span>}
