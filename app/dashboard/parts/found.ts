@@ -4,7 +4,7 @@ import { IDEMPOTENCY_KEY } from '../../sdk/wire/choices.ts';
 import type { AgentSummary, ExecutionSummary } from '../../sdk/wire/wire.ts';
 import { queryClient, request } from '../service.ts';
 import { isForTests } from './badges.tsx';
-import { pauseInTyping } from './typing.ts';
+import { pauseInTyping } from './reading.ts';
 
 const MOST_AGENTS = 6;
 /** Calls that are searched, which is one page of the API, and calls that are shown. */

@@ -232,8 +232,10 @@ export const Part = ({ title, children }: { title: string; children: ReactNode }
   </div>
 );
 
+type FactRow = readonly [label: ReactNode, value: ReactNode];
+
 /** Names and values, stacked on a phone. */
-export function Facts({ rows }: { rows: readonly (readonly [label: ReactNode, value: ReactNode] | null | false)[] }) {
+export function Facts({ rows }: { rows: readonly (FactRow | null | undefined | false | '')[] }) {
   return (
     <dl className="grid gap-x-6 gap-y-3 text-sm sm:grid-cols-[minmax(8rem,max-content)_1fr]">
       {rows.map(

@@ -18,6 +18,10 @@ export const formatShort = (value: number): string => group(String(Number(value.
 export const formatList = (items: readonly string[]): string => new Intl.ListFormat('en').format(items);
 
 export const formatCount = (count: number): string => group(String(count));
+/** Such as `1 call`, `1,234 calls`. */
+export const formatCounted = (count: number, one: string): string =>
+  `${formatCount(count)} ${one}${count === 1 ? '' : 's'}`;
+
 export const formatRate = (rate: number): string => `${Math.floor(rate * 1_000) / 10} %`;
 
 /** Milliseconds as text, such as `1.5 s`. */

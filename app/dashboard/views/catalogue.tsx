@@ -7,7 +7,7 @@ import { isForTests, TEST_TAG } from '../parts/badges.tsx';
 import { TextLink } from '../parts/links.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, cx, Empty } from '../parts/ui.tsx';
-import { formatCount, shorten } from '../parts/values.tsx';
+import { formatCounted, shorten } from '../parts/values.tsx';
 import { agentsQuery } from '../service.ts';
 import { AgentCard, CardSkeleton } from './catalogue/card.tsx';
 import { type Change, Filters } from './catalogue/filters.tsx';
@@ -83,8 +83,7 @@ export default function Catalogue(): ReactNode {
       {isHiding && tests && tests.total > 0 && (
         <details className="mt-8 text-sm">
           <summary className="py-1">
-            {tests.total === 1 ? '1 test agent' : `${formatCount(tests.total)} test agents`}: for developers, most fail
-            on purpose
+            {formatCounted(tests.total, 'test agent')}: for developers, most fail on purpose
           </summary>
           <Cards agents={tests.agents} className="mt-4" />
           {tests.total > tests.agents.length && (
@@ -111,7 +110,7 @@ function Cards({ agents, id, className }: { agents: AgentSummary[]; id?: string;
 }
 
 function counted(total: number, { creator }: CatalogueSearch): string {
-  const agents = `${formatCount(total)} ${total === 1 ? 'agent' : 'agents'}`;
+  const agents = `${formatCounted(total, 'agent')}`;
   return creator ? `${agents} of the creator ${shorten(creator)}` : agents;
 }
 

@@ -9,7 +9,7 @@ import { Anchor, TextLink } from '../parts/links.tsx';
 import { Pages, pageOf } from '../parts/pages.tsx';
 import { Unread } from '../parts/trouble.tsx';
 import { buttonStyle, Empty, PageHead } from '../parts/ui.tsx';
-import { formatSpan } from '../parts/values.tsx';
+import { formatCounted, formatSpan } from '../parts/values.tsx';
 import { call, configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { DisputeCard } from './executions/dispute.tsx';
@@ -72,7 +72,7 @@ function Disputes({ wallet }: { wallet: string }) {
 
 /** Such as `2 disputes, 1 open`: the tab counts the open ones. */
 const countWords = (disputes: readonly DisputeSummary[]): string =>
-  `${disputes.length} ${disputes.length === 1 ? 'dispute' : 'disputes'}, ${disputes.filter(PARTS[0]![1]).length} open`;
+  `${formatCounted(disputes.length, 'dispute')}, ${disputes.filter(PARTS[0]![1]).length} open`;
 
 interface DisputeListProps {
   wallet: string;

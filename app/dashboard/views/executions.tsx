@@ -10,7 +10,7 @@ import { SaveButton } from '../parts/saveButton.tsx';
 import { StatementButton } from '../parts/statement.tsx';
 import { Unread } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Empty, PageHead } from '../parts/ui.tsx';
-import { formatAmount, formatCount } from '../parts/values.tsx';
+import { formatAmount, formatCounted } from '../parts/values.tsx';
 import { pollMs } from '../wallet/events.ts';
 import { useSession } from '../wallet/session.ts';
 import { Filters } from './executions/filters.tsx';
@@ -40,7 +40,7 @@ function sumWords({ executions, total }: ExecutionPage): string {
     ...(awarded > 0 ? [`${formatAmount(awarded)} awarded`] : []),
   ];
   const isAll = executions.length === total;
-  return `${isAll ? `${formatCount(total)} ${total === 1 ? 'call' : 'calls'}, ` : 'on this page '}${words.join(', ')}`;
+  return `${isAll ? `${formatCounted(total, 'call')}, ` : 'on this page '}${words.join(', ')}`;
 }
 
 const unfoundWords = (find: string): string =>

@@ -10,9 +10,8 @@ import { Badge, Card, Facts, Note } from '../../parts/ui.tsx';
 import { Ago, formatCount, formatDuration, formatLamports, formatSpan, Id } from '../../parts/values.tsx';
 import { stateQuery } from '../../parts/waiting.tsx';
 import { useLamports, useSession } from '../../wallet/session.ts';
-import { FailedLately, Figures, LatestCalls } from './figures.tsx';
-import { HeldUsdc } from './heldUsdc.tsx';
-import { NeedsYou } from './needsYou.tsx';
+import { FailedLately, Figures, HeldUsdc, LatestCalls } from './figures.tsx';
+import { NeedsYou } from './parties.tsx';
 import { isUsed, PROBLEM_WORDS, warningsOf } from './problems.ts';
 import { Protections, Unprotected } from './unprotected.tsx';
 

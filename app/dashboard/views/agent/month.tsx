@@ -4,7 +4,7 @@ import type { AgentOutcome } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull, AgentStatistics } from '../../../sdk/wire/wire.ts';
 import { CallsChart, LatencyChart } from '../../parts/agentCharts.tsx';
 import { Unread } from '../../parts/trouble.tsx';
-import { formatCount, formatDuration } from '../../parts/values.tsx';
+import { formatCount, formatCounted, formatDuration } from '../../parts/values.tsx';
 import { call, request } from '../../service.ts';
 
 export function Month({ agent: { agent_id: agentId } }: { agent: AgentFull }) {
@@ -111,7 +111,7 @@ function sumOf(outcomes: AgentOutcome[]): string {
   if (outcomes.length === 0) return 'Nobody has called it yet.';
   const counts = KINDS.map((kind) => [kind, outcomes.filter(({ outcome }) => outcome === kind).length] as const);
   const words = counts.filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${LOOKS[kind].words}`);
-  const calls = outcomes.length === 1 ? '1 call' : `${outcomes.length} calls`;
+  const calls = formatCounted(outcomes.length, 'call');
   const total = outcomes.length < PLACES ? calls : `Of the last ${calls}`;
   return `${total}: ${words.join(', ')}.`;
 }

@@ -9,10 +9,9 @@ import { Trouble } from '../../parts/trouble.tsx';
 import { Button, cx, Facts, Figure, Spinner } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, Id, Time } from '../../parts/values.tsx';
 import { openChain } from '../../wallet/chain.ts';
-import { CreatorAgents } from './creatorAgents.tsx';
 import { Example } from './example.tsx';
 import { Month, Outcomes } from './month.tsx';
-import { Others } from './paused.tsx';
+import { CreatorAgents, Others } from './paused.tsx';
 import { SchemaFields } from './schema/schemaFields.tsx';
 import { Terms } from './terms.tsx';
 

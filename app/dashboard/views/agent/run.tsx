@@ -12,14 +12,12 @@ import { formatAmount, formatList, formatSpan } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 import { useShared } from '../../wallet/wallets.ts';
 import { isTitled } from './example.tsx';
-import { LastInputs } from './lastInputs.tsx';
 import { type Draft, EMPTY, isExample, useDraft } from './run/draft.ts';
 import { keep, type Opened, readKept } from './run/kept.ts';
-import { Money, MoneyPath, runFree } from './run/money.tsx';
+import { Money, MoneyPath, PayerChoice, runFree } from './run/money.tsx';
 import { RunOutcome } from './run/outcome.tsx';
-import { Parameters } from './run/parameters.tsx';
+import { LastInputs, Parameters } from './run/parameters.tsx';
 import { PayByWallet } from './run/payByWallet.tsx';
-import { PayerChoice } from './run/payerChoice.tsx';
 import { RunProgress } from './run/progress.tsx';
 import { useRun } from './run/useRun.ts';
 

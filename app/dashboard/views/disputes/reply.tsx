@@ -7,7 +7,7 @@ import {
   MAX_REPLY_CHARACTERS,
 } from '../../../sdk/wire/disputeProcedures.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
-import { limited } from '../../parts/limited.ts';
+import { limited } from '../../parts/reading.ts';
 import { useNotify } from '../../parts/toasts.tsx';
 import { Failed } from '../../parts/trouble.tsx';
 import { Button, TextArea } from '../../parts/ui.tsx';

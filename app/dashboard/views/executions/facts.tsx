@@ -192,22 +192,19 @@ export function OnChain({ execution, record }: Pick<CallParts, 'execution' | 're
         <Facts
           rows={[
             ['Agent', <Id key="agent" value={execution.agent_id} kind="address" />],
-            record ? ['Record', <Id key="record" value={record.record} kind="address" />] : null,
+            record && ['Record', <Id key="record" value={record.record} kind="address" />],
             execution.deposit
               ? ['Paid by x402 into', <Id key="deposit" value={execution.deposit} kind="address" />]
-              : record
-                ? openedBy(record.key_id)
-                : null,
+              : record && openedBy(record.key_id),
             ...(record ? recordRows(record) : []),
-            execution.result_hash ? ['Result hash', <Id key="hash" value={execution.result_hash} />] : null,
-            execution.signature ? ['Creator’s signature', <Id key="signature" value={execution.signature} />] : null,
-            execution.execution_signature
-              ? ['Creator’s signature over this call', <Id key="own" value={execution.execution_signature} />]
-              : null,
-            transactions?.open ? ['Opening transaction', <Id key="open" value={transactions.open} kind="tx" />] : null,
-            transactions?.settle
-              ? ['Payment transaction', <Id key="settle" value={transactions.settle} kind="tx" />]
-              : null,
+            execution.result_hash && ['Result hash', <Id key="hash" value={execution.result_hash} />],
+            execution.signature && ['Creator’s signature', <Id key="signature" value={execution.signature} />],
+            execution.execution_signature && [
+              'Creator’s signature over this call',
+              <Id key="own" value={execution.execution_signature} />,
+            ],
+            transactions?.open && ['Opening transaction', <Id key="open" value={transactions.open} kind="tx" />],
+            transactions?.settle && ['Payment transaction', <Id key="settle" value={transactions.settle} kind="tx" />],
             [
               'In a public explorer',
               <Away key="explorer" href={execution.on_chain_record}>
@@ -253,9 +250,9 @@ export function Archived({ archive }: { archive: NonNullable<Execution['archive'
         rows={[
           ['Leaf', `${formatCount(archive.leaf_index)} of archive ${archive.archive_index}`],
           ['Record', <Id key="record" value={archive.record} kind="address" />],
-          fields ? ['Request hash', fields.request_hash && <Id key="request" value={fields.request_hash} />] : null,
-          fields ? ['Signing key', <Id key="signer" value={fields.signing_key} kind="address" />] : null,
-          fields ? openedBy(fields.key_id) : null,
+          fields && ['Request hash', fields.request_hash && <Id key="request" value={fields.request_hash} />],
+          fields && ['Signing key', <Id key="signer" value={fields.signing_key} kind="address" />],
+          fields && openedBy(fields.key_id),
           ['Leaf hash', <Id key="leaf" value={archive.leaf} />],
           ['Root', <Id key="root" value={archive.root} />],
           ['Tree', <Id key="tree" value={archive.tree} kind="address" />],

@@ -7,8 +7,8 @@ import type { SpendStatement } from '../../../sdk/wire/wire.ts';
 import { CHARTED_DAYS, Chart, DaySentences } from '../../parts/chart.tsx';
 import { nameOfDay } from '../../parts/days.ts';
 import { lastDays } from '../../parts/range.tsx';
-import { formatAmount, formatCount, formatUnits } from '../../parts/values.tsx';
-import { daysOf, type Group, groupsOf, spendQuery } from '../spend/groups.ts';
+import { formatAmount, formatCount, formatCounted, formatUnits } from '../../parts/values.tsx';
+import { daysOf, type Group, groupsOf, spendQuery } from '../spend/groups.tsx';
 
 /** Poll interval of the use of the last days. */
 const REFRESH_MS = 30_000;
@@ -47,7 +47,7 @@ export function KeyUse({ apiKey, spend }: KeyUseProps) {
       <summary className="text-sm">
         <span className="font-medium">Use in the last {days.length} days</span>{' '}
         <span className="text-faint tabular-nums">
-          {callsWords(allCalls)}
+          {formatCounted(allCalls, 'call')}
           {refunded > 0 && `, ${formatCount(refunded)} refunded`}, {allPaid}
         </span>
       </summary>
@@ -92,7 +92,5 @@ function sentenceOf(day: string, { executionsByDay, refundedByDay, paidByDay }: 
     ...(refunded > 0 ? [`${formatCount(refunded)} refunded`] : []),
     `${formatUnits(paidByDay.get(day) ?? 0n)} spent`,
   ];
-  return `${callsWords(calls)} on ${nameOfDay(day)}: ${facts.join(', ')}.`;
+  return `${formatCounted(calls, 'call')} on ${nameOfDay(day)}: ${facts.join(', ')}.`;
 }
-
-const callsWords = (count: number): string => (count === 1 ? '1 call' : `${formatCount(count)} calls`);

@@ -4,7 +4,7 @@ import { AgentMetadata, isStandardTag, MAX_CUSTOM_TAGS, STANDARD_TAGS } from '..
 import { findPictureFault } from '../../../sdk/wire/picture.ts';
 import { Avatar } from '../../parts/avatar.tsx';
 import { CrossIcon } from '../../parts/icons.tsx';
-import { limited } from '../../parts/limited.ts';
+import { limited } from '../../parts/reading.ts';
 import { Badge, Button, cx, Field, Input, TextArea } from '../../parts/ui.tsx';
 import { CardPreview } from '../catalogue/card.tsx';
 import type { Draft, DraftErrors } from './draft.ts';

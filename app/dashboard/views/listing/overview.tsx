@@ -7,7 +7,16 @@ import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { markWords, successOf } from '../../parts/badges.tsx';
 import { Anchor } from '../../parts/links.tsx';
 import { Card, Facts, Figure, Note } from '../../parts/ui.tsx';
-import { asSentence, formatAmount, formatCount, formatDuration, formatSpan, Id, Time } from '../../parts/values.tsx';
+import {
+  asSentence,
+  formatAmount,
+  formatCount,
+  formatCounted,
+  formatDuration,
+  formatSpan,
+  Id,
+  Time,
+} from '../../parts/values.tsx';
 import { agentQuery, call } from '../../service.ts';
 import { outcomeOfReceived } from '../executions/outcome.ts';
 import { AtMinimum, LowCollateral } from './actions.tsx';
@@ -160,7 +169,7 @@ function HealthWords({ agent }: { agent: AgentFull }) {
           </TabLink>
         </>
       ) : (
-        `${asSentence(healthWords(agent))}. Callers see ${open > 0 ? `“${formatCount(open)} ${open === 1 ? 'call' : 'calls'} in dispute” on its card` : 'no warning'}.`
+        `${asSentence(healthWords(agent))}. Callers see ${open > 0 ? `“${formatCounted(open, 'call')} in dispute” on its card` : 'no warning'}.`
       )}
       <span className="block text-faint">
         From {MIN_CALLS} calls on, callers see “Failing” if fewer than half of all calls succeeded, and “Degraded” if

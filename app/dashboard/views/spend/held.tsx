@@ -7,7 +7,7 @@ import type { DayRange } from '../../parts/range.tsx';
 import { AtRight, Cell, Table } from '../../parts/table.tsx';
 import { Trouble, Unread } from '../../parts/trouble.tsx';
 import { Skeleton } from '../../parts/ui.tsx';
-import { Day, formatCount, formatLamports, formatSpan } from '../../parts/values.tsx';
+import { Day, formatCount, formatCounted, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { firstDisputesQuery } from '../../parts/waiting.tsx';
 import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
 import { bondPaidOut } from '../disputes/ended.tsx';
@@ -199,9 +199,7 @@ export function SpentSol({ wallet, range }: { wallet: string; range: DayRange })
         <p className="flex flex-wrap gap-x-4 text-sm">
           <TextLink to="/disputes">Bonds lost in rejected disputes</TextLink>
           <span className="font-medium tabular-nums">
-            {lost.length === 0
-              ? 'None'
-              : `${formatLamports(sum)} in ${formatCount(lost.length)} ${lost.length === 1 ? 'dispute' : 'disputes'}`}
+            {lost.length === 0 ? 'None' : `${formatLamports(sum)} in ${formatCounted(lost.length, 'dispute')}`}
             {unknown > 0 && `, ${formatCount(unknown)} of them with an unknown bond`}
             {data.total > data.disputes.length && `, of your first ${formatCount(data.disputes.length)} disputes`}
           </span>

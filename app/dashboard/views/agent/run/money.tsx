@@ -1,19 +1,28 @@
-/** The cost of a call, row by row, shown before it is paid; and where the money goes. */
+/** Who pays for a call and how much, row by row, shown before it is paid; and where the money goes. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { DECISION_SECONDS } from '../../../../sdk/wire/choices.ts';
 import type { OwnKey } from '../../../../sdk/wire/ownKey.ts';
 import { parseUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
+import { Choice } from '../../../parts/choice.tsx';
 import { DATA_WORDS, PROGRAM_WORDS } from '../../../parts/explained.tsx';
 import { TextLink } from '../../../parts/links.tsx';
 import { Trouble } from '../../../parts/trouble.tsx';
-import { Card, cx } from '../../../parts/ui.tsx';
-import { formatAmount, formatLamports, formatNumber, formatSpan, formatUnits } from '../../../parts/values.tsx';
-import { configQuery } from '../../../service.ts';
+import { Card, cx, Input } from '../../../parts/ui.tsx';
+import {
+  formatAmount,
+  formatLamports,
+  formatNumber,
+  formatSpan,
+  formatUnits,
+  shorten,
+  Time,
+} from '../../../parts/values.tsx';
+import { configQuery, explain } from '../../../service.ts';
 import { depositsQuery } from '../../../wallet/deposits.ts';
 import { DISPUTE_LAPSE_SECONDS } from '../../../wallet/programTerms.ts';
-import { useShared } from '../../../wallet/wallets.ts';
+import { isShared, useConnected, useShared } from '../../../wallet/wallets.ts';
 import { awardPayment, depositReturn } from '../../disputes/payouts.ts';
 import { besidesText, depositOf, feesText, type Payer, useTypedKey, type WalletCost, walletCostQuery } from './cost.ts';
 
@@ -208,5 +217,64 @@ function DisputeTerms({ bond, deposit, most }: DisputeTermsProps) {
       </li>
       <li>{depositReturn(deposit)}</li>
     </ul>
+  );
+}
+
+interface PayerChoiceProps {
+  payer: Payer;
+  onPayer(payer: Payer): void;
+  apiKey: string;
+  onApiKey(apiKey: string): void;
+  error: string | null;
+}
+
+export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerChoiceProps) {
+  const connected = useConnected();
+  const { data: key, error: unread } = useTypedKey(payer, apiKey);
+  return (
+    <fieldset className="grid gap-2">
+      <legend className="mb-2 text-sm font-medium">Pay by</legend>
+      <Choice name="payer" title="Wallet" isChosen={payer === 'wallet'} onChoose={() => onPayer('wallet')}>
+        {payer === 'wallet' &&
+          (connected
+            ? isShared(connected.wallet)
+              ? `${connected.wallet.name}, a shared test wallet: it signs without asking.`
+              : `${connected.wallet.name}, ${shorten(connected.account.address)}. Your wallet asks you to approve twice: the payment, and a message that starts the call. You pay once.`
+            : 'You are asked to connect one.')}
+      </Choice>
+      <Choice name="payer" title="API key" isChosen={payer === 'key'} onChoose={() => onPayer('key')}>
+        You paste a key that you made for your programs. It pays within its limits, without asking.
+      </Choice>
+      {payer === 'key' && (
+        <div className="mt-2 grid gap-2">
+          <Input
+            label="API key"
+            hint="Kept in this page’s memory until you leave it, and nowhere else."
+            // Not a password field, because browsers offer to save passwords.
+            className="font-mono [-webkit-text-security:disc]"
+            autoComplete="off"
+            autoCapitalize="off"
+            spellCheck={false}
+            placeholder="crtx_…"
+            value={apiKey}
+            onChange={({ target }) => onApiKey(target.value)}
+            error={error}
+          />
+          <p className="min-h-10 text-sm text-faint" aria-live="polite">
+            {key && (
+              <>
+                <strong className="font-medium text-ink">{key.name}</strong> can pay up to{' '}
+                {formatAmount(key.payable_usdc)} a call now. {formatAmount(key.period_remaining_usdc)} are left until{' '}
+                <Time at={key.renews_at} />, {formatAmount(key.total_remaining_usdc)} in all.
+              </>
+            )}
+            {unread && `The key could not be read: ${explain(unread)}`}
+          </p>
+          <TextLink to="/keys" className="text-sm">
+            Create an API key
+          </TextLink>
+        </div>
+      )}
+    </fieldset>
   );
 }
