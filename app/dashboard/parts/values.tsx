@@ -7,6 +7,7 @@ import { group } from './amount.ts';
 import { colour } from './colour.ts';
 import { Icon } from './icons.tsx';
 import { languageOf } from './language.ts';
+import { useNow } from './now.ts';
 import { Badge, Button, cx, type Tone } from './ui.tsx';
 
 export { formatAmount, formatCents, formatLamports, formatNumber, formatUnits } from './amount.ts';
@@ -104,20 +105,15 @@ export function agoText(at: string, zone = ''): string {
 
 /** The age of a time with its clock time, such as `5 minutes ago, 14:32:05 UTC`; the exact time on hover. */
 export function Ago({ at }: { at: string }) {
-  const zone = ` ${zoneAt(new Date(at))}`;
-  const [text, setText] = useState(() => agoText(at, zone));
-  useEffect(() => {
-    setText(agoText(at, zone));
-    const timer = setInterval(() => setText(agoText(at, zone)), AGO_MS);
-    return () => clearInterval(timer);
-  }, [at, zone]);
+  // Renders the age again.
+  useNow(AGO_MS);
   return (
     <time
       dateTime={at}
       title={new Date(at).toLocaleString(undefined, { dateStyle: 'full', timeStyle: 'long' })}
       className="whitespace-nowrap"
     >
-      {text}
+      {agoText(at, ` ${zoneAt(new Date(at))}`)}
     </time>
   );
 }

@@ -83,7 +83,14 @@ export const delayField = (limits: Limits, now: number): Bounds => ({
 });
 
 export function fieldsOf(limits: Limits): SettingField[] {
-  const seconds = { parse: parseSpan, show: showSpan, isSpan: true };
+  const span = (name: 'disputeWindowSeconds' | 'refundGraceSeconds' | 'maxTimeoutSeconds' | 'recordSeconds') => ({
+    name,
+    min: BigInt(limits[`${name}Min`]),
+    max: BigInt(limits[`${name}Max`]),
+    parse: parseSpan,
+    show: showSpan,
+    isSpan: true,
+  });
   return [
     {
       name: 'feeBps',
@@ -116,40 +123,28 @@ export function fieldsOf(limits: Limits): SettingField[] {
       show: formatLamports,
     },
     {
-      name: 'disputeWindowSeconds',
+      ...span('disputeWindowSeconds'),
       label: 'Dispute window',
       about: 'From the end of a settled call.',
       effect: EFFECTS.dispute_window,
-      min: BigInt(limits.disputeWindowSecondsMin),
-      max: BigInt(limits.disputeWindowSecondsMax),
-      ...seconds,
     },
     {
-      name: 'refundGraceSeconds',
+      ...span('refundGraceSeconds'),
       label: 'Refund time',
       about: 'From a call’s deadline until anybody can refund it.',
       effect: EFFECTS.refund_grace,
-      min: BigInt(limits.refundGraceSecondsMin),
-      max: BigInt(limits.refundGraceSecondsMax),
-      ...seconds,
     },
     {
-      name: 'maxTimeoutSeconds',
+      ...span('maxTimeoutSeconds'),
       label: 'Longest timeout',
       about: 'That a listing can have.',
       effect: EFFECTS.max_timeout,
-      min: BigInt(limits.maxTimeoutSecondsMin),
-      max: BigInt(limits.maxTimeoutSecondsMax),
-      ...seconds,
     },
     {
-      name: 'recordSeconds',
+      ...span('recordSeconds'),
       label: 'Time until a call’s account is closed',
       about: 'From the end of a paid call. Does not shorten its dispute window.',
       effect: EFFECTS.record_time,
-      min: BigInt(limits.recordSecondsMin),
-      max: BigInt(limits.recordSecondsMax),
-      ...seconds,
     },
     {
       name: 'exposureMultiple',

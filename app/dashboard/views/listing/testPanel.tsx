@@ -1,6 +1,6 @@
 /** The Test Execution tool: one synthetic call to the endpoint, and its checks. Nothing goes on-chain. */
 import { useMutation } from '@tanstack/react-query';
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { MarketplaceError } from '../../../sdk/client/error.ts';
 import { CONFORMANCE_CHECKS, isUnsent } from '../../../sdk/wire/conformance.ts';
 import type { RequestIssue } from '../../../sdk/wire/errorDetails.ts';
@@ -8,6 +8,7 @@ import { encodeMetadata } from '../../../sdk/wire/metadata.ts';
 import type { ListingCheck } from '../../../sdk/wire/procedures.ts';
 import { isFormable } from '../../parts/form/schema.ts';
 import { Mark } from '../../parts/mark.tsx';
+import { useNow } from '../../parts/now.ts';
 import { Button, Card, Checkbox, cx, Input, Note, Skeleton, Spinner } from '../../parts/ui.tsx';
 import { Code, formatDuration } from '../../parts/values.tsx';
 import { call, explain, request } from '../../service.ts';
@@ -166,11 +167,8 @@ function TestResult({ error, outcome, isRunning }: TestResultProps) {
 }
 
 function Elapsed({ most }: { most: number }) {
-  const [seconds, setSeconds] = useState(0);
-  useEffect(() => {
-    const timer = setInterval(() => setSeconds((before) => before + 1), 1_000);
-    return () => clearInterval(timer);
-  }, []);
+  const [begunAt] = useState(Date.now);
+  const seconds = Math.round((useNow(1_000) - begunAt) / 1_000);
   return (
     <span className="text-sm text-faint tabular-nums">
       {formatDuration(seconds * 1_000)} of at most {formatDuration(most * 1_000)}

@@ -1,5 +1,4 @@
 /** The input of a call: its parameters as a form or as JSON, with an example to fill in, and what the wallet has sent before. */
-
 import { useQuery } from '@tanstack/react-query';
 import type { RefObject } from 'react';
 import type { AgentInput } from '../../../../sdk/wire/procedures.ts';
