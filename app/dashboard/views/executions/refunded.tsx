@@ -9,7 +9,6 @@ import { Note } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { configQuery, queryClient } from '../../service.ts';
 import { openChain } from '../../wallet/chain.ts';
-import type { Execution } from './facts.tsx';
 import { REFUND_TEXTS, refundedWords } from './outcome.ts';
 import { idBytes, type ShownRecord } from './record.ts';
 
@@ -74,7 +73,7 @@ export function RefundTransaction({ refund }: { refund: Refund | null | undefine
   return refund ? <Id value={refund.transaction} kind="tx" /> : <span className="text-faint">Reading …</span>;
 }
 
-export function RefundState({ execution, record }: { execution: Execution; record: ShownRecord }) {
+export function RefundState({ execution, record }: { execution: ExecutionFull; record: ShownRecord }) {
   const now = useChainClock();
   if (!record.refund_at) return null;
   const left = now === undefined ? null : (Date.parse(record.refund_at) - now) / 1_000;

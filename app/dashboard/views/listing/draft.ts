@@ -190,10 +190,15 @@ export function useSchemaErrors({ input_schema, output_schema, test_parameters }
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     placeholderData: (before: DraftErrors | undefined) => before,
-    queryFn: async () => {
-      const { findSchemaErrors } = await import('./schemaCheck.ts');
-      const errors = findSchemaErrors(input_schema, output_schema);
-      return errors.input_schema ? errors : { ...errors, ...(await findTestErrors(input_schema, test_parameters)) };
+    queryFn: async (): Promise<DraftErrors> => {
+      const { checkInput, checkOutput } = await import('./schemaCheck.ts');
+      const faultOf = (text: string, check: typeof checkInput) => {
+        const [fault] = check(readSchema(text));
+        return fault && `${fault.path} ${fault.message}`.trim();
+      };
+      const [input, output] = [faultOf(input_schema, checkInput), faultOf(output_schema, checkOutput)];
+      const errors = { ...(input && { input_schema: input }), ...(output && { output_schema: output }) };
+      return input ? errors : { ...errors, ...(await findTestErrors(input_schema, test_parameters)) };
     },
   });
   return data;
