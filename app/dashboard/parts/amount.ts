@@ -1,6 +1,5 @@
 /** Numbers, and amounts of USDC and SOL, as people read them. */
 import { formatSol } from '../../sdk/wire/sol.ts';
-import { toUsdc } from '../../sdk/wire/usdc.ts';
 
 /** A decimal number with a comma between thousands. Without `Intl`, whose first use blocks a slow phone. */
 export function group(decimal: string): string {
@@ -18,10 +17,10 @@ export const formatNumber = (usdc: number): string => group(typedNumber(usdc));
 export const formatAmount = (usdc: number | null): string => (usdc === null ? 'unknown' : `${formatNumber(usdc)} USDC`);
 
 /** Amounts of base units. */
-export const formatUnits = (units: bigint): string => formatAmount(toUsdc(units));
+export const formatUnits = (units: bigint): string => formatAmount(Number(units) / 1e6);
 
 /** Makes all decimals as long as the longest of these. */
-function alignerOf(column: readonly string[]): (decimal: string) => string {
+export function alignerOf(column: readonly string[]): (decimal: string) => string {
   const most = Math.max(2, ...column.map((decimal) => decimal.split('.')[1]?.length ?? 0));
   return (decimal) => {
     const [whole, fraction = ''] = decimal.split('.');
@@ -33,12 +32,6 @@ function alignerOf(column: readonly string[]): (decimal: string) => string {
 export function formatterOf(column: readonly number[]): (usdc: number) => string {
   const align = alignerOf(column.map(formatNumber));
   return (usdc) => align(formatNumber(usdc));
-}
-
-/** The same for SOL. */
-export function solFormatterOf(column: readonly bigint[]): (lamports: bigint) => string {
-  const align = alignerOf(column.map(formatSol));
-  return (lamports) => align(formatSol(lamports));
 }
 
 /** With two decimals, for a place with little space; never more than the amount. */

@@ -5,9 +5,9 @@ import { developmentWalletsPath } from '../service.ts';
 import { signIn, useSession } from '../wallet/session.ts';
 import { reconnect, useConnected, useTestWallet, useWallets } from '../wallet/wallets.ts';
 import { NewToThis } from './explained.tsx';
+import { Failed } from './failed.tsx';
 import { focusContent } from './focus.ts';
 import { GetWallet } from './getWallet.tsx';
-import { Failed } from './trouble.tsx';
 import { Button, type ButtonKind, Empty, PageHead } from './ui.tsx';
 import { shorten } from './values.tsx';
 

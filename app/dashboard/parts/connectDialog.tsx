@@ -5,8 +5,8 @@ import { signIn } from '../wallet/session.ts';
 import { useWallets } from '../wallet/wallets.ts';
 import { TestMark } from './badges.tsx';
 import { Dialog } from './dialog.tsx';
+import { Failed } from './failed.tsx';
 import { GetWallet } from './getWallet.tsx';
-import { Failed } from './trouble.tsx';
 import { Button, Empty } from './ui.tsx';
 
 export default function ConnectDialog({ onClose }: { onClose(): void }) {

@@ -1,7 +1,7 @@
 /** A button that makes or downloads a file. If that fails, the reason has its own line among the buttons. */
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Failed } from './trouble.tsx';
+import { Failed } from './failed.tsx';
 import { Button } from './ui.tsx';
 
 interface SaveButtonProps {

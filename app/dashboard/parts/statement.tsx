@@ -4,8 +4,8 @@ import { useState } from 'react';
 import type { StatementRole } from '../../sdk/wire/choices.ts';
 import { useSession } from '../wallet/session.ts';
 import { Dialog } from './dialog.tsx';
+import { Failed } from './failed.tsx';
 import { download, faultOf, lastDays, RangeFields } from './range.tsx';
-import { Failed } from './trouble.tsx';
 import { Button, Select } from './ui.tsx';
 
 const ABOUT: Record<StatementRole, string> = {

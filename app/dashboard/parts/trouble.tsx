@@ -34,23 +34,6 @@ export function Trouble({ error, what, onRetry }: TroubleProps) {
   );
 }
 
-interface FailedProps {
-  /** Nothing is shown without one. */
-  error: unknown;
-  title: string;
-  className?: string;
-}
-
-/** Why an action failed. */
-export const Failed = ({ error, title, className }: FailedProps) =>
-  error != null && (
-    <div className={className}>
-      <Note tone="bad" title={title}>
-        {explain(error)}
-      </Note>
-    </div>
-  );
-
 export interface UnreadProps {
   query: { data: unknown; error: unknown; refetch(): unknown };
   /** The thing to read, such as "The keys". */

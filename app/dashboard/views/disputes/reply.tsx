@@ -6,10 +6,10 @@ import {
   type DisputeSummary,
   MAX_REPLY_CHARACTERS,
 } from '../../../sdk/wire/disputeProcedures.ts';
+import { Failed } from '../../parts/failed.tsx';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { limited } from '../../parts/reading.ts';
 import { useNotify } from '../../parts/toasts.tsx';
-import { Failed } from '../../parts/trouble.tsx';
 import { Button, TextArea } from '../../parts/ui.tsx';
 import { Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';

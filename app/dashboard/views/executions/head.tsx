@@ -2,12 +2,12 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Avatar } from '../../parts/avatar.tsx';
+import { Failed } from '../../parts/failed.tsx';
 import { Back, HeadFacts } from '../../parts/heads.tsx';
 import { Chevron } from '../../parts/icons.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { download } from '../../parts/range.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
-import { Failed } from '../../parts/trouble.tsx';
 import { buttonStyle, cx, PageHead, QUIET_LINK } from '../../parts/ui.tsx';
 import { Id, shorten, Time } from '../../parts/values.tsx';
 import { RunAgain } from './asked.tsx';

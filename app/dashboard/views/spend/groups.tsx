@@ -8,7 +8,6 @@ import { type ChartSeries, nameOfDay } from '../../parts/days.ts';
 import type { DayRange } from '../../parts/range.tsx';
 import { formatAmount, formatNumber, formatUnits, shorten } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
-import { sumUsdc } from '../listing/own.ts';
 
 /** What a wallet and its keys paid on these days, by day, agent and key. Another `spent` reads it again. */
 export const spendQuery = (wallet: string | null | undefined, range: DayRange, spent?: number) =>
@@ -125,7 +124,8 @@ export function PaidByDay({ title, spend, groups }: PaidByDayProps) {
       .filter(({ usdc }) => usdc > 0);
     if (paid.length === 0) return [];
     const parts = paid.map(({ label, usdc }) => `${label} ${formatNumber(usdc)}`);
-    return [`${formatAmount(sumUsdc(paid.map(({ usdc }) => usdc)))} on ${nameOfDay(day)}: ${parts.join(', ')}.`];
+    const sum = groups.reduce((before, { paidByDay }) => before + (paidByDay.get(day) ?? 0n), 0n);
+    return [`${formatUnits(sum)} on ${nameOfDay(day)}: ${parts.join(', ')}.`];
   });
   if (texts.length < CHARTED_DAYS) return <DaySentences texts={texts} />;
   return (

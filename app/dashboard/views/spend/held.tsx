@@ -1,7 +1,8 @@
 /** The wallet's SOL that is gone, and what is held elsewhere now: how much, where, and when it comes back. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { solFormatterOf } from '../../parts/amount.ts';
+import { formatSol } from '../../../sdk/wire/sol.ts';
+import { alignerOf } from '../../parts/amount.ts';
 import { TextLink } from '../../parts/links.tsx';
 import type { DayRange } from '../../parts/range.tsx';
 import { AtRight, Cell, Table } from '../../parts/table.tsx';
@@ -63,7 +64,8 @@ export function HeldSol({ wallet }: { wallet: string }) {
   const rows = all.filter(({ amount }) => amount !== 0n);
   const amounts = rows.map(({ amount = 0n }) => amount);
   const total = amounts.reduce((sum, amount) => sum + amount, 0n);
-  const format = solFormatterOf(amounts);
+  const align = alignerOf(amounts.map(formatSol));
+  const format = (lamports: bigint) => align(formatSol(lamports));
   return (
     <section aria-label="SOL held" className="grid gap-3">
       <div>
