@@ -15,7 +15,8 @@ import type { Shown } from './keys/dialogs.tsx';
 import { isUsable, KeyCard } from './keys/keyCard.tsx';
 import { useWalletKeys } from './keys/money.ts';
 import { useSpend } from './keys/use.tsx';
-import { WalletFigures, Warnings } from './keys/wallet.tsx';
+import { WalletFigures } from './keys/wallet.tsx';
+import { Warnings } from './keys/warnings.tsx';
 
 // With the rules of their fields, large: loaded at the visitor's first move on the page.
 const Dialogs = lazy(() => import('./keys/dialogs.tsx'));

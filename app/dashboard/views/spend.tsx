@@ -21,17 +21,9 @@ import { useSession } from '../wallet/session.ts';
 import type { ExecutionsSearch } from './executions/search.ts';
 import { isLive, leftOf, useWalletKeys } from './keys/money.ts';
 import { sumUsdc } from './listing/own.ts';
-import {
-  GROUPINGS,
-  type Group,
-  type Grouping,
-  groupsOf,
-  netOf,
-  PaidByDay,
-  spendQuery,
-  total,
-} from './spend/groups.tsx';
+import { GROUPINGS, type Group, type Grouping, groupsOf, netOf, spendQuery, total } from './spend/groups.ts';
 import { HeldSol, SpentSol } from './spend/held.tsx';
+import { PaidByDay } from './spend/paidByDay.tsx';
 
 const route = getRouteApi('/spend');
 const AMOUNTS = ['paid', 'refunded', 'returned'] as const;

@@ -8,7 +8,7 @@ import { CHARTED_DAYS, Chart, DaySentences } from '../../parts/chart.tsx';
 import { nameOfDay } from '../../parts/days.ts';
 import { lastDays } from '../../parts/range.tsx';
 import { formatAmount, formatCount, formatCounted, formatUnits } from '../../parts/values.tsx';
-import { daysOf, type Group, groupsOf, spendQuery } from '../spend/groups.tsx';
+import { daysOf, type Group, groupsOf, spendQuery } from '../spend/groups.ts';
 
 /** Poll interval of the use of the last days. */
 const REFRESH_MS = 30_000;

@@ -11,8 +11,7 @@ import { Card, cx, Facts, Input, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, formatUnits, Id, Time } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
-import { tierOf } from './draft.ts';
-import { heldCollateral, isAtMinimum, missingCollateral, recommendedDeposit } from './own.ts';
+import { heldCollateral, isAtMinimum, missingCollateral, recommendedDeposit, tierOf } from './own.ts';
 import { TopUp } from './tabLink.tsx';
 
 interface ActionProps {

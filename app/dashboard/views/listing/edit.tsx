@@ -8,9 +8,9 @@ import { Button, Card, Note, Skeleton } from '../../parts/ui.tsx';
 import { asSentence, formatAmount } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { DetailsFields } from './detailsFields.tsx';
-import { checkDraft, type Draft, type DraftErrors, isSame, tierOf, toInput, useSchemaErrors } from './draft.ts';
+import { checkDraft, type Draft, type DraftErrors, isSame, toInput, useSchemaErrors } from './draft.ts';
 import { EndpointFields } from './endpointFields.tsx';
-import { heldCollateral, lessUsdc } from './own.ts';
+import { heldCollateral, lessUsdc, tierOf } from './own.ts';
 import { PriceFields } from './priceFields.tsx';
 import { failureOf, runTest } from './testPanel.tsx';
 

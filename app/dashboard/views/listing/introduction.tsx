@@ -13,8 +13,7 @@ import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx
 import { changesQuery, configQuery, developmentWalletsPath } from '../../service.ts';
 import { DISPUTE_LAPSE_SECONDS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
 import { AccountDeposits } from './costs.tsx';
-import { tierOf } from './draft.ts';
-import { feeLimit, priceRange, shareOf, takesMinimumMostly } from './own.ts';
+import { feeLimit, priceRange, shareOf, takesMinimumMostly, tierOf } from './own.ts';
 
 export function Introduction() {
   const query = useQuery(configQuery);

@@ -8,8 +8,7 @@ import { formatAmount } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { useSession } from '../../wallet/session.ts';
 import type { FieldsProps } from './detailsFields.tsx';
-import { tierOf } from './draft.ts';
-import { lessUsdc, priceRange, shareOf } from './own.ts';
+import { lessUsdc, priceRange, shareOf, tierOf } from './own.ts';
 
 /** `held` is the agent's present collateral. */
 export function PriceFields({ draft, errors, onChange, held = 0 }: FieldsProps & { held?: number }) {

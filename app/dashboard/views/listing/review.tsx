@@ -11,7 +11,8 @@ import { BASE_URL, configQuery } from '../../service.ts';
 import { SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
 import { DisputeWebhook } from '../webhooks/disputeWebhook.tsx';
 import { AccountDeposits, useListingDeposits } from './costs.tsx';
-import { type Draft, tierOf, toInput } from './draft.ts';
+import { type Draft, toInput } from './draft.ts';
+import { tierOf } from './own.ts';
 import { type HeldKey, keyFileName, toSigningKey } from './signingKey.ts';
 import { type OpenStep, OpenSteps } from './steps.tsx';
 

@@ -1,12 +1,11 @@
-/** Sums of a wallet's spend by agent or by key, and per day: as a chart, or a sentence for each day if there are few. */
+/** Sums of a wallet's spend by agent or by key. */
 import { queryOptions } from '@tanstack/react-query';
 import { DAY_MS, toDay } from '../../../sdk/wire/time.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { SpendStatement } from '../../../sdk/wire/wire.ts';
-import { CHARTED_DAYS, Chart, DaySentences } from '../../parts/chart.tsx';
-import { type ChartSeries, nameOfDay } from '../../parts/days.ts';
+import type { ChartSeries } from '../../parts/days.ts';
 import type { DayRange } from '../../parts/range.tsx';
-import { formatAmount, formatNumber, formatUnits, shorten } from '../../parts/values.tsx';
+import { formatUnits, shorten } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 
 /** What a wallet and its keys paid on these days, by day, agent and key. Another `spent` reads it again. */
@@ -106,37 +105,4 @@ export function daysOf({ from, to }: Pick<SpendStatement, 'from' | 'to'>): strin
   const first = Date.parse(from) / DAY_MS;
   const count = Date.parse(to) / DAY_MS - first + 1;
   return Array.from({ length: count }, (_, index) => toDay(first + index));
-}
-
-interface PaidByDayProps {
-  title: string;
-  spend: SpendStatement;
-  groups: readonly Group[];
-}
-
-export function PaidByDay({ title, spend, groups }: PaidByDayProps) {
-  const days = daysOf(spend);
-  const series = seriesOf(groups, days);
-  // Such as `1.06 USDC on 29 Nov: csv-analyst 0.75, text-report 0.31.`
-  const texts = days.flatMap((day, index) => {
-    const paid = series
-      .map(({ label, values }) => ({ label, usdc: values[index] ?? 0 }))
-      .filter(({ usdc }) => usdc > 0);
-    if (paid.length === 0) return [];
-    const parts = paid.map(({ label, usdc }) => `${label} ${formatNumber(usdc)}`);
-    const sum = groups.reduce((before, { paidByDay }) => before + (paidByDay.get(day) ?? 0n), 0n);
-    return [`${formatUnits(sum)} on ${nameOfDay(day)}: ${parts.join(', ')}.`];
-  });
-  if (texts.length < CHARTED_DAYS) return <DaySentences texts={texts} />;
-  return (
-    <Chart
-      level={2}
-      title={title}
-      summary={formatAmount(total(groups, 'paid'))}
-      days={days}
-      format={formatAmount}
-      unit="USDC"
-      series={series}
-    />
-  );
 }
