@@ -1,4 +1,4 @@
-/** An agent's description for callers, its picture, the tags to find it by, and its card as callers will see it. */
+/** An agent's description for callers, its picture and the tags to find it by. */
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { AgentMetadata, isStandardTag, MAX_CUSTOM_TAGS, STANDARD_TAGS } from '../../../sdk/wire/metadata.ts';
 import { findPictureFault } from '../../../sdk/wire/picture.ts';
@@ -6,7 +6,6 @@ import { Avatar } from '../../parts/avatar.tsx';
 import { CrossIcon } from '../../parts/icons.tsx';
 import { limited } from '../../parts/reading.ts';
 import { Badge, Button, cx, Field, Input, TextArea } from '../../parts/ui.tsx';
-import { CardPreview } from '../catalogue/card.tsx';
 import type { Draft, DraftErrors } from './draft.ts';
 
 export interface FieldsProps {
@@ -255,28 +254,4 @@ async function shrink(file: File): Promise<string | null> {
     ['image/webp', 'image/jpeg'].map((type) => canvas.toDataURL(type, quality)),
   );
   return tries.find((url) => findPictureFault(url) === null) ?? null;
-}
-
-export function DraftCard({ draft, agentId }: { draft: Draft; agentId: string | undefined }) {
-  const { name, tagline, display_name, picture, tags, price_usdc } = draft;
-  return (
-    <CardPreview
-      {...(!Number(price_usdc) && { price: '–' })}
-      agent={{
-        agent_id: agentId ?? draft.listing_id,
-        name: name || 'Name of the agent',
-        tagline: tagline || 'One sentence that says what it does.',
-        tags,
-        price_per_call_usdc: Number(price_usdc) || 0,
-        total_executions: 0,
-        success_rate: 0,
-        avg_execution_time_ms: 0,
-        open_disputes: 0,
-        creator: { pubkey: '', verified: false, display_name: display_name || 'you' },
-        picture_path: picture || null,
-        status: 'active',
-        health: { status: 'ok', success_rate_recent: null, p50_ms: null, p95_ms: null },
-      }}
-    />
-  );
 }

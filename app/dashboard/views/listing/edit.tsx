@@ -8,10 +8,11 @@ import { Button, Card, Note, Skeleton } from '../../parts/ui.tsx';
 import { asSentence, formatAmount } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { DetailsFields } from './detailsFields.tsx';
-import { checkDraft, type Draft, type DraftErrors, isSame, toInput, useSchemaErrors } from './draft.ts';
+import { checkDraft, type Draft, type DraftErrors, isSame, toInput } from './draft.ts';
 import { EndpointFields } from './endpointFields.tsx';
 import { heldCollateral, lessUsdc, tierOf } from './own.ts';
 import { PriceFields } from './priceFields.tsx';
+import { useSchemaErrors } from './schemaErrors.ts';
 import { failureOf, runTest } from './testPanel.tsx';
 
 const SchemaFields = lazy(() => import('./schemaFields.tsx'));

@@ -13,7 +13,8 @@ import { Button, Card, Checkbox, cx, Input, Note, Skeleton, Spinner } from '../.
 import { Code, formatDuration } from '../../parts/values.tsx';
 import { call, explain, request } from '../../service.ts';
 import { loadChainModules } from '../../wallet/chain.ts';
-import { type Draft, readSchema, toInput, useSchemaErrors } from './draft.ts';
+import { type Draft, readSchema, toInput } from './draft.ts';
+import { useSchemaErrors } from './schemaErrors.ts';
 
 const SchemaForm = lazy(() => import('../../parts/form/schemaForm.tsx'));
 
