@@ -24,99 +24,84 @@ const root = createRootRoute({
   ),
 });
 
+const below = { getParentRoute: () => root };
 const view = (load: () => Promise<{ default: React.ComponentType }>) => lazyRouteComponent(load);
 
 const routes = [
   createRoute({
-    getParentRoute: () => root,
+    ...below,
     path: '/',
     validateSearch: parseCatalogueSearch,
     component: view(() => import('./views/catalogue.tsx')),
   }),
   createRoute({
-    getParentRoute: () => root,
+    ...below,
     path: '/agents/$agentId',
     validateSearch: (search: Record<string, unknown>): { tab?: 'run' | 'code' } =>
       search.tab === 'run' || search.tab === 'code' ? { tab: search.tab } : {},
     component: view(() => import('./views/agent.tsx')),
   }),
   createRoute({
-    getParentRoute: () => root,
+    ...below,
     path: '/verify',
     validateSearch: (search: Record<string, unknown>): { id?: string; print?: boolean } =>
       typeof search.id === 'string' ? { id: search.id, ...(search.print === true && { print: true }) } : {},
     component: view(() => import('./views/verify.tsx')),
   }),
-  createRoute({ getParentRoute: () => root, path: '/terms', component: view(() => import('./views/terms.tsx')) }),
-  createRoute({ getParentRoute: () => root, path: '/keys', component: view(() => import('./views/keys.tsx')) }),
-  createRoute({ getParentRoute: () => root, path: '/connect', component: view(() => import('./views/connect.tsx')) }),
+  createRoute({ ...below, path: '/terms', component: view(() => import('./views/terms.tsx')) }),
+  createRoute({ ...below, path: '/keys', component: view(() => import('./views/keys.tsx')) }),
+  createRoute({ ...below, path: '/connect', component: view(() => import('./views/connect.tsx')) }),
   createRoute({
-    getParentRoute: () => root,
+    ...below,
     path: '/webhooks',
     validateSearch: (search: Record<string, unknown>): { add?: 'disputes' } =>
       search.add === 'disputes' ? { add: 'disputes' } : {},
     component: view(() => import('./views/webhooks.tsx')),
   }),
   createRoute({
-    getParentRoute: () => root,
+    ...below,
     path: '/executions',
     validateSearch: parseExecutionsSearch,
     component: view(() => import('./views/executions.tsx')),
   }),
+  createRoute({ ...below, path: '/executions/$executionId', component: view(() => import('./views/execution.tsx')) }),
   createRoute({
-    getParentRoute: () => root,
-    path: '/executions/$executionId',
-    component: view(() => import('./views/execution.tsx')),
-  }),
-  createRoute({
-    getParentRoute: () => root,
+    ...below,
     path: '/spend',
     validateSearch: (search: Record<string, unknown>): { by?: 'key' } => (search.by === 'key' ? { by: 'key' } : {}),
     component: view(() => import('./views/spend.tsx')),
   }),
   createRoute({
-    getParentRoute: () => root,
+    ...below,
     path: '/disputes',
     validateSearch: (search: Record<string, unknown>): { page?: number } =>
       typeof search.page === 'number' && search.page > 1 ? { page: Math.floor(search.page) } : {},
     component: view(() => import('./views/disputes.tsx')),
   }),
+  createRoute({ ...below, path: '/disputes/$executionId', component: view(() => import('./views/dispute.tsx')) }),
+  createRoute({ ...below, path: '/creator', component: view(() => import('./views/creator.tsx')) }),
+  createRoute({ ...below, path: '/creator/new', component: view(() => import('./views/newListing.tsx')) }),
   createRoute({
-    getParentRoute: () => root,
-    path: '/disputes/$executionId',
-    component: view(() => import('./views/dispute.tsx')),
-  }),
-  createRoute({ getParentRoute: () => root, path: '/creator', component: view(() => import('./views/creator.tsx')) }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/creator/new',
-    component: view(() => import('./views/newListing.tsx')),
-  }),
-  createRoute({
-    getParentRoute: () => root,
+    ...below,
     path: '/creator/calls',
     validateSearch: parseListingSearch,
     component: view(() => import('./views/creatorCalls.tsx')),
   }),
   createRoute({
-    getParentRoute: () => root,
+    ...below,
     path: '/creator/$agentId',
     validateSearch: parseListingSearch,
     component: view(() => import('./views/listing.tsx')),
   }),
   // Not lazy, because its document already contains the text.
-  createRoute({ getParentRoute: () => root, path: '/docs', component: Docs }),
+  createRoute({ ...below, path: '/docs', component: Docs }),
   createRoute({
-    getParentRoute: () => root,
+    ...below,
     path: '/admin',
     validateSearch: parseAdminSearch,
     component: view(() => import('./views/admin.tsx')),
   }),
-  createRoute({
-    getParentRoute: () => root,
-    path: '/admin/disputes/$executionId',
-    component: view(() => import('./views/dispute.tsx')),
-  }),
+  createRoute({ ...below, path: '/admin/disputes/$executionId', component: view(() => import('./views/dispute.tsx')) }),
 ];
 
 const routeTree = root.addChildren(routes);

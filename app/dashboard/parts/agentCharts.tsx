@@ -27,9 +27,7 @@ export function CallsChart({ days }: { days: readonly Day[] }) {
           : 'None'
       }
       days={days.map(({ day }) => day)}
-      kind="bars"
       format={formatCount}
-      formatShort={formatShort}
       unit="calls"
       series={[
         { label: 'Delivered', tone: 'accent', values: days.map((day) => day.completed) },

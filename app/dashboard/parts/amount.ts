@@ -16,10 +16,22 @@ export const formatNumber = (usdc: number): string => group(typedNumber(usdc));
 
 export const formatAmount = (usdc: number | null): string => (usdc === null ? 'unknown' : `${formatNumber(usdc)} USDC`);
 
+/** Amounts of base units. */
+export const formatUnits = (units: bigint): string => formatAmount(Number(units) / 1e6);
+
+/** Makes all decimals as long as the longest of these. */
+export function alignerOf(column: readonly string[]): (decimal: string) => string {
+  const most = Math.max(2, ...column.map((decimal) => decimal.split('.')[1]?.length ?? 0));
+  return (decimal) => {
+    const [whole, fraction = ''] = decimal.split('.');
+    return `${whole}.${fraction.padEnd(most, '0')}`;
+  };
+}
+
 /** Amounts of one column, without the unit: all with as many decimals as the longest. */
 export function formatterOf(column: readonly number[]): (usdc: number) => string {
-  const decimals = Math.max(2, ...column.map((usdc) => formatNumber(usdc).split('.')[1]?.length ?? 0));
-  return (usdc) => group(usdc.toFixed(decimals));
+  const align = alignerOf(column.map(formatNumber));
+  return (usdc) => align(formatNumber(usdc));
 }
 
 /** With two decimals, for a place with little space; never more than the amount. */
@@ -29,7 +41,7 @@ export function formatCents(usdc: number): string {
 }
 
 /** SOL with all its digits. */
-export const formatLamports = (lamports: bigint): string => `${formatSol(lamports)} SOL`;
+export const formatLamports = (lamports: number | bigint): string => `${formatSol(BigInt(lamports))} SOL`;
 
 /** A ten-thousandth of a SOL. */
 const SHOWN_LAMPORTS = 100_000n;

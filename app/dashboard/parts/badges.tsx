@@ -2,6 +2,7 @@
 import type { ComponentProps } from 'react';
 import { markOf } from '../../sdk/wire/agentMark.ts';
 import type { AgentSummary } from '../../sdk/wire/wire.ts';
+import { Icon } from './icons.tsx';
 import { Badge, Button } from './ui.tsx';
 import { formatCount, formatRate } from './values.tsx';
 
@@ -101,17 +102,21 @@ export const VERIFIED =
 export function Verified() {
   return (
     <span className="shrink-0 text-xs whitespace-nowrap text-faint" title={VERIFIED}>
-      <svg
-        viewBox="0 0 16 16"
-        className="mr-1 inline size-3"
-        fill="none"
-        stroke="currentColor"
-        strokeWidth="2"
-        aria-hidden="true"
-      >
-        <path d="m3 8.5 3.2 3L13 5" strokeLinecap="round" strokeLinejoin="round" />
-      </svg>
+      <Icon size="size-3" className="mr-1 inline" strokeWidth="2">
+        <path d="m3 8.5 3.2 3L13 5" />
+      </Icon>
       Verified wallet
     </span>
   );
 }
+
+export const TEST_TAG = 'sandbox';
+
+interface Tagged {
+  tags: string[];
+}
+
+export const isForTests = ({ tags }: Tagged): boolean => tags.includes(TEST_TAG);
+
+/** A test agent has a badge instead of its tag. */
+export const isShownTag = (tag: string): boolean => tag !== TEST_TAG;

@@ -1,7 +1,7 @@
 /** The chain's clock, which the program uses. A local network's clock may differ much from the computer's. */
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
 import { readTime } from '../wallet/accounts.ts';
+import { useNow } from './now.ts';
 
 const READ_AGAIN_MS = 60_000;
 const TICK_MS = 1_000;
@@ -18,11 +18,6 @@ export function useChainClock(on = true): number | undefined {
     refetchInterval: READ_AGAIN_MS,
     staleTime: TICK_MS,
   });
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    if (!on) return;
-    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
-    return () => clearInterval(timer);
-  }, [on]);
+  const now = useNow(TICK_MS, on);
   return data && on ? now + data.ahead : undefined;
 }

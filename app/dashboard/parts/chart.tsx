@@ -3,8 +3,11 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { type DailyFigures, nameOfDay } from './days.ts';
 import { AtRight, Table } from './table.tsx';
 import { Card, cx, Skeleton } from './ui.tsx';
+import { formatShort as shortly } from './values.tsx';
 
-interface ChartProps extends DailyFigures {
+interface ChartProps
+  extends Omit<DailyFigures, 'kind' | 'formatShort'>,
+    Partial<Pick<DailyFigures, 'kind' | 'formatShort'>> {
   title: string;
   /** Its level among the headings of the view. */
   level?: 2 | 3;
@@ -30,7 +33,7 @@ export const DaySentences = ({ texts }: { texts: readonly string[] }) => (
 const TONES = { accent: 'bg-accent', sky: 'bg-sky', good: 'bg-good', bad: 'bg-bad', strong: 'bg-strong' };
 
 export function Chart(props: ChartProps) {
-  const { title, level = 3, summary, days, series, format } = props;
+  const { title, level = 3, summary, days, series, format, kind = 'bars' } = props;
   const Heading = level === 2 ? 'h2' : 'h3';
   const [asTable, setAsTable] = useState(false);
   const [point, setPoint] = useState<number | null>(null);
@@ -93,7 +96,7 @@ export function Chart(props: ChartProps) {
                 </span>
               ))}
           </div>
-          {series.some(({ values }) => values.some((value) => (props.kind === 'lines' ? value !== null : value))) ? (
+          {series.some(({ values }) => values.some((value) => (kind === 'lines' ? value !== null : value))) ? (
             <Plot {...props} onPoint={setPoint} />
           ) : (
             <p className="grid h-[220px] place-items-center text-sm text-faint">
@@ -109,7 +112,7 @@ export function Chart(props: ChartProps) {
 function Plot({ onPoint, ...props }: ChartProps & { onPoint(index: number | null): void }) {
   const host = useRef<HTMLDivElement>(null);
   const [isDrawn, setDrawn] = useState(false);
-  const { days, series, kind, formatShort } = props;
+  const { days, series, kind = 'bars', formatShort = shortly } = props;
   // Draw again only if the figures change, not if the same ones come in another array.
   const drawn = JSON.stringify([days, series]);
   const latest = useRef({ days, series, kind, formatShort });

@@ -24,7 +24,7 @@ export function Choice({ name, title, isChosen, onChoose, children }: ChoiceProp
         name={name}
         aria-label={title}
         aria-describedby={children ? id : undefined}
-        className="mt-0.5 size-4 shrink-0 accent-(--accent)"
+        className="mt-0.5 size-4 shrink-0 accent-accent"
         checked={isChosen}
         onChange={onChoose}
       />

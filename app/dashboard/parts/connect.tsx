@@ -1,13 +1,14 @@
 /** Connects a wallet and signs in with it: one button, one dialog, one signature. */
 import { useMutation } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
-import { developmentWalletsPath, explain } from '../service.ts';
+import { developmentWalletsPath } from '../service.ts';
 import { signIn, useSession } from '../wallet/session.ts';
 import { reconnect, useConnected, useTestWallet, useWallets } from '../wallet/wallets.ts';
 import { NewToThis } from './explained.tsx';
+import { Failed } from './failed.tsx';
 import { focusContent } from './focus.ts';
 import { GetWallet } from './getWallet.tsx';
-import { Button, type ButtonKind, Empty, Note, PageHead } from './ui.tsx';
+import { Button, type ButtonKind, Empty, PageHead } from './ui.tsx';
 import { shorten } from './values.tsx';
 
 // Dialog and menu are loaded on use: no view needs them to be read.
@@ -62,13 +63,7 @@ export function TestWalletButton() {
       <Button kind="primary" busy={isPending} disabled={!testWallet} onClick={() => mutate()}>
         Use a shared test wallet
       </Button>
-      {error && (
-        <div className="w-full">
-          <Note tone="bad" title="You are not signed in">
-            {explain(error)}
-          </Note>
-        </div>
-      )}
+      <Failed error={error} title="You are not signed in" className="w-full" />
     </>
   );
 }
@@ -107,19 +102,18 @@ export function Account() {
 interface SignedInProps {
   /** Head to show in place of the children, if they have their own. */
   title?: string;
-  about?: string;
   why: string;
   admin?: boolean;
   children: ReactNode;
 }
 
 /** Shows its children to a signed-in wallet (with `admin`, to the admin only). Others are asked to connect one. */
-export function SignedIn({ title, about, why, admin, children }: SignedInProps) {
+export function SignedIn({ title, why, admin, children }: SignedInProps) {
   const { wallet, isKnown, isAdmin } = useSession();
   if (wallet && (!admin || isAdmin)) return children;
   return (
     <>
-      {title && <PageHead title={title} about={about} />}
+      {title && <PageHead title={title} />}
       {isKnown && !wallet && <Invitation why={why} hasTestWallet={!admin && developmentWalletsPath() !== ''} />}
       {wallet && (
         <Empty title="Only the admin can use this page">

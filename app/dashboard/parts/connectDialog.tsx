@@ -1,31 +1,21 @@
 /** The wallets of this browser, and the sign-in with one of them. */
-import { useState } from 'react';
-import { developmentWalletsPath, explain } from '../service.ts';
+import { useMutation } from '@tanstack/react-query';
+import { developmentWalletsPath } from '../service.ts';
 import { signIn } from '../wallet/session.ts';
-import { type SolanaWallet, useWallets } from '../wallet/wallets.ts';
+import { useWallets } from '../wallet/wallets.ts';
 import { TestMark } from './badges.tsx';
 import { Dialog } from './dialog.tsx';
+import { Failed } from './failed.tsx';
 import { GetWallet } from './getWallet.tsx';
-import { Button, Empty, Note } from './ui.tsx';
+import { Button, Empty } from './ui.tsx';
 
 export default function ConnectDialog({ onClose }: { onClose(): void }) {
   const wallets = useWallets();
-  const [pending, setPending] = useState<string | null>(null);
-  const [error, setError] = useState<string | null>(null);
-
-  async function choose(wallet: SolanaWallet) {
-    setPending(wallet.name);
-    setError(null);
-    try {
-      await signIn(wallet);
-      onClose();
-    } catch (reason) {
-      setError(explain(reason));
-    } finally {
-      setPending(null);
-    }
-  }
-
+  const { mutate, isPending, variables, error } = useMutation({
+    mutationFn: signIn,
+    networkMode: 'always',
+    onSuccess: onClose,
+  });
   return (
     <Dialog
       title={
@@ -39,7 +29,11 @@ export default function ConnectDialog({ onClose }: { onClose(): void }) {
       <ul className="grid gap-2">
         {wallets.map((wallet) => (
           <li key={wallet.name}>
-            <Button className="w-full justify-start" busy={pending === wallet.name} onClick={() => choose(wallet)}>
+            <Button
+              className="w-full justify-start"
+              busy={isPending && variables === wallet}
+              onClick={() => mutate(wallet)}
+            >
               <img src={wallet.icon} alt="" className="size-5 rounded" />
               {wallet.name}
             </Button>
@@ -56,13 +50,7 @@ export default function ConnectDialog({ onClose }: { onClose(): void }) {
           The demo wallets are free test wallets that everybody here shares. Their USDC and SOL have no value.
         </p>
       )}
-      {error && (
-        <div className="mt-4">
-          <Note tone="bad" title="Not connected">
-            {error}
-          </Note>
-        </div>
-      )}
+      <Failed error={error} title="Not connected" className="mt-4" />
     </Dialog>
   );
 }

@@ -1,15 +1,16 @@
 /** Terms with their explanations, folded, and the words that several views use for them. */
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { TextLink } from './links.tsx';
 import { buttonStyle, PageHead } from './ui.tsx';
 
 /** Fragment of the home page's URL that opens the explanations. */
 export const NEW = 'new';
 
 export const NewToThis = () => (
-  <Link to="/" hash={NEW} className="text-accent underline underline-offset-2">
+  <TextLink to="/" hash={NEW}>
     New to this?
-  </Link>
+  </TextLink>
 );
 
 /** In place of a view. Its reader may know nothing of this page. */

@@ -3,8 +3,8 @@ import { queryOptions } from '@tanstack/react-query';
 import { IDEMPOTENCY_KEY } from '../../sdk/wire/choices.ts';
 import type { AgentSummary, ExecutionSummary } from '../../sdk/wire/wire.ts';
 import { queryClient, request } from '../service.ts';
-import { isForTests } from './testTag.ts';
-import { pauseInTyping } from './typing.ts';
+import { isForTests } from './badges.tsx';
+import { pauseInTyping } from './reading.ts';
 
 const MOST_AGENTS = 6;
 /** Calls that are searched, which is one page of the API, and calls that are shown. */

@@ -2,13 +2,11 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { tokenAddress } from '../../sdk/program/tokenAddress.ts';
-import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { configQuery, queryClient } from '../service.ts';
 import { readAccounts, tokenOf } from '../wallet/accounts.ts';
-import { formatLamports, formatShortSol } from './amount.ts';
+import { formatLamports, formatShortSol, formatUnits } from './amount.ts';
 import { Trouble } from './trouble.tsx';
 import { Note } from './ui.tsx';
-import { formatAmount } from './values.tsx';
 
 /** What a signature takes from the wallet, besides the network fee. */
 export interface Spend {
@@ -64,11 +62,11 @@ export function useFunds(address: string | undefined, spend: Spend | undefined):
     return { isEnough: false, whyNot: error ? null : 'Reading your balance …', rows: rowsOf('Reading …'), notice };
   }
   const missing = [
-    usdc > (data.usdc ?? 0n) && formatAmount(toUsdc(usdc - (data.usdc ?? 0n))),
+    usdc > (data.usdc ?? 0n) && formatUnits(usdc - (data.usdc ?? 0n)),
     lamports > data.lamports && formatLamports(lamports - data.lamports),
   ].filter((text) => text !== false);
   const held = [
-    usdc > 0n && (data.usdc === null ? 'No USDC yet' : formatAmount(toUsdc(data.usdc))),
+    usdc > 0n && (data.usdc === null ? 'No USDC yet' : formatUnits(data.usdc)),
     lamports > 0n && formatShortSol(data.lamports),
   ].filter((text) => text !== false);
   return {

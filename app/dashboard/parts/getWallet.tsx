@@ -1,7 +1,7 @@
 /** How to get a wallet with money on this network. */
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
 import { configQuery, developmentWalletsPath } from '../service.ts';
+import { Away } from './links.tsx';
 
 /** Circle's USDC on devnet, which its faucet gives. */
 const CIRCLE_DEVNET_USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
@@ -56,9 +56,3 @@ export function GetUsdc() {
     </>
   );
 }
-
-const Away = ({ href, children }: { href: string; children: ReactNode }) => (
-  <a href={href} target="_blank" rel="noreferrer" className="text-accent underline underline-offset-2">
-    {children}
-  </a>
-);

@@ -1,20 +1,19 @@
 /** Icons that several views use: lines in the colour of the text. */
-import type { ReactNode } from 'react';
+import type { ComponentProps } from 'react';
 import { cx } from './ui.tsx';
 
-export const Icon = ({ className, children }: { className?: string | undefined; children: ReactNode }) => (
+export const Icon = ({ size = 'size-4', className, ...rest }: ComponentProps<'svg'> & { size?: string }) => (
   <svg
     viewBox="0 0 16 16"
-    className={cx('size-4', className)}
+    className={cx(size, className)}
     fill="none"
     stroke="currentColor"
     strokeWidth="1.5"
     strokeLinecap="round"
     strokeLinejoin="round"
     aria-hidden="true"
-  >
-    {children}
-  </svg>
+    {...rest}
+  />
 );
 
 export const SearchIcon = ({ className }: { className?: string }) => (

@@ -18,12 +18,11 @@ export interface JsonFault {
 
 interface JsonEditorProps {
   label: string;
-  hint?: string;
+  hint: string;
   value: string;
   onChange(text: string): void;
   /** Returns the faults of a value that is JSON. */
-  check?(value: unknown): JsonFault[];
-  className?: string;
+  check(value: unknown): JsonFault[];
 }
 
 interface Finding {
@@ -37,26 +36,35 @@ const LINT_MS = 250;
 const MAX_SHOWN = 8;
 
 const THEME = EditorView.theme({
-  '&': { fontSize: '0.8125rem', backgroundColor: 'var(--raised)', color: 'var(--ink)', borderRadius: '0.5rem' },
-  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '2px' },
-  '.cm-scroller': { fontFamily: '"JetBrains Mono Variable", ui-monospace, monospace', lineHeight: '1.6' },
-  '.cm-content': { caretColor: 'var(--ink)', padding: '0.75rem 0' },
-  '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--faint)', border: 'none' },
-  '.cm-cursor': { borderLeftColor: 'var(--ink)' },
-  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-content ::selection': {
-    backgroundColor: 'var(--accent-soft)',
+  '&': {
+    fontSize: '0.8125rem',
+    backgroundColor: 'var(--color-raised)',
+    color: 'var(--color-ink)',
+    borderRadius: '0.5rem',
   },
-  '.cm-matchingBracket': { backgroundColor: 'var(--accent-soft) !important' },
-  '.cm-tooltip': { backgroundColor: 'var(--raised)', color: 'var(--ink)', border: '1px solid var(--line)' },
+  '&.cm-focused': { outline: '2px solid var(--color-accent)', outlineOffset: '2px' },
+  '.cm-scroller': { fontFamily: '"JetBrains Mono Variable", ui-monospace, monospace', lineHeight: '1.6' },
+  '.cm-content': { caretColor: 'var(--color-ink)', padding: '0.75rem 0' },
+  '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--color-faint)', border: 'none' },
+  '.cm-cursor': { borderLeftColor: 'var(--color-ink)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-content ::selection': {
+    backgroundColor: 'var(--color-accent-soft)',
+  },
+  '.cm-matchingBracket': { backgroundColor: 'var(--color-accent-soft) !important' },
+  '.cm-tooltip': {
+    backgroundColor: 'var(--color-raised)',
+    color: 'var(--color-ink)',
+    border: '1px solid var(--color-line)',
+  },
 });
 
 const COLOURS = HighlightStyle.define([
-  { tag: tags.propertyName, color: 'var(--accent)' },
-  { tag: tags.string, color: 'var(--good)' },
-  { tag: [tags.number, tags.bool, tags.null], color: 'var(--warn)' },
+  { tag: tags.propertyName, color: 'var(--color-accent)' },
+  { tag: tags.string, color: 'var(--color-good)' },
+  { tag: [tags.number, tags.bool, tags.null], color: 'var(--color-warn)' },
 ]);
 
-export default function JsonEditor({ label, hint, value, onChange, check, className }: JsonEditorProps) {
+export default function JsonEditor({ label, hint, value, onChange, check }: JsonEditorProps) {
   const id = useId();
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
@@ -132,7 +140,6 @@ export default function JsonEditor({ label, hint, value, onChange, check, classN
         className={cx(
           'max-h-112 min-h-40 overflow-auto rounded-lg border bg-raised',
           findings.length > 0 ? 'border-bad' : 'border-strong',
-          className,
         )}
       />
       <p id={`${id}-hint`} className="text-sm text-faint">
@@ -158,7 +165,7 @@ function findFaults(view: EditorView, check: JsonEditorProps['check']): Diagnost
   const broken = jsonParseLinter()(view);
   if (broken.length > 0) return broken;
   const value: unknown = JSON.parse(text);
-  return (check?.(value) ?? []).map(({ path, message }) => {
+  return check(value).map(({ path, message }) => {
     const { from, to } = findPlace(view, value, path);
     return { from, to, severity: 'error', message: path === '' ? message : `${path} ${message}` };
   });

@@ -1,16 +1,18 @@
 /** The frame around every view: navigation, search, and account. */
-import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { Link, Outlet, useLocation, useRouterState } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import icon from '../icon.svg';
 import { useWalletEvents } from '../wallet/events.ts';
 import { useSession } from '../wallet/session.ts';
-import { ActivityTabs } from './activityTabs.tsx';
 import { Account } from './connect.tsx';
-import { ContactOperator } from './contact.tsx';
+import { SearchIcon } from './icons.tsx';
+import { ContactOperator } from './links.tsx';
 import { NarrowMenu, Navigation } from './navigation.tsx';
-import { creatorPlaceOf, TERMS } from './places.ts';
-import { SearchButton } from './search.tsx';
+import { ACTIVITY, creatorPlaceOf, TERMS } from './places.ts';
+import { TAB, TAB_ROW, useSelectedTab } from './tabRow.ts';
 import { ThemeButton } from './theme.tsx';
+import { cx, Spinner } from './ui.tsx';
+import { WaitingAt } from './waiting.tsx';
 
 export function Layout() {
   const { wallet, isCreator } = useSession();
@@ -106,3 +108,90 @@ function Announcer() {
     </p>
   );
 }
+
+/** On a phone, so that all tabs fit. */
+const SHORT: Record<string, string> = { '/executions': 'Calls', '/keys': 'Keys' };
+
+/** Renders nothing on other views. */
+function ActivityTabs() {
+  const path = useLocation({ select: ({ pathname }) => pathname });
+  const row = useRef<HTMLElement>(null);
+  useSelectedTab(row, path);
+  if (!ACTIVITY.some(({ to }) => to === path)) return null;
+  return (
+    <div id="activity" className="print:hidden">
+      <p className="mb-6 text-2xl font-semibold">Activity</p>
+      <nav ref={row} aria-label="Activity" className={TAB_ROW}>
+        {ACTIVITY.map(({ to, title }) => (
+          <Link key={to} to={to} className={cx(TAB, 'max-[380px]:text-[0.8125rem]')}>
+            <span className={cx(SHORT[to] && 'max-sm:sr-only')}>{title}</span>
+            {/* Seen only: the name of the link stays. */}
+            {SHORT[to] && (
+              <span aria-hidden="true" data-short={SHORT[to]} className="before:content-[attr(data-short)] sm:hidden" />
+            )}
+            <WaitingAt to={to} />
+          </Link>
+        ))}
+      </nav>
+    </div>
+  );
+}
+
+const load = () => import('./palette.tsx');
+const Palette = lazy(load);
+
+// The build has no document.
+const isMac = typeof document !== 'undefined' && /^(Mac|iP)/.test(navigator.platform);
+
+function SearchButton() {
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    const open = (event: KeyboardEvent) => {
+      const isModified = (isMac ? event.metaKey : event.ctrlKey) && !event.altKey && !event.shiftKey;
+      if (!isModified || event.key.toLowerCase() !== 'k' || event.defaultPrevented) return;
+      event.preventDefault();
+      // Another dialog may have to be completed first.
+      if (!document.querySelector('[role="dialog"][data-state]')) setOpen(true);
+    };
+    window.addEventListener('keydown', open);
+    return () => window.removeEventListener('keydown', open);
+  }, []);
+  return (
+    <>
+      <button
+        type="button"
+        aria-label="Search"
+        aria-keyshortcuts="Control+K Meta+K"
+        onClick={() => setOpen(true)}
+        onPointerEnter={() => void load()}
+        onFocus={() => void load()}
+        className={cx(
+          'inline-flex size-10 shrink-0 items-center justify-center rounded-lg text-sm text-faint hover:bg-sunken hover:text-ink',
+          'xl:w-auto xl:min-w-0 xl:shrink xl:border xl:border-line xl:bg-raised xl:px-3',
+        )}
+      >
+        {/* Where the header has too little room, the keys wrap out of the one row. */}
+        <span className="flex h-6 min-w-0 flex-wrap items-center gap-x-2 overflow-hidden whitespace-nowrap">
+          <span className="flex h-6 shrink-0 items-center gap-2">
+            <SearchIcon />
+            <span className="max-xl:hidden">Search</span>
+          </span>
+          <span className="flex h-6 shrink-0 items-center max-xl:hidden">
+            <kbd className="rounded border border-line px-1 font-sans text-xs">{isMac ? '⌘ K' : 'Ctrl K'}</kbd>
+          </span>
+        </span>
+      </button>
+      {isOpen && (
+        <Suspense fallback={<Loading />}>
+          <Palette onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+const Loading = () => (
+  <div className="fixed inset-x-3 top-3 z-50 mx-auto grid h-14 max-w-xl place-items-center rounded-2xl border border-line bg-raised shadow-lg sm:top-[12vh]">
+    <Spinner label="Loading …" />
+  </div>
+);

@@ -1,4 +1,5 @@
 /** The mark in front of a check. */
+import { Icon } from './icons.tsx';
 import { cx } from './ui.tsx';
 
 const MARKS = {
@@ -12,16 +13,9 @@ export function Mark({ state, word }: { state: keyof typeof MARKS; word?: string
   const [look, path] = MARKS[state];
   return (
     <span className={cx('grid size-6 shrink-0 place-items-center rounded-full', look)}>
-      <svg
-        viewBox="0 0 16 16"
-        className="size-4"
-        fill="none"
-        stroke="currentColor"
-        strokeWidth="1.75"
-        aria-hidden="true"
-      >
-        <path d={path} strokeLinecap="round" strokeLinejoin="round" />
-      </svg>
+      <Icon strokeWidth="1.75">
+        <path d={path} />
+      </Icon>
       {word && <span className="sr-only">{word}: </span>}
     </span>
   );

@@ -5,12 +5,13 @@
 import ReactMarkdown, { type Components } from 'react-markdown';
 import rehypeSanitize from 'rehype-sanitize';
 import remarkGfm from 'remark-gfm';
+import { Anchor } from './links.tsx';
 
 const COMPONENTS: Components = {
   a: ({ href, children }) => (
-    <a href={href} target="_blank" rel="noreferrer nofollow" className="text-accent underline">
+    <Anchor href={href} target="_blank" rel="noreferrer nofollow">
       {children}
-    </a>
+    </Anchor>
   ),
   // Loading an image would reveal the reader to its server.
   img: ({ alt }) => <span className="text-faint">[picture{alt ? `: ${alt}` : ''}]</span>,

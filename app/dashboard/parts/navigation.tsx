@@ -4,7 +4,7 @@ import { Link, useLocation } from '@tanstack/react-router';
 import { type FocusEvent, type ToggleEvent, useRef } from 'react';
 import { caseQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
-import { CrossIcon } from './icons.tsx';
+import { CrossIcon, Icon } from './icons.tsx';
 import { ADMIN, isReloaded, OWN_PLACES, type Place, placesOf, TERMS } from './places.ts';
 import { ThemeButton } from './theme.tsx';
 import { buttonStyle, cx } from './ui.tsx';
@@ -42,9 +42,9 @@ export function NarrowMenu() {
         popoverTarget={MENU}
         className="relative inline-grid size-10 shrink-0 place-items-center rounded-lg hover:bg-sunken lg:hidden"
       >
-        <svg viewBox="0 0 16 16" className="size-5" stroke="currentColor" strokeWidth="1.5" aria-hidden="true">
-          <path d="M2 4h12M2 8h12M2 12h12" strokeLinecap="round" />
-        </svg>
+        <Icon size="size-5">
+          <path d="M2 4h12M2 8h12M2 12h12" />
+        </Icon>
         <span className="sr-only">Menu</span>
         <OpenDisputes />
       </button>

@@ -1,6 +1,7 @@
 /** Links to the sections of a long view. */
-import { Link, useLocation } from '@tanstack/react-router';
+import { useLocation } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { TextLink } from './links.tsx';
 import { cx } from './ui.tsx';
 
 interface OnThisPageProps {
@@ -22,16 +23,16 @@ export function OnThisPage({ sections, isRead, className }: OnThisPageProps) {
   return (
     <nav aria-label="On this page" className={cx('flex flex-wrap gap-x-5 text-sm print:hidden', className)}>
       {Object.entries(sections).map(([id, title]) => (
-        <Link
+        <TextLink
           key={id}
           to="."
           search
           hash={id}
           activeOptions={{ includeHash: true }}
-          className="inline-flex min-h-8 items-center text-accent underline underline-offset-4"
+          className="inline-flex min-h-8 items-center underline-offset-4"
         >
           {title}
-        </Link>
+        </TextLink>
       ))}
     </nav>
   );

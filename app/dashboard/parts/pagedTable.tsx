@@ -10,18 +10,7 @@ interface PagedTableProps extends TableProps, Omit<UnreadProps, 'query'>, Omit<P
   empty: ReactNode;
 }
 
-export function PagedTable({
-  query,
-  what,
-  className,
-  empty,
-  page,
-  size,
-  order,
-  onPage,
-  names,
-  ...table
-}: PagedTableProps) {
+export function PagedTable({ query, what, className, empty, ...rest }: PagedTableProps) {
   const total = query.data?.total;
   return (
     <>
@@ -29,15 +18,8 @@ export function PagedTable({
       {total === 0 && empty}
       {Boolean(total) && (
         <div>
-          <Table {...table} />
-          <Pages
-            page={page}
-            size={size}
-            total={total!}
-            onPage={onPage}
-            {...(order && { order })}
-            {...(names && { names })}
-          />
+          <Table {...rest} />
+          <Pages {...rest} total={total!} />
         </div>
       )}
     </>

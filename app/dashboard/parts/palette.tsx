@@ -9,13 +9,12 @@ import type { AgentSummary, ExecutionSummary } from '../../sdk/wire/wire.ts';
 import { outcomeOf } from '../views/executions/outcome.ts';
 import { useSession } from '../wallet/session.ts';
 import { useShared } from '../wallet/wallets.ts';
-import { ForTests } from './badges.tsx';
+import { ForTests, isForTests } from './badges.tsx';
 import { useOpener } from './dialog.tsx';
 import { foundQuery, includes } from './found.ts';
 import { CrossIcon, SearchIcon } from './icons.tsx';
 import { keepPasted, readPasted } from './pasted.ts';
 import { ADMIN, isReloaded, OWN_PLACES, PLACES, type Place, TERMS } from './places.ts';
-import { isForTests } from './testTag.ts';
 import { buttonStyle, cx } from './ui.tsx';
 import { formatAmount, shorten, zoneAt } from './values.tsx';
 
@@ -146,7 +145,7 @@ function Found({ sought, receipt, onClose }: FoundProps) {
       )}
       {(agents.length > 0 || ADDRESS.test(sought)) && (
         <Command.Group heading="Agents">
-          {[...agents.filter((agent) => !isForTests(agent)), ...agents.filter(isForTests)].map((agent) => (
+          {agents.map((agent) => (
             <Item
               key={agent.agent_id}
               value={agent.agent_id}

@@ -19,7 +19,7 @@ const HEADROOM = 1.05;
 /** A colour for the canvas, computed from a CSS variable. */
 function resolve(host: HTMLElement, name: string): string {
   const probe = document.createElement('span');
-  probe.style.color = `var(--${name})`;
+  probe.style.color = `var(--color-${name})`;
   host.append(probe);
   const { color } = getComputedStyle(probe);
   probe.remove();

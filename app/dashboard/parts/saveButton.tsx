@@ -1,8 +1,8 @@
 /** A button that makes or downloads a file. If that fails, the reason has its own line among the buttons. */
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { explain } from '../service.ts';
-import { Button, Note } from './ui.tsx';
+import { Failed } from './failed.tsx';
+import { Button } from './ui.tsx';
 
 interface SaveButtonProps {
   work(): Promise<void>;
@@ -20,13 +20,7 @@ export function SaveButton({ work, failed, children, ...button }: SaveButtonProp
       <Button {...button} busy={isPending} onClick={() => mutate()}>
         {children}
       </Button>
-      {error && (
-        <div className="order-last col-span-full basis-full">
-          <Note tone="bad" title={failed}>
-            {explain(error)}
-          </Note>
-        </div>
-      )}
+      <Failed error={error} title={failed} className="order-last col-span-full basis-full" />
     </>
   );
 }

@@ -2,11 +2,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { StatementRole } from '../../sdk/wire/choices.ts';
-import { explain } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Dialog } from './dialog.tsx';
+import { Failed } from './failed.tsx';
 import { download, faultOf, lastDays, RangeFields } from './range.tsx';
-import { Button, Note, Select } from './ui.tsx';
+import { Button, Select } from './ui.tsx';
 
 const ABOUT: Record<StatementRole, string> = {
   caller: 'Calls, payments, refunds and awards of this wallet and its keys: one row for each UTC day.',
@@ -62,11 +62,7 @@ export function StatementDialog({ as, onClose }: { as?: StatementRole; onClose()
           Each day includes the calls that ended and the disputes that were decided on it. Calls in progress are not
           included.
         </p>
-        {save.error && (
-          <Note tone="bad" title="The statement could not be downloaded">
-            {explain(save.error)}
-          </Note>
-        )}
+        <Failed error={save.error} title="The statement could not be downloaded" />
         <div className="flex flex-wrap justify-end gap-2">
           {(['csv', 'json'] as const).map((format) => (
             <Button

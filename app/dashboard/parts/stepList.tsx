@@ -1,5 +1,6 @@
 /** What happens to something, step by step, one below the other: a call that runs, or the history of one. */
 import type { ReactNode } from 'react';
+import { Icon } from './icons.tsx';
 import { cx, Spinner } from './ui.tsx';
 import { Time } from './values.tsx';
 
@@ -77,16 +78,9 @@ function Mark({ state, tone = 'good' }: Pick<Step, 'state'> & { tone: Step['tone
       className={cx('mt-0.5 grid size-4 shrink-0 place-items-center rounded-full text-raised', look)}
     >
       {state !== 'waiting' && (
-        <svg
-          viewBox="0 0 16 16"
-          className="size-3"
-          fill="none"
-          stroke="currentColor"
-          strokeWidth="2.5"
-          aria-hidden="true"
-        >
-          <path d={state === 'done' ? 'm3.5 8.5 3 2.8L12.5 5' : 'm4.5 4.5 7 7m0-7-7 7'} strokeLinecap="round" />
-        </svg>
+        <Icon size="size-3" strokeWidth="2.5" strokeLinejoin="miter">
+          <path d={state === 'done' ? 'm3.5 8.5 3 2.8L12.5 5' : 'm4.5 4.5 7 7m0-7-7 7'} />
+        </Icon>
       )}
     </span>
   );

@@ -8,7 +8,7 @@ import { type RefObject, useEffect } from 'react';
 const SCROLLS =
   'overflow-x-auto [scrollbar-width:none] data-[more~=left]:mask-l-from-95% data-[more~=right]:mask-r-from-85%';
 
-export const TAB_ROW = `relative mb-6 flex overflow-y-hidden shadow-[inset_0_-1px_var(--line)] sm:gap-x-1 ${SCROLLS}`;
+export const TAB_ROW = `relative mb-6 flex overflow-y-hidden shadow-[inset_0_-1px_var(--color-line)] sm:gap-x-1 ${SCROLLS}`;
 
 const SELECTED =
   'data-[state=active]:border-accent data-[state=active]:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink';

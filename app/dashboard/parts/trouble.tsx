@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
 import { configQuery, explain, queryClient } from '../service.ts';
 import { sessionQuery } from '../wallet/session.ts';
-import { ContactOperator } from './contact.tsx';
+import { ContactOperator } from './links.tsx';
 import { Button, Note, Skeleton } from './ui.tsx';
 
 interface TroubleProps {

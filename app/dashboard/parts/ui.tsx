@@ -215,7 +215,7 @@ export function Checkbox({ label, hint, className, ...rest }: FieldProps & Compo
   const id = useId();
   return (
     <div className={cx('flex items-start gap-2.5', className)}>
-      <input id={id} type="checkbox" className="mt-0.5 size-4.5 shrink-0 accent-(--accent)" {...rest} />
+      <input id={id} type="checkbox" className="mt-0.5 size-4.5 shrink-0 accent-accent" {...rest} />
       <label htmlFor={id} className="text-sm">
         {label}
         {hint && <span className="block text-faint">{hint}</span>}
@@ -232,8 +232,10 @@ export const Part = ({ title, children }: { title: string; children: ReactNode }
   </div>
 );
 
+type FactRow = readonly [label: ReactNode, value: ReactNode];
+
 /** Names and values, stacked on a phone. */
-export function Facts({ rows }: { rows: readonly (readonly [label: ReactNode, value: ReactNode] | null | false)[] }) {
+export function Facts({ rows }: { rows: readonly (FactRow | null | undefined | false | '')[] }) {
   return (
     <dl className="grid gap-x-6 gap-y-3 text-sm sm:grid-cols-[minmax(8rem,max-content)_1fr]">
       {rows.map(

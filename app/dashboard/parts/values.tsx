@@ -5,10 +5,12 @@ import { own } from '../../sdk/wire/own.ts';
 import { configQuery, explorerUrl } from '../service.ts';
 import { group } from './amount.ts';
 import { colour } from './colour.ts';
+import { Icon } from './icons.tsx';
 import { languageOf } from './language.ts';
+import { useNow } from './now.ts';
 import { Badge, Button, cx, type Tone } from './ui.tsx';
 
-export { formatAmount, formatCents, formatLamports, formatNumber } from './amount.ts';
+export { formatAmount, formatCents, formatLamports, formatNumber, formatUnits } from './amount.ts';
 
 /** Three digits, for an axis. */
 export const formatShort = (value: number): string => group(String(Number(value.toPrecision(3))));
@@ -17,6 +19,10 @@ export const formatShort = (value: number): string => group(String(Number(value.
 export const formatList = (items: readonly string[]): string => new Intl.ListFormat('en').format(items);
 
 export const formatCount = (count: number): string => group(String(count));
+/** Such as `1 call`, `1,234 calls`. */
+export const formatCounted = (count: number, one: string): string =>
+  `${formatCount(count)} ${one}${count === 1 ? '' : 's'}`;
+
 export const formatRate = (rate: number): string => `${Math.floor(rate * 1_000) / 10} %`;
 
 /** Milliseconds as text, such as `1.5 s`. */
@@ -99,20 +105,15 @@ export function agoText(at: string, zone = ''): string {
 
 /** The age of a time with its clock time, such as `5 minutes ago, 14:32:05 UTC`; the exact time on hover. */
 export function Ago({ at }: { at: string }) {
-  const zone = ` ${zoneAt(new Date(at))}`;
-  const [text, setText] = useState(() => agoText(at, zone));
-  useEffect(() => {
-    setText(agoText(at, zone));
-    const timer = setInterval(() => setText(agoText(at, zone)), AGO_MS);
-    return () => clearInterval(timer);
-  }, [at, zone]);
+  // Renders the age again.
+  useNow(AGO_MS);
   return (
     <time
       dateTime={at}
       title={new Date(at).toLocaleString(undefined, { dateStyle: 'full', timeStyle: 'long' })}
       className="whitespace-nowrap"
     >
-      {text}
+      {agoText(at, ` ${zoneAt(new Date(at))}`)}
     </time>
   );
 }
@@ -139,9 +140,9 @@ export function Id({ value, kind, full }: { value: string; kind?: 'address' | 't
           rel="noreferrer"
           className="inline-grid size-6 place-items-center rounded text-faint hover:text-accent print:hidden"
         >
-          <svg viewBox="0 0 16 16" className="size-3.5" fill="none" stroke="currentColor" aria-hidden="true">
-            <path d="M6 3H3v10h10v-3M9 3h4v4M13 3 7.5 8.5" strokeWidth="1.5" strokeLinecap="round" />
-          </svg>
+          <Icon size="size-3.5" strokeLinejoin="miter">
+            <path d="M6 3H3v10h10v-3M9 3h4v4M13 3 7.5 8.5" />
+          </Icon>
           <span className="sr-only">{shorten(value)} in the explorer</span>
         </a>
       )}
@@ -183,20 +184,9 @@ export function Copy({ text, what, label = 'Copy', bare, onCopied }: CopyProps) 
       aria-label={done ? 'Copied' : `Copy ${what ?? text}`}
       className="inline-grid size-6 shrink-0 place-items-center rounded text-faint hover:text-accent print:hidden"
     >
-      <svg
-        viewBox="0 0 16 16"
-        className="size-3.5"
-        fill="none"
-        stroke="currentColor"
-        strokeWidth="1.5"
-        aria-hidden="true"
-      >
-        {done ? (
-          <path d="m3 8.5 3.2 3L13 5" strokeLinecap="round" />
-        ) : (
-          <path d="M5.5 5.5h7v7h-7zM3.5 10.5v-7h7" strokeLinejoin="round" />
-        )}
-      </svg>
+      <Icon size="size-3.5" strokeLinecap={done ? 'round' : 'butt'}>
+        <path d={done ? 'm3 8.5 3.2 3L13 5' : 'M5.5 5.5h7v7h-7zM3.5 10.5v-7h7'} />
+      </Icon>
     </button>
   );
 }

@@ -6,14 +6,14 @@ import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
 import type { AgentFull } from '../../sdk/wire/wire.ts';
 import { Avatar } from '../parts/avatar.tsx';
-import { ForTests, Health, Verified } from '../parts/badges.tsx';
+import { ForTests, Health, isForTests, isShownTag, TEST_TAG, Verified } from '../parts/badges.tsx';
 import { NotFound } from '../parts/explained.tsx';
+import { Failed } from '../parts/failed.tsx';
 import { TabLine } from '../parts/tabs.tsx';
-import { isForTests, isShownTag, TEST_TAG } from '../parts/testTag.ts';
 import { Trouble } from '../parts/trouble.tsx';
-import { Badge, Button, buttonStyle, Note, PageHead, QUIET_LINK, Skeleton, withUnit } from '../parts/ui.tsx';
+import { Badge, Button, buttonStyle, PageHead, QUIET_LINK, Skeleton, withUnit } from '../parts/ui.tsx';
 import { formatAmount, Id } from '../parts/values.tsx';
-import { agentQuery, developmentWalletsPath, explain, queryClient } from '../service.ts';
+import { agentQuery, developmentWalletsPath, queryClient } from '../service.ts';
 import { signIn, useSession } from '../wallet/session.ts';
 import { useShared, useTestWallet } from '../wallet/wallets.ts';
 import { Overview, Purpose } from './agent/overview.tsx';
@@ -99,11 +99,7 @@ function Loaded({ agent }: { agent: AgentFull }) {
           {isOffered && isKnown && isTrial && (
             <p className="text-sm text-faint sm:text-right">A shared test wallet pays; its other users see the call.</p>
           )}
-          {isOffered && run.error && (
-            <Note tone="bad" title="You are not signed in">
-              {explain(run.error)}
-            </Note>
-          )}
+          {isOffered && <Failed error={run.error} title="You are not signed in" />}
         </div>
       </PageHead>
       <ul aria-label="Tags" className="-mt-2 mb-6 flex flex-wrap gap-1.5">

@@ -3,10 +3,11 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useCallback } from 'react';
 import type { AgentSummary } from '../../sdk/wire/wire.ts';
-import { isForTests, TEST_TAG } from '../parts/testTag.ts';
+import { isForTests, TEST_TAG } from '../parts/badges.tsx';
+import { TextLink } from '../parts/links.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, cx, Empty } from '../parts/ui.tsx';
-import { formatCount, shorten } from '../parts/values.tsx';
+import { formatCounted, shorten } from '../parts/values.tsx';
 import { agentsQuery } from '../service.ts';
 import { AgentCard, CardSkeleton } from './catalogue/card.tsx';
 import { type Change, Filters } from './catalogue/filters.tsx';
@@ -82,14 +83,13 @@ export default function Catalogue(): ReactNode {
       {isHiding && tests && tests.total > 0 && (
         <details className="mt-8 text-sm">
           <summary className="py-1">
-            {tests.total === 1 ? '1 test agent' : `${formatCount(tests.total)} test agents`}: for developers, most fail
-            on purpose
+            {formatCounted(tests.total, 'test agent')}: for developers, most fail on purpose
           </summary>
           <Cards agents={tests.agents} className="mt-4" />
           {tests.total > tests.agents.length && (
-            <Link to="/" search={{ tags: TEST_TAG }} className="mt-4 inline-block text-accent underline">
+            <TextLink to="/" search={{ tags: TEST_TAG }} className="mt-4 inline-block">
               All of them
-            </Link>
+            </TextLink>
           )}
         </details>
       )}
@@ -110,7 +110,7 @@ function Cards({ agents, id, className }: { agents: AgentSummary[]; id?: string;
 }
 
 function counted(total: number, { creator }: CatalogueSearch): string {
-  const agents = `${formatCount(total)} ${total === 1 ? 'agent' : 'agents'}`;
+  const agents = `${formatCounted(total, 'agent')}`;
   return creator ? `${agents} of the creator ${shorten(creator)}` : agents;
 }
 
@@ -149,19 +149,19 @@ function Pages({ search, total }: { search: CatalogueSearch; total: number }) {
   const to = (number: number) => withoutUndefined({ ...search, page: number > 1 ? number : undefined });
   return (
     <nav aria-label="Pages" className="mt-8 flex items-center justify-center gap-4 text-sm">
-      {page > 1 ? (
+      {page > 1 && (
         <Link to="/" search={to(page - 1)} className={buttonStyle('plain', true)}>
           Previous
         </Link>
-      ) : null}
+      )}
       <span className="text-faint tabular-nums">
         Page {page} of {last}
       </span>
-      {page < last ? (
+      {page < last && (
         <Link to="/" search={to(page + 1)} className={buttonStyle('plain', true)}>
           Next
         </Link>
-      ) : null}
+      )}
     </nav>
   );
 }

@@ -2,24 +2,23 @@
  * A program, such as an MCP host, asks for access (OAuth 2.1). The page names it and the place to which the key goes, the
  * person signs a budget, and the browser returns to the program with a code for the key.
  */
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
 import type { ProcedureOutput } from '../../sdk/wire/procedures.ts';
-import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { NewToThis } from '../parts/explained.tsx';
 import { fundsQuery } from '../parts/funds.tsx';
-import { Trouble } from '../parts/trouble.tsx';
-import { Button, Card, Facts, Note, PageHead, Skeleton, Spinner } from '../parts/ui.tsx';
-import { formatAmount, shorten } from '../parts/values.tsx';
+import { Unread } from '../parts/trouble.tsx';
+import { Button, Card, Facts, Note, PageHead, Spinner } from '../parts/ui.tsx';
+import { formatUnits, shorten } from '../parts/values.tsx';
 import { call, explain } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { useConnected, useShared } from '../wallet/wallets.ts';
 import { CreateDialog } from './keys/create.tsx';
 import type { MadeKey } from './keys/makeKey.ts';
+import { useWalletKeys } from './keys/money.ts';
 import { registerMade } from './keys/shown.tsx';
-import { useWalletKeys } from './keys/walletKeys.ts';
 
 type Asked = ProcedureOutput<'oauth.request'>;
 
@@ -38,11 +37,8 @@ const isRefused = (error: unknown): boolean => error instanceof MarketplaceError
 
 export default function View() {
   const [query] = useState(loadedQuery);
-  const {
-    data: asked,
-    error,
-    refetch,
-  } = useQuery({ queryKey: ['oauth-request', query], queryFn: () => call('oauth.request', { query }) });
+  const read = useQuery({ queryKey: ['oauth-request', query], queryFn: () => call('oauth.request', { query }) });
+  const { data: asked, error } = read;
   return (
     <>
       <PageHead
@@ -59,8 +55,7 @@ export default function View() {
           {explain(error)}
         </Note>
       )}
-      {error && !isRefused(error) && <Trouble error={error} what="The program’s request" onRetry={refetch} />}
-      {!asked && !error && <Skeleton className="h-60" />}
+      {!isRefused(error) && <Unread query={read} what="The program’s request" className="h-60" />}
       {asked && <Request asked={asked} query={query} />}
     </>
   );
@@ -99,7 +94,7 @@ function Request({ asked, query }: { asked: Asked; query: string }) {
                 connected?.account.address === wallet &&
                   `${connected?.wallet.name}${isShared ? ' (shared test wallet, also used by others)' : ''}`,
                 shorten(wallet ?? ''),
-                funds && formatAmount(toUsdc(funds.usdc ?? 0n)),
+                funds && formatUnits(funds.usdc ?? 0n),
               ]
                 .filter(Boolean)
                 .join(', '),
@@ -159,28 +154,26 @@ interface ConsentProps {
 
 function Consent({ wallet, asked, query }: ConsentProps) {
   const [isOpen, setOpen] = useState(false);
-  const [made, setMade] = useState<MadeKey | null>(null);
-  const [error, setError] = useState<string | null>(null);
   const { listed, money, chain } = useWalletKeys(wallet);
-
-  async function finish(key: MadeKey): Promise<void> {
-    setError(null);
-    try {
+  const {
+    mutate: finish,
+    variables: made,
+    error,
+  } = useMutation({
+    mutationFn: async (key: MadeKey) => {
       await registerMade(key, wallet);
       const { approved_url } = await call('oauth.approve', { query, api_key: key.apiKey });
       location.assign(approved_url);
-    } catch (reason) {
-      setError(explain(reason));
-    }
-  }
-
+    },
+    networkMode: 'always',
+  });
   if (made) {
     return error === null ? (
       <Spinner label={`Returning to ${asked.redirect_host} …`} />
     ) : (
       <Note tone="bad" title="The program has not received its key yet">
-        <p>{error}</p>
-        <Button small className="mt-3 text-ink" onClick={() => void finish(made)}>
+        <p>{explain(error)}</p>
+        <Button small className="mt-3 text-ink" onClick={() => finish(made)}>
           Try again
         </Button>
       </Note>
@@ -188,10 +181,8 @@ function Consent({ wallet, asked, query }: ConsentProps) {
   }
   return (
     <>
-      {listed.error && !listed.data && <Trouble error={listed.error} what="Your API keys" onRetry={listed.refetch} />}
-      {chain.error && !money && (
-        <Trouble error={chain.error} what="The balances on the chain" onRetry={chain.refetch} />
-      )}
+      {listed.error && !listed.data && <Unread query={listed} what="Your API keys" />}
+      {chain.error && !money && <Unread query={chain} what="The balances on the chain" />}
       <div className="flex flex-wrap gap-2">
         <Button kind="primary" disabled={!money} onClick={() => setOpen(true)}>
           Set a budget
@@ -206,10 +197,7 @@ function Consent({ wallet, asked, query }: ConsentProps) {
           confirm="Sign and connect"
           initialName={keyName(asked)}
           onClose={() => setOpen(false)}
-          onMade={(key) => {
-            setMade(key);
-            void finish(key);
-          }}
+          onMade={finish}
         />
       )}
     </>

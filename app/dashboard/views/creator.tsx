@@ -7,7 +7,7 @@ import type { AgentSummary, DailyStatement, StatementDay, StatementTotal } from 
 import { SignedIn } from '../parts/connect.tsx';
 import { lastDays } from '../parts/range.tsx';
 import { StatementButton } from '../parts/statement.tsx';
-import { Trouble } from '../parts/trouble.tsx';
+import { Unread } from '../parts/trouble.tsx';
 import { buttonStyle, Card, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatNumber } from '../parts/values.tsx';
 import { agentsQuery, request } from '../service.ts';
@@ -50,18 +50,15 @@ export default function View() {
 }
 
 function Listings() {
-  const { data, error, isPending, refetch } = useQuery(ownListingsQuery);
+  const query = useQuery(ownListingsQuery);
   const { wallet } = useSession();
   // As callers see them; only active ones.
   const { data: offered } = useQuery({
     ...agentsQuery({ creator: wallet ?? '', limit: 100 }),
     enabled: wallet != null,
   });
-  if (isPending) return <Skeleton className="h-96" />;
-  if (error) {
-    return <Trouble error={error} what="Your agents" onRetry={refetch} />;
-  }
-  const { listings } = data;
+  if (query.error || !query.data) return <Unread query={query} what="Your agents" className="h-96" />;
+  const { listings } = query.data;
   if (listings.length === 0) return <Begin />;
   const agents = new Map(offered?.agents.map((agent) => [agent.agent_id, agent]));
   const urgencyOf = (listing: OwnListing) => urgency(listing, agents.get(listing.agent_id));

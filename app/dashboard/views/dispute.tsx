@@ -11,18 +11,17 @@ import { Back, HeadFacts } from '../parts/heads.tsx';
 import { Parameters, parameterLines } from '../parts/parameters.tsx';
 import Result from '../parts/result/result.tsx';
 import { TextBox } from '../parts/textBox.tsx';
-import { Trouble } from '../parts/trouble.tsx';
-import { Badge, Button, Card, cx, Facts, PageHead, Part, Skeleton } from '../parts/ui.tsx';
-import { Day, formatAmount, Id, shorten, Time } from '../parts/values.tsx';
+import { Unread } from '../parts/trouble.tsx';
+import { Badge, Button, Card, cx, Facts, PageHead, Part } from '../parts/ui.tsx';
+import { Day, formatAmount, formatLamports, Id, shorten, Time } from '../parts/values.tsx';
 import { caseQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Due } from './admin/due.tsx';
 import { AgentLink, Parties } from './admin/parties.tsx';
 import { Resolve } from './admin/resolve.tsx';
-import { sol } from './admin/state.tsx';
 import { AtStake } from './disputes/atStake.tsx';
 import { Deadline } from './disputes/deadline.tsx';
-import { Decision } from './disputes/decision.tsx';
+import { Decision } from './disputes/ended.tsx';
 import { Evidence } from './disputes/evidence.tsx';
 import { Fold } from './disputes/fold.tsx';
 import { MostAtStake } from './disputes/mostAtStake.tsx';
@@ -85,10 +84,11 @@ function BackToList({ executionId, isOfAdmin }: { executionId: string; isOfAdmin
 
 function Loaded({ executionId, isOfAdmin }: { executionId: string; isOfAdmin: boolean }) {
   const { wallet } = useSession();
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     ...caseQuery(executionId),
     refetchInterval: ({ state }) => (state.data?.dispute.outcome === 'open' ? REFRESH_MS : false),
   });
+  const { data } = query;
   if (data) {
     const reader = isOfAdmin ? 'admin' : wallet === data.dispute.creator ? 'creator' : 'caller';
     return <CaseView found={data} reader={reader} />;
@@ -96,7 +96,7 @@ function Loaded({ executionId, isOfAdmin }: { executionId: string; isOfAdmin: bo
   return (
     <>
       <PageHead title="Dispute" />
-      {error ? <Trouble error={error} what="The dispute" onRetry={refetch} /> : <Skeleton className="h-128" />}
+      <Unread query={query} what="The dispute" className="h-128" />
     </>
   );
 }
@@ -291,7 +291,7 @@ function historyOf({ dispute, execution }: Case): (readonly [ReactNode, ReactNod
     ['Decision due', <Time key="due" at={dispute.answer_due_at} />],
     dispute.outcome === 'open' && ['Can be ended from', <Time key="lapses" at={dispute.lapses_at} />],
     dispute.resolved_at !== null && ['Ended', <Time key="resolved" at={dispute.resolved_at} />],
-    dispute.bond_lamports > 0 && ['Bond held', sol(dispute.bond_lamports)],
+    dispute.bond_lamports > 0 && ['Bond held', formatLamports(dispute.bond_lamports)],
     ['Call', <Id key="id" value={dispute.execution_id} full />],
   ];
 }

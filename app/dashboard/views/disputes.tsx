@@ -5,10 +5,11 @@ import type { ReactNode } from 'react';
 import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
 import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
+import { Anchor, TextLink } from '../parts/links.tsx';
 import { Pages, pageOf } from '../parts/pages.tsx';
 import { Unread } from '../parts/trouble.tsx';
 import { buttonStyle, Empty, PageHead } from '../parts/ui.tsx';
-import { formatSpan } from '../parts/values.tsx';
+import { formatCounted, formatSpan } from '../parts/values.tsx';
 import { call, configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { DisputeCard } from './executions/dispute.tsx';
@@ -32,15 +33,10 @@ export default function View() {
         title="Disputes"
         about={
           <>
-            To dispute a call, open it in{' '}
-            <Link to="/executions" className="text-accent underline underline-offset-2">
-              Your calls
-            </Link>
+            To dispute a call, open it in <TextLink to="/executions">Your calls</TextLink>
             {config && `, within ${formatSpan(config.dispute_window_seconds)} of its result`}. The admin should decide
             within {formatSpan(DECISION_SECONDS)}; if upheld, the creator’s collateral pays.{' '}
-            <a href="/docs#disputes" className="text-accent underline underline-offset-2">
-              How it works
-            </a>
+            <Anchor href="/docs#disputes">How it works</Anchor>
           </>
         }
       />
@@ -76,7 +72,7 @@ function Disputes({ wallet }: { wallet: string }) {
 
 /** Such as `2 disputes, 1 open`: the tab counts the open ones. */
 const countWords = (disputes: readonly DisputeSummary[]): string =>
-  `${disputes.length} ${disputes.length === 1 ? 'dispute' : 'disputes'}, ${disputes.filter(PARTS[0]![1]).length} open`;
+  `${formatCounted(disputes.length, 'dispute')}, ${disputes.filter(PARTS[0]![1]).length} open`;
 
 interface DisputeListProps {
   wallet: string;

@@ -6,7 +6,7 @@ import { MarketplaceError } from '../../sdk/client/error.ts';
 import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import Result, { Steps } from '../parts/result/result.tsx';
-import { Trouble } from '../parts/trouble.tsx';
+import { Unread } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Card, Empty, Note, PageHead, Skeleton, Spinner } from '../parts/ui.tsx';
 import { formatAmount, formatLamports, Time } from '../parts/values.tsx';
 import { configQuery, inPrint, request } from '../service.ts';
@@ -28,7 +28,7 @@ import {
   WAITING_MS,
 } from './executions/polling.ts';
 import { disputeQuery, recordQuery } from './executions/record.ts';
-import { RefundState } from './executions/refund.tsx';
+import { RefundState } from './executions/refunded.tsx';
 import { Request } from './executions/request.tsx';
 import { Timeline } from './executions/timeline.tsx';
 
@@ -56,11 +56,7 @@ export default function View() {
 
 function Shown({ executionId, wallet }: { executionId: string; wallet: string }) {
   const queries = useQueryClient();
-  const {
-    data: execution,
-    error,
-    refetch,
-  } = useQuery({
+  const query = useQuery({
     ...executionQuery(executionId),
     refetchInterval: ({ state: { data } }) => {
       const record = queries.getQueryData(recordQuery(executionId, Boolean(data?.archive)).queryKey);
@@ -68,16 +64,13 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
       return readAgain(data, data && isBehind(data, record));
     },
   });
-  const {
-    data: read,
-    error: unread,
-    refetch: readRecord,
-  } = useQuery({
+  const { data: execution, error } = query;
+  const recordRead = useQuery({
     ...recordQuery(executionId, Boolean(execution?.archive)),
     enabled: execution !== undefined,
     refetchInterval: ({ state: { data } }) => readAgain(execution, execution && isOlder(execution, data)),
   });
-  const record = execution && isOlder(execution, read) ? undefined : read;
+  const record = execution && isOlder(execution, recordRead.data) ? undefined : recordRead.data;
   const mayBeDisputed = execution?.status === 'completed' || execution?.status === 'disputed';
   const { data: dispute } = useQuery({
     ...disputeQuery(executionId),
@@ -89,7 +82,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
     return (
       <>
         <PageHead title="Call" about={executionId} />
-        {error ? <Trouble error={error} what="The call" onRetry={refetch} /> : <Skeleton className="h-128" />}
+        <Unread query={query} what="The call" className="h-128" />
       </>
     );
   }
@@ -141,8 +134,8 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
           </Card>
           {execution.status === 'completed' &&
             dispute === null &&
-            (unread && !record ? (
-              <Trouble error={unread} what="The record" onRetry={readRecord} />
+            (recordRead.error && !record ? (
+              <Unread query={recordRead} what="The record" />
             ) : (
               <Disputable execution={execution} record={record} />
             ))}
@@ -214,7 +207,7 @@ function Disputable({ execution, record }: Pick<CallParts, 'execution' | 'record
       <p className="mt-1 mb-4 text-sm text-faint tabular-nums">
         You can dispute it until <Time at={until} />.{' '}
         {config &&
-          `You risk a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))} to get back at most ${formatAmount(execution.cost_usdc)}; the bond can be worth more than that.`}
+          `You risk a bond of ${formatLamports(config.dispute_bond_lamports)} to get back at most ${formatAmount(execution.cost_usdc)}; the bond can be worth more than that.`}
       </p>
       <Button onClick={() => setOpen(true)}>Open a dispute</Button>
       <OpenDisputeDialog execution={execution} open={isOpen} onClose={() => setOpen(false)} />

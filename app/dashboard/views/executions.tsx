@@ -8,9 +8,9 @@ import { SignedIn } from '../parts/connect.tsx';
 import { Pages } from '../parts/pages.tsx';
 import { SaveButton } from '../parts/saveButton.tsx';
 import { StatementButton } from '../parts/statement.tsx';
-import { Trouble } from '../parts/trouble.tsx';
-import { Button, buttonStyle, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
-import { formatAmount, formatCount } from '../parts/values.tsx';
+import { Unread } from '../parts/trouble.tsx';
+import { Button, buttonStyle, Empty, PageHead } from '../parts/ui.tsx';
+import { formatAmount, formatCounted } from '../parts/values.tsx';
 import { pollMs } from '../wallet/events.ts';
 import { useSession } from '../wallet/session.ts';
 import { Filters } from './executions/filters.tsx';
@@ -40,7 +40,7 @@ function sumWords({ executions, total }: ExecutionPage): string {
     ...(awarded > 0 ? [`${formatAmount(awarded)} awarded`] : []),
   ];
   const isAll = executions.length === total;
-  return `${isAll ? `${formatCount(total)} ${total === 1 ? 'call' : 'calls'}, ` : 'on this page '}${words.join(', ')}`;
+  return `${isAll ? `${formatCounted(total, 'call')}, ` : 'on this page '}${words.join(', ')}`;
 }
 
 const unfoundWords = (find: string): string =>
@@ -86,7 +86,8 @@ function Calls({ hasFilters }: { hasFilters: boolean }) {
   const { wallet } = useSession();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { data, error, refetch } = useQuery(executionsQuery(wallet, search));
+  const query = useQuery(executionsQuery(wallet, search));
+  const { data } = query;
   const { page = 1, ...filters } = search;
   const isFiltered = Object.keys(filters).length > 0;
   return (
@@ -97,8 +98,7 @@ function Calls({ hasFilters }: { hasFilters: boolean }) {
         isOpen={hasFilters}
         onChange={(next) => navigate({ search: next })}
       />
-      {error && !data && <Trouble error={error} what="The calls" onRetry={refetch} />}
-      {!data && !error && <Skeleton className="h-96" />}
+      {!data && <Unread query={query} what="The calls" className="h-96" />}
       {data?.executions.length === 0 &&
         (isFiltered || page > 1 ? (
           <Empty title={search.find === undefined ? 'No call fits these filters' : unfoundWords(search.find)}>

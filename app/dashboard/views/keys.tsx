@@ -5,7 +5,7 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { createPortal } from 'react-dom';
 import type { KeySummary } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
-import { SettingsTrouble, Trouble } from '../parts/trouble.tsx';
+import { SettingsTrouble, Unread } from '../parts/trouble.tsx';
 import { Button, Empty, Note, PageHead, Skeleton } from '../parts/ui.tsx';
 import { Code } from '../parts/values.tsx';
 import { configQuery } from '../service.ts';
@@ -13,9 +13,9 @@ import { useSession } from '../wallet/session.ts';
 import { useShared } from '../wallet/wallets.ts';
 import type { Shown } from './keys/dialogs.tsx';
 import { isUsable, KeyCard } from './keys/keyCard.tsx';
+import { useWalletKeys } from './keys/money.ts';
 import { useSpend } from './keys/use.tsx';
 import { WalletFigures } from './keys/wallet.tsx';
-import { useWalletKeys } from './keys/walletKeys.ts';
 import { Warnings } from './keys/warnings.tsx';
 
 // With the rules of their fields, large: loaded at the visitor's first move on the page.
@@ -51,7 +51,7 @@ function Keys({ wallet, actions }: KeysProps) {
   const hasMoved = useFirstMove();
   const isShared = useShared();
   const { listed, money, chain } = useWalletKeys(wallet);
-  const { data: keys, error, refetch } = listed;
+  const { data: keys, error } = listed;
   const spend = useSpend(wallet, keys);
   const linked = useLocation({ select: ({ hash }) => hash });
   const settings = useQuery(configQuery);
@@ -79,10 +79,8 @@ function Keys({ wallet, actions }: KeysProps) {
   return (
     <>
       {actions && keys?.length !== 0 && (keys || !error) && createPortal(create, actions)}
-      {error && !keys && <Trouble error={error} what="The keys" onRetry={refetch} />}
-      {chain.error && !money && (
-        <Trouble error={chain.error} what="The limits and balances on the chain" onRetry={chain.refetch} />
-      )}
+      {error && !keys && <Unread query={listed} what="The keys" />}
+      {chain.error && !money && <Unread query={chain} what="The limits and balances on the chain" />}
       <SettingsTrouble />
       {!chain.error && (settings.data || !settings.error) && keys?.length !== 0 && (
         <WalletFigures

@@ -1,30 +1,31 @@
 /** One agent for its creator: figures, changes, tests, and actions that only its wallet may sign. */
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
 import { type ReactNode, useMemo, useState } from 'react';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
 import { Health } from '../parts/badges.tsx';
 import { SignedIn } from '../parts/connect.tsx';
+import { focusContent } from '../parts/focus.ts';
 import { Back, HeadFacts } from '../parts/heads.tsx';
 import { AskBeforeLeaving } from '../parts/leave.tsx';
 import { OpenIn, TabLine } from '../parts/tabs.tsx';
-import { Trouble } from '../parts/trouble.tsx';
-import { buttonStyle, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
-import { formatAmount, Id, Status } from '../parts/values.tsx';
-import { exampleQuery, queryClient } from '../service.ts';
+import { useNotify } from '../parts/toasts.tsx';
+import { Unread } from '../parts/trouble.tsx';
+import { Button, buttonStyle, Empty, Note, PageHead } from '../parts/ui.tsx';
+import { formatAmount, Id, Status, Time } from '../parts/values.tsx';
+import { call, exampleQuery, explain, queryClient } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { DisputeList } from './disputes.tsx';
 import { CollateralCard, DelistCard, PauseButton } from './listing/actions.tsx';
 import { type Draft, draftOf, isSame } from './listing/draft.ts';
 import { Edit } from './listing/edit.tsx';
+import { RotateCard } from './listing/keyFields.tsx';
 import { OpenDisputes } from './listing/openDisputes.tsx';
 import { Overview, ownAgentQuery } from './listing/overview.tsx';
 import { ownListingsQuery } from './listing/own.ts';
 import { Received } from './listing/received.tsx';
-import { RotateCard } from './listing/rotate.tsx';
 import { type ListingSearch, TABS, type Tab } from './listing/search.ts';
-import { ShownExample } from './listing/shownExample.tsx';
 import { type TestOutcome, TestPanel } from './listing/testPanel.tsx';
 
 const route = getRouteApi('/creator/$agentId');
@@ -39,17 +40,16 @@ export default function View() {
 
 function Found() {
   const { agentId } = route.useParams();
-  const { data, error, isPending, refetch } = useQuery(ownListingsQuery);
-  if (isPending) return <Skeleton className="h-96" />;
-  if (error) {
+  const query = useQuery(ownListingsQuery);
+  if (query.error || !query.data) {
     return (
       <>
-        <PageHead title="Your agent" />
-        <Trouble error={error} what="The agent" onRetry={refetch} />
+        {query.error && <PageHead title="Your agent" />}
+        <Unread query={query} what="The agent" className="h-96" />
       </>
     );
   }
-  const listing = data.listings.find(({ agent_id }) => agent_id === agentId);
+  const listing = query.data.listings.find(({ agent_id }) => agent_id === agentId);
   if (listing) return <Manage key={agentId} listing={listing} />;
   return (
     <>
@@ -222,5 +222,32 @@ function Disputes({ listing, page, onPage }: DisputesProps) {
         }
       />
     )
+  );
+}
+
+function ShownExample({ listing: { agent_id, metadata_hash } }: { listing: OwnListing }) {
+  const { data: example } = useQuery(exampleQuery(agent_id));
+  const notify = useNotify();
+  const withdrawal = useMutation({
+    mutationFn: () => call('listings.withdrawExample', { metadata_hash }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries(exampleQuery(agent_id));
+      focusContent();
+      notify('Example withdrawn', 'The agent’s page shows no example until you publish another test.');
+    },
+  });
+  if (!example) return null;
+  return (
+    <div className="mb-6">
+      <Note title="The agent’s page shows an example">
+        <p className="mb-3">
+          “{example.task}”, tested on <Time at={example.tested_at} />.
+        </p>
+        <Button small busy={withdrawal.isPending} onClick={() => withdrawal.mutate()}>
+          Withdraw it
+        </Button>
+        {withdrawal.error && <p className="mt-3 text-bad">{explain(withdrawal.error)}</p>}
+      </Note>
+    </div>
   );
 }

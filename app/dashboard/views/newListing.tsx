@@ -1,13 +1,14 @@
 /** Lists an agent in steps. The draft stays in this browser after any failure. The key exists only in this page. */
+import { hexToBytes } from '@noble/hashes/utils.js';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { listingAddress } from '../../sdk/receipt/onChain.ts';
 import { ConnectButton } from '../parts/connect.tsx';
 import { Back } from '../parts/heads.tsx';
 import { AskBeforeLeaving } from '../parts/leave.tsx';
 import { Button, PageHead, Skeleton } from '../parts/ui.tsx';
 import { configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
-import { useListingAddress } from './listing/chainFacts.ts';
 import { Payment } from './listing/costs.tsx';
 import { DetailsFields } from './listing/detailsFields.tsx';
 import { checkDraft, type Draft, type DraftErrors, type DraftField } from './listing/draft.ts';
@@ -70,7 +71,8 @@ function NewListing() {
   const { draft, go } = kept;
   const step = Math.min(Math.max(kept.step, 0), SIGN);
   const { data: config } = useQuery(configQuery);
-  const agentId = useListingAddress(draft.listing_id);
+  const { wallet } = useSession();
+  const agentId = wallet ? listingAddress(wallet, hexToBytes(draft.listing_id)) : undefined;
   const schemaErrors = useSchemaErrors(draft);
   const [key, setKey] = useState<HeldKey | null>(null);
   const [tested, setTested] = useState<{ of: string; outcome: TestOutcome } | null>(null);

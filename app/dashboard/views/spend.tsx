@@ -12,20 +12,18 @@ import { SaveButton } from '../parts/saveButton.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { StatementButton } from '../parts/statement.tsx';
 import { AtRight, Cell, Table } from '../parts/table.tsx';
-import { Trouble } from '../parts/trouble.tsx';
+import { Unread } from '../parts/trouble.tsx';
 import { cx, Empty, Figure, PageHead, QUIET_LINK, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount } from '../parts/values.tsx';
 import { firstDisputesQuery } from '../parts/waiting.tsx';
 import { configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import type { ExecutionsSearch } from './executions/search.ts';
-import { isLive, leftOf } from './keys/money.ts';
-import { useWalletKeys } from './keys/walletKeys.ts';
+import { isLive, leftOf, useWalletKeys } from './keys/money.ts';
 import { sumUsdc } from './listing/own.ts';
 import { GROUPINGS, type Group, type Grouping, groupsOf, netOf, spendQuery, total } from './spend/groups.ts';
-import { HeldSol } from './spend/held.tsx';
+import { HeldSol, SpentSol } from './spend/held.tsx';
 import { PaidByDay } from './spend/paidByDay.tsx';
-import { SpentSol } from './spend/spent.tsx';
 
 const route = getRouteApi('/spend');
 const AMOUNTS = ['paid', 'refunded', 'returned'] as const;
@@ -52,7 +50,8 @@ function Spend() {
   const navigate = route.useNavigate();
   const [range, setRange] = useState(lastDays);
   const isValid = faultOf(range) === null;
-  const { data, error, refetch } = useQuery({ ...spendQuery(wallet, range), enabled: isValid });
+  const query = useQuery({ ...spendQuery(wallet, range), enabled: isValid });
+  const { data } = query;
   const groups = data ? groupsOf(data, by) : [];
   const save = () => {
     const query = new URLSearchParams({ ...range, format: 'csv' });
@@ -67,10 +66,8 @@ function Spend() {
       {isValid &&
         (data ? (
           <Figures spend={data} groups={groups} />
-        ) : error ? (
-          <Trouble error={error} what="The spend" onRetry={refetch} />
         ) : (
-          <Skeleton className="h-70 lg:h-35" />
+          <Unread query={query} what="The spend" className="h-70 lg:h-35" />
         ))}
       <div className="flex flex-wrap items-center justify-between gap-3">
         <Segments
@@ -88,7 +85,7 @@ function Spend() {
           <StatementButton as="caller" />
         </div>
       </div>
-      {isValid && !data && !error && <Skeleton className="h-96" />}
+      {isValid && !data && !query.error && <Skeleton className="h-96" />}
       {isValid && data && groups.length > 0 && (
         <>
           <PaidByDay title={`Paid, ${BY[by].toLowerCase().replace('api', 'API')}`} spend={data} groups={groups} />

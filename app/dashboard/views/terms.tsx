@@ -7,12 +7,12 @@ import type { MarketplaceConfig } from '../../sdk/wire/procedures.ts';
 import { DATA_WORDS, NewToThis } from '../parts/explained.tsx';
 import { OnThisPage } from '../parts/onThisPage.tsx';
 import { TierTable } from '../parts/tiers.tsx';
-import { Trouble } from '../parts/trouble.tsx';
+import { Unread } from '../parts/trouble.tsx';
 import { Card, Facts, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatLamports, formatList, formatSpan } from '../parts/values.tsx';
 import { changesQuery, configQuery } from '../service.ts';
 import { depositsQuery } from '../wallet/deposits.ts';
-import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS, SLASH_MULTIPLE } from '../wallet/programTerms.ts';
+import { DISPUTE_LAPSE_SECONDS, SLASH_MULTIPLE } from '../wallet/programTerms.ts';
 import { useSession } from '../wallet/session.ts';
 import { Fold } from './disputes/fold.tsx';
 import { awardPayment, depositReturn } from './disputes/payouts.ts';
@@ -35,7 +35,8 @@ const SECTIONS = {
 };
 
 export default function View() {
-  const { data: config, error, refetch } = useQuery(configQuery);
+  const query = useQuery(configQuery);
+  const { data: config } = query;
   const { data: pending } = useQuery(changesQuery);
   const { wallet } = useSession();
   return (
@@ -50,9 +51,11 @@ export default function View() {
       />
       <OnThisPage sections={SECTIONS} isRead={config !== undefined} className="-mt-2 mb-6" />
       <div className="grid gap-6">
-        {!config &&
-          (error ? <Trouble error={error} what="The settings" onRetry={refetch} /> : <Skeleton className="h-72" />)}
-        {config && <Summary config={config} pending={pending} />}
+        {config ? (
+          <Summary config={config} pending={pending} />
+        ) : (
+          <Unread query={query} what="The settings" className="h-72" />
+        )}
         {/* In pairs of about the same height; beside the disputes is the rest. */}
         <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 lg:grid-cols-[repeat(2,minmax(0,1fr))]">
           {config && (
@@ -211,7 +214,7 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
     <Fold
       id="disputes"
       title={SECTIONS.disputes}
-      gist={`Within ${formatSpan(config.dispute_window_seconds)}, for a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))}`}
+      gist={`Within ${formatSpan(config.dispute_window_seconds)}, for a bond of ${formatLamports(config.dispute_bond_lamports)}`}
       open
     >
       <Facts
@@ -219,12 +222,12 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
           ['Dispute window', `${formatSpan(config.dispute_window_seconds)} after the creator is paid`],
           [
             'Bond',
-            `${formatLamports(BigInt(config.dispute_bond_lamports))}, which the caller pays, held until the end. SOL’s price in dollars changes: the bond can be worth more than the price of the call, which is the most that the caller can get back.`,
+            `${formatLamports(config.dispute_bond_lamports)}, which the caller pays, held until the end. SOL’s price in dollars changes: the bond can be worth more than the price of the call, which is the most that the caller can get back.`,
           ],
           [
             'Refundable deposit',
             deposits
-              ? depositReturn(deposits.dispute, ENDED_DISPUTE_SECONDS, 'The caller’s')
+              ? depositReturn(deposits.dispute, 'The caller’s')
               : 'The network’s deposit of an account, which the caller pays.',
           ],
           [

@@ -2,10 +2,11 @@
  * Checks an execution or a receipt in this browser, against a node of the visitor's choice, without trusting anyone.
  */
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, type Ref, useEffect, useRef, useState } from 'react';
 import { EXECUTION_ID } from '../../sdk/wire/choices.ts';
 import { NewToThis } from '../parts/explained.tsx';
+import { Anchor, TextLink } from '../parts/links.tsx';
 import { takePasted } from '../parts/pasted.ts';
 import { NumberMark } from '../parts/stepList.tsx';
 import { Button, cx, Input, PageHead } from '../parts/ui.tsx';
@@ -150,20 +151,14 @@ export default function Verify() {
           <>
             <WhatIsChecked />
             <p className="mt-8 text-sm text-faint">
-              No receipt? Run an agent from the{' '}
-              <Link to="/" className="text-accent underline underline-offset-2">
-                home page
-              </Link>
-              ; its result has one.
+              No receipt? Run an agent from the <TextLink to="/">home page</TextLink>; its result has one.
             </p>
           </>
         )}
       </div>
       <p className="mt-8 text-sm text-faint print:hidden">
         You can check a receipt without this page too:{' '}
-        <a href="/docs#verify" className="text-accent underline underline-offset-2">
-          commands for your own computer
-        </a>
+        <Anchor href="/docs#verify">commands for your own computer</Anchor>
       </p>
     </>
   );

@@ -1,13 +1,14 @@
 /** A wallet's webhooks: the endpoints of its events, and their deliveries. */
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { Fragment, type ReactNode, useState } from 'react';
 import { EVENT_MEANINGS, EVENT_TYPES } from '../../sdk/wire/events.ts';
 import type { WebhookEndpoint } from '../../sdk/wire/wire.ts';
 import { SignedIn } from '../parts/connect.tsx';
+import { Anchor, TextLink } from '../parts/links.tsx';
 import { Table } from '../parts/table.tsx';
-import { Trouble } from '../parts/trouble.tsx';
-import { Button, Empty, Note, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Unread } from '../parts/trouble.tsx';
+import { Button, Empty, Note, PageHead } from '../parts/ui.tsx';
 import { useSession } from '../wallet/session.ts';
 import { useShared } from '../wallet/wallets.ts';
 import { DeleteDialog, EndpointDialog, RotateDialog, SecretDialog } from './webhooks/dialogs.tsx';
@@ -41,18 +42,13 @@ function Webhooks({ wallet }: { wallet: string }) {
   const [secret, setSecret] = useState<string | null>(null);
   const isShared = useShared();
   const { isCreator } = useSession();
-  const {
-    data: endpoints,
-    error,
-    refetch,
-  } = useQuery({
-    ...endpointsQuery(wallet),
-    refetchInterval: POLL_MS,
-  });
+  const query = useQuery({ ...endpointsQuery(wallet), refetchInterval: POLL_MS });
+  const { data: endpoints } = query;
   function close() {
     setShown(null);
     if (add) void navigate({ search: {}, replace: true });
   }
+  const acted = shown === 'create' ? null : shown;
   const groups = eventGroups(isCreator);
   const create = (
     <Button kind="primary" onClick={() => setShown('create')}>
@@ -64,16 +60,12 @@ function Webhooks({ wallet }: { wallet: string }) {
       <PageHead title={TITLE} about={isCreator ? <OfCreator /> : <About of="your calls, disputes and API keys" />}>
         {endpoints && endpoints.length > 0 && create}
       </PageHead>
-      {error && !endpoints && <Trouble error={error} what="The webhooks" onRetry={refetch} />}
-      {!endpoints && !error && <Skeleton className="h-48" />}
+      {!endpoints && <Unread query={query} what="The webhooks" className="h-48" />}
       {endpoints?.length === 0 && (
         <Empty title="No endpoints yet">
           <p className="mb-5">
             Enter a URL of your server and choose its events. Messages follow Standard Webhooks; the{' '}
-            <a href="/docs#webhooks" className={LINK}>
-              guide
-            </a>{' '}
-            has the code.
+            <Anchor href="/docs#webhooks">guide</Anchor> has the code.
           </p>
           {create}
         </Empty>
@@ -107,21 +99,13 @@ function Webhooks({ wallet }: { wallet: string }) {
         </div>
       )}
       {shown === 'create' && <EndpointDialog chosen={add ? OF_DISPUTES : []} onClose={close} onMade={setSecret} />}
-      {shown !== null && shown !== 'create' && shown.action === 'edit' && (
-        <EndpointDialog endpoint={shown.endpoint} onClose={close} onMade={setSecret} />
-      )}
-      {shown !== null && shown !== 'create' && shown.action === 'rotate' && (
-        <RotateDialog endpoint={shown.endpoint} onClose={close} onMade={setSecret} />
-      )}
-      {shown !== null && shown !== 'create' && shown.action === 'delete' && (
-        <DeleteDialog endpoint={shown.endpoint} onClose={close} />
-      )}
+      {acted?.action === 'edit' && <EndpointDialog endpoint={acted.endpoint} onClose={close} onMade={setSecret} />}
+      {acted?.action === 'rotate' && <RotateDialog endpoint={acted.endpoint} onClose={close} onMade={setSecret} />}
+      {acted?.action === 'delete' && <DeleteDialog endpoint={acted.endpoint} onClose={close} />}
       {secret && <SecretDialog secret={secret} onClose={() => setSecret(null)} />}
     </>
   );
 }
-
-const LINK = 'text-accent underline underline-offset-2';
 
 /** `of`: the subjects of the messages. `children`: what sends none. */
 const About = ({ of, children }: { of: string; children?: ReactNode }) => (
@@ -134,11 +118,7 @@ const About = ({ of, children }: { of: string; children?: ReactNode }) => (
 
 const OfCreator = () => (
   <About of="your agents, disputes, your own calls and API keys">
-    Not about calls that your agents receive: see{' '}
-    <Link to="/creator/calls" className={LINK}>
-      Calls of all agents
-    </Link>
-    .{' '}
+    Not about calls that your agents receive: see <TextLink to="/creator/calls">Calls of all agents</TextLink>.{' '}
   </About>
 );
 

@@ -35,10 +35,13 @@ async function readPart(addresses: string[], length: number | undefined): Promis
       account && {
         owner: account.owner,
         lamports: BigInt(account.lamports),
-        data: Uint8Array.from(atob(account.data[0]), (letter) => letter.charCodeAt(0)),
+        data: fromBase64(account.data[0]),
       },
   );
 }
+
+export const fromBase64 = (text: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 
 /** A token account; null if the token program has none there, although anyone may have sent lamports to the address. */
 export const tokenOf = (account: MaybeAccount): TokenData | null =>

@@ -21,7 +21,6 @@ const ICON =
   'data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIHZpZXdCb3g9IjAgMCAxNiAxNiI+PHJlY3Qgd2lkdGg9IjE2IiBoZWlnaHQ9IjE2IiByeD0iNCIgZmlsbD0iIzQzMzhjYSIvPjxwYXRoIGQ9Ik00IDEwbDQtNiA0IDZ6IiBmaWxsPSIjZmZmIi8+PC9zdmc+';
 const CHAINS = ['solana:localnet', 'solana:devnet', 'solana:mainnet'] as const;
 const FEATURES = ['solana:signTransaction', 'solana:signMessage', 'solana:signIn'] as const;
-const SIGNATURE_BYTES = 64;
 
 /** Fetches the wallets and registers them with this page. */
 export async function offerDevelopmentWallets(path: string): Promise<void> {
@@ -49,8 +48,15 @@ function createWallet(name: string, secretKey: Uint8Array): Wallet {
       'solana:signTransaction': {
         version: '1.0.0',
         supportedTransactionVersions: ['legacy', 0],
-        signTransaction: async (...inputs: { transaction: Uint8Array }[]) =>
-          inputs.map(({ transaction }) => ({ signedTransaction: signTransaction(transaction, publicKey, sign) })),
+        async signTransaction(...inputs: { transaction: Uint8Array }[]) {
+          // Loaded already: nothing asks for a signature without it.
+          const { PublicKey, VersionedTransaction } = await import('./web3.ts');
+          return inputs.map(({ transaction }) => {
+            const signed = VersionedTransaction.deserialize(transaction);
+            signed.addSignature(new PublicKey(publicKey), sign(signed.message.serialize()));
+            return { signedTransaction: signed.serialize() };
+          });
+        },
       },
       'solana:signMessage': {
         version: '1.1.0',
@@ -68,27 +74,4 @@ function createWallet(name: string, secretKey: Uint8Array): Wallet {
       },
     },
   };
-}
-
-/** Inserts this wallet's signature into a transaction's bytes: count, signatures, then the signed message. */
-function signTransaction(
-  bytes: Uint8Array,
-  publicKey: Uint8Array,
-  sign: (message: Uint8Array) => Uint8Array,
-): Uint8Array {
-  // More than 127 signatures do not fit a transaction, so the count is always one byte.
-  const count = bytes[0]!;
-  const start = 1 + count * SIGNATURE_BYTES;
-  const message = bytes.slice(start);
-  // A versioned message has one byte before its three-byte header; then the number of keys, then the keys.
-  const header = message[0]! >= 128 ? 1 : 0;
-  const keys = header + 4;
-  for (let index = 0; index < count; index += 1) {
-    const key = message.slice(keys + index * 32, keys + (index + 1) * 32);
-    if (!key.every((byte, at) => byte === publicKey[at])) continue;
-    const signed = bytes.slice();
-    signed.set(sign(message), 1 + index * SIGNATURE_BYTES);
-    return signed;
-  }
-  throw new Error('The transaction does not ask for a signature of this wallet.');
 }

@@ -56,18 +56,10 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-export const useWallets = (): readonly SolanaWallet[] =>
-  useSyncExternalStore(
-    subscribe,
-    () => usable,
-    () => usable,
-  );
-export const useConnected = (): Connected | null =>
-  useSyncExternalStore(
-    subscribe,
-    () => connected,
-    () => connected,
-  );
+const useStore = <T>(read: () => T): T => useSyncExternalStore(subscribe, read, read);
+
+export const useWallets = (): readonly SolanaWallet[] => useStore(() => usable);
+export const useConnected = (): Connected | null => useStore(() => connected);
 
 /** True while a shared test wallet is connected. */
 export function useShared(): boolean {

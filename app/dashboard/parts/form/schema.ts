@@ -44,14 +44,13 @@ export function isFormable(root: Schema): boolean {
   const isShown = (raw: unknown, depth: number): boolean => {
     const schema = resolve(raw, root);
     if (depth > 8 || BEYOND.some((name) => name in schema)) return false;
-    const { properties, items, anyOf, oneOf, type } = schema;
+    const { properties, items, type } = schema;
     // RJSF would find the inherited value of such a name.
     if (isSchema(properties) && Object.keys(properties).some((name) => name in Object.prototype)) return false;
     const inner = [
       ...(isSchema(properties) ? Object.values(properties) : []),
       ...(isSchema(items) ? [items] : []),
-      ...(Array.isArray(anyOf) ? anyOf : []),
-      ...(Array.isArray(oneOf) ? oneOf : []),
+      ...formsOf(schema),
     ];
     if (type === 'array' && !isSchema(items)) return false;
     const isTyped = type !== undefined || 'enum' in schema || 'const' in schema || inner.length > 0;

@@ -3,8 +3,7 @@
  * forbids. The service checks again before any money moves.
  */
 import { type Schema as CheckedSchema, type OutputUnit, Validator } from '@cfworker/json-schema';
-import type { RJSFSchema, RJSFValidationError, ValidatorType } from '@rjsf/utils';
-import { createErrorHandler, toErrorSchema, unwrapErrorHandler, validationDataMerge } from '@rjsf/utils';
+import { type RJSFSchema, type RJSFValidationError, toErrorSchema, type ValidatorType } from '@rjsf/utils';
 import { own } from '../../../sdk/wire/own.ts';
 import { isSchema } from './schema.ts';
 
@@ -140,13 +139,9 @@ const toErrors = (flaws: Flaw[]): RJSFValidationError[] =>
 
 /** The validator interface of RJSF. */
 export const validator: ValidatorType = {
-  validateFormData(formData, schema, customValidate, transformErrors, uiSchema) {
-    const found = toErrors(findFlaws(schema, formData));
-    const errors = transformErrors ? transformErrors(found, uiSchema) : found;
-    const data = { errors, errorSchema: toErrorSchema(errors) };
-    if (!customValidate) return data;
-    const handler = customValidate(formData, createErrorHandler(formData ?? {}), uiSchema);
-    return validationDataMerge(data, unwrapErrorHandler(handler));
+  validateFormData(formData, schema) {
+    const errors = toErrors(findFlaws(schema, formData));
+    return { errors, errorSchema: toErrorSchema(errors) };
   },
   isValid(schema, formData, rootSchema) {
     try {

@@ -103,7 +103,7 @@ function ChoicesWidget(props: WidgetProps) {
           <input
             id={`${id}-${index}`}
             type="checkbox"
-            className="size-4.5 accent-(--accent)"
+            className="size-4.5 accent-accent"
             disabled={disabled || readonly}
             checked={chosen.some((one) => JSON.stringify(one) === JSON.stringify(choice.value))}
             onChange={({ target }) =>
@@ -129,7 +129,7 @@ function CheckboxWidget(props: WidgetProps) {
       <input
         {...common(props)}
         type="checkbox"
-        className="mt-0.5 size-4.5 accent-(--accent)"
+        className="mt-0.5 size-4.5 accent-accent"
         checked={value === true}
         onChange={({ target }) => onChange(target.checked)}
       />

@@ -13,7 +13,7 @@ import {
 } from '@tanstack/react-table';
 import { useMemo } from 'react';
 import { Button, cx } from '../ui.tsx';
-import { formatCount } from '../values.tsx';
+import { formatCount, formatCounted } from '../values.tsx';
 import { cellText, type Rows } from './read.ts';
 
 const PAGE_ROWS = 25;
@@ -83,7 +83,7 @@ export default function ResultTable({ table: { columns, rows } }: { table: Rows 
         )}
         <p className="mr-auto text-sm text-faint" role="status">
           {found === rows.length
-            ? `${formatCount(rows.length)} ${rows.length === 1 ? 'row' : 'rows'}`
+            ? `${formatCounted(rows.length, 'row')}`
             : `${formatCount(found)} of ${formatCount(rows.length)} rows`}
         </p>
       </div>

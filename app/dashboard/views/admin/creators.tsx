@@ -1,13 +1,12 @@
 /** All creators, and the badge of a verified wallet. */
-
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { MAX_OTHER_NAMES } from '../../../sdk/wire/choices.ts';
 import type { CreatorSummary } from '../../../sdk/wire/listingProcedures.ts';
 import { formatterOf } from '../../parts/amount.ts';
 import { Verified } from '../../parts/badges.tsx';
-import { ContactOperator } from '../../parts/contact.tsx';
+import { ContactOperator, TextLink } from '../../parts/links.tsx';
 import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
 import { SignDialog } from '../../parts/sign.tsx';
@@ -66,9 +65,9 @@ export function CreatorsTab() {
       <p className="-mt-3 max-w-2xl text-sm text-faint">
         You cannot stop a single agent. An upheld dispute pauses it if its collateral falls below the minimum. “Pause
         calls” in{' '}
-        <Link to="/admin" search={{ tab: 'settings' }} className="text-accent underline">
+        <TextLink to="/admin" search={{ tab: 'settings' }}>
           Settings
-        </Link>{' '}
+        </TextLink>{' '}
         stops all agents. The figures count from the first listing on, also calls of agents for tests; “Calls” includes
         the failed ones.
       </p>
@@ -111,9 +110,9 @@ export function CreatorsTab() {
         {query.data?.creators.map((creator) => (
           <tr key={creator.wallet}>
             <td className="min-w-48">
-              <Link to="/" search={{ creator: creator.wallet }} className="block font-medium text-accent underline">
+              <TextLink to="/" search={{ creator: creator.wallet }} className="block font-medium">
                 {creator.display_name ?? 'No name'}
-              </Link>
+              </TextLink>
               <OtherNames creator={creator} />
               <Id value={creator.wallet} kind="address" />
               {creator.listed_since !== null && (
@@ -196,25 +195,25 @@ function Disputes({ creator: { wallet, disputes: counts } }: { creator: CreatorS
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2 gap-y-1">
       {open > 0 && (
-        <Link
+        <TextLink
           to="/admin"
           search={{ tab: 'disputes', outcome: 'open', creator: wallet }}
-          className="inline-flex min-h-6 items-center font-medium text-accent underline"
+          className="inline-flex min-h-6 items-center font-medium"
         >
           {formatCount(open)} open
           <span className="sr-only"> disputes</span>
-        </Link>
+        </TextLink>
       )}
       {ended.map(([outcome, words]) => (
-        <Link
+        <TextLink
           key={outcome}
           to="/admin"
           search={{ tab: 'disputes', outcome, creator: wallet }}
-          className="inline-flex min-h-6 items-center text-accent underline"
+          className="inline-flex min-h-6 items-center"
         >
           {formatCount(counts[outcome])} {words}
           <span className="sr-only"> disputes</span>
-        </Link>
+        </TextLink>
       ))}
     </span>
   );

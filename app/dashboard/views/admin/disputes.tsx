@@ -1,5 +1,4 @@
 /** The queue of disputes: open ones first, by due time. */
-
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { DISPUTE_OUTCOMES, type DisputeOutcome } from '../../../sdk/wire/choices.ts';
@@ -13,11 +12,10 @@ import { AtRight, Cell } from '../../parts/table.tsx';
 import { Badge, buttonStyle, cx, Empty, Select, Skeleton } from '../../parts/ui.tsx';
 import { Day, Id, shorten, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
-import { useCreatorName } from '../disputes/creatorName.ts';
 import { mostSlashed, stakesQuery } from '../disputes/stakes.ts';
 import { CallOf } from '../executions/dispute.tsx';
 import { Due, useWaitUntil } from './due.tsx';
-import { AgentLink, CaseLink, CreatorLink } from './parties.tsx';
+import { AgentLink, CaseLink, CreatorLink, useCreatorName } from './parties.tsx';
 import { PAGE_SIZE, parseAdminSearch } from './search.ts';
 
 /** Poll interval, ms. The list reads the index, which follows the chain. */

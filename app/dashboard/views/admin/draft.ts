@@ -2,10 +2,10 @@
 import type { SettingsChange } from '../../../sdk/wallet/settings.ts';
 import { own } from '../../../sdk/wire/own.ts';
 import { formatSol, parseSol } from '../../../sdk/wire/sol.ts';
-import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
+import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { typedNumber } from '../../parts/amount.ts';
 import { read } from '../../parts/reading.ts';
-import { formatAmount, formatCount, formatLamports, formatSpan } from '../../parts/values.tsx';
+import { formatCount, formatLamports, formatSpan, formatUnits } from '../../parts/values.tsx';
 import { EFFECTS } from '../terms/effects.ts';
 import type { Limits, Settings } from './chainConfig.ts';
 
@@ -17,7 +17,7 @@ export interface TierDraft {
 export type FieldName =
   | 'feeBps'
   | 'minPrice'
-  | 'disputeBond'
+  | 'disputeBondLamports'
   | 'disputeWindowSeconds'
   | 'refundGraceSeconds'
   | 'maxTimeoutSeconds'
@@ -72,7 +72,6 @@ function parsePercent(text: string): bigint {
   return BigInt(Math.round(Number(text) * 100));
 }
 
-const showUsdc = (value: bigint) => formatAmount(toUsdc(value));
 const showSpan = (value: bigint) => formatSpan(Number(value));
 
 /** The delay of changes, which only grows. */
@@ -84,7 +83,14 @@ export const delayField = (limits: Limits, now: number): Bounds => ({
 });
 
 export function fieldsOf(limits: Limits): SettingField[] {
-  const seconds = { parse: parseSpan, show: showSpan, isSpan: true };
+  const span = (name: 'disputeWindowSeconds' | 'refundGraceSeconds' | 'maxTimeoutSeconds' | 'recordSeconds') => ({
+    name,
+    min: BigInt(limits[`${name}Min`]),
+    max: BigInt(limits[`${name}Max`]),
+    parse: parseSpan,
+    show: showSpan,
+    isSpan: true,
+  });
   return [
     {
       name: 'feeBps',
@@ -104,10 +110,10 @@ export function fieldsOf(limits: Limits): SettingField[] {
       min: limits.minPriceFloor,
       max: limits.minPriceCeiling,
       parse: parseUsdc,
-      show: showUsdc,
+      show: formatUnits,
     },
     {
-      name: 'disputeBond',
+      name: 'disputeBondLamports',
       label: 'Dispute bond, SOL',
       about: `Locked from the opening of a dispute to its end; at most ${formatLamports(limits.disputeBondLamportsMax)}.`,
       effect: EFFECTS.dispute_bond,
@@ -117,40 +123,28 @@ export function fieldsOf(limits: Limits): SettingField[] {
       show: formatLamports,
     },
     {
-      name: 'disputeWindowSeconds',
+      ...span('disputeWindowSeconds'),
       label: 'Dispute window',
       about: 'From the end of a settled call.',
       effect: EFFECTS.dispute_window,
-      min: BigInt(limits.disputeWindowSecondsMin),
-      max: BigInt(limits.disputeWindowSecondsMax),
-      ...seconds,
     },
     {
-      name: 'refundGraceSeconds',
+      ...span('refundGraceSeconds'),
       label: 'Refund time',
       about: 'From a call’s deadline until anybody can refund it.',
       effect: EFFECTS.refund_grace,
-      min: BigInt(limits.refundGraceSecondsMin),
-      max: BigInt(limits.refundGraceSecondsMax),
-      ...seconds,
     },
     {
-      name: 'maxTimeoutSeconds',
+      ...span('maxTimeoutSeconds'),
       label: 'Longest timeout',
       about: 'That a listing can have.',
       effect: EFFECTS.max_timeout,
-      min: BigInt(limits.maxTimeoutSecondsMin),
-      max: BigInt(limits.maxTimeoutSecondsMax),
-      ...seconds,
     },
     {
-      name: 'recordSeconds',
+      ...span('recordSeconds'),
       label: 'Time until a call’s account is closed',
       about: 'From the end of a paid call. Does not shorten its dispute window.',
       effect: EFFECTS.record_time,
-      min: BigInt(limits.recordSecondsMin),
-      max: BigInt(limits.recordSecondsMax),
-      ...seconds,
     },
     {
       name: 'exposureMultiple',
@@ -169,7 +163,7 @@ export function draftOf(config: Settings): Draft {
   return {
     feeBps: `${config.fee_bps / 100}`,
     minPrice: typedNumber(Number(config.min_price_usdc)),
-    disputeBond: formatSol(BigInt(config.dispute_bond_lamports)),
+    disputeBondLamports: formatSol(BigInt(config.dispute_bond_lamports)),
     disputeWindowSeconds: spanOf(config.dispute_window_seconds),
     refundGraceSeconds: spanOf(config.refund_grace_seconds),
     maxTimeoutSeconds: spanOf(config.max_timeout_seconds),
@@ -206,7 +200,7 @@ const parseTiers = (tiers: TierDraft[]) =>
 
 const showTiers = (tiers: TierDraft[]): string =>
   parseTiers(tiers)
-    .map(({ maxPrice, deposit }) => `up to ${showUsdc(maxPrice)}: ${showUsdc(deposit)}`)
+    .map(({ maxPrice, deposit }) => `up to ${formatUnits(maxPrice)}: ${formatUnits(deposit)}`)
     .join('; ');
 
 export interface Change {
@@ -215,6 +209,9 @@ export interface Change {
   after: string;
   effect: string;
 }
+
+/** Amounts, in base units; the others are numbers. */
+const IN_UNITS: readonly FieldName[] = ['minPrice', 'disputeBondLamports'];
 
 /** The differences from the chain: as text to review, and as the change to sign. Only for drafts without faults. */
 export function changesOf(fields: SettingField[], before: Draft, after: Draft) {
@@ -225,23 +222,12 @@ export function changesOf(fields: SettingField[], before: Draft, after: Draft) {
     before: field.show(field.parse(before[field.name])),
     after: field.show(field.parse(after[field.name].trim())),
   }));
-  const newValue = (name: FieldName): bigint | undefined =>
-    changed.find((field) => field.name === name)?.parse(after[name].trim());
-  const settings: SettingsChange = {};
-  const [minPrice, disputeBondLamports] = [newValue('minPrice'), newValue('disputeBond')];
-  if (minPrice !== undefined) settings.minPrice = minPrice;
-  if (disputeBondLamports !== undefined) settings.disputeBondLamports = disputeBondLamports;
-  for (const name of [
-    'feeBps',
-    'disputeWindowSeconds',
-    'refundGraceSeconds',
-    'maxTimeoutSeconds',
-    'recordSeconds',
-    'exposureMultiple',
-  ] as const) {
-    const value = newValue(name);
-    if (value !== undefined) settings[name] = Number(value);
-  }
+  const settings = Object.fromEntries(
+    changed.map(({ name, parse }) => {
+      const value = parse(after[name].trim());
+      return [name, IN_UNITS.includes(name) ? value : Number(value)];
+    }),
+  ) as SettingsChange;
   if (showTiers(before.tiers) !== showTiers(after.tiers)) {
     settings.tiers = parseTiers(after.tiers);
     changes.push({

@@ -1,16 +1,18 @@
-/** What a transaction of the admin or the guardian did, in words. */
+/** What a transaction of the admin or the guardian did, in words, and who signed it. */
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
-import { Link, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { ANY_VERSION } from '../../../sdk/program/foreign.ts';
 import { decodeOwnInText, recordAddress } from '../../../sdk/receipt/onChain.ts';
 import { formatUuid } from '../../../sdk/receipt/receipt.ts';
 import type { AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
-import { toUsdc } from '../../../sdk/wire/usdc.ts';
+import { TextLink } from '../../parts/links.tsx';
 import { pageOf } from '../../parts/pages.tsx';
-import { formatAmount, formatLamports, formatSpan, Id, shorten } from '../../parts/values.tsx';
-import { agentQuery, call } from '../../service.ts';
+import { formatLamports, formatSpan, formatUnits, Id, shorten } from '../../parts/values.tsx';
+import { agentQuery, call, changesQuery, configQuery } from '../../service.ts';
 import { readAccounts } from '../../wallet/accounts.ts';
+import { askNode } from '../../wallet/node.ts';
 import { idBytes } from '../executions/record.ts';
 import { CreatorLink } from './parties.tsx';
 import { PAGE_SIZE } from './search.ts';
@@ -53,16 +55,16 @@ function Resolved({ data }: { data: Data }) {
   return (
     <>
       {upheld ? 'Upheld' : 'Rejected'} dispute over{' '}
-      <Link to="/admin/disputes/$executionId" params={{ executionId: id }} title={id} className="text-accent underline">
+      <TextLink to="/admin/disputes/$executionId" params={{ executionId: id }} title={id}>
         {agent?.name ?? shorten(String(listing))}, call{' '}
         <span className="font-mono text-[0.8125rem] whitespace-nowrap">{shorten(id)}</span>
-      </Link>
+      </TextLink>
       {upheld && `, ${usdc(amountToCaller)} for the caller`}
     </>
   );
 }
 
-const usdc = (units: unknown): string => formatAmount(toUsdc(BigInt(String(units))));
+const usdc = (units: unknown): string => formatUnits(BigInt(String(units)));
 
 const address = (value: unknown) => <Id value={String(value)} kind="address" />;
 
@@ -166,15 +168,10 @@ export function DisputeLink({ executionId }: { executionId: string }) {
   const listing = String(resolved?.data.listing ?? read ?? '');
   const { data: agent } = useQuery({ ...agentQuery(listing), enabled: listing !== '' });
   return (
-    <Link
-      to="/admin/disputes/$executionId"
-      params={{ executionId }}
-      title={executionId}
-      className="text-accent underline"
-    >
+    <TextLink to="/admin/disputes/$executionId" params={{ executionId }} title={executionId}>
       {agent && `${agent.name}, call `}
       <span className="font-mono text-[0.8125rem] whitespace-nowrap">{shorten(executionId)}</span>
-    </Link>
+    </TextLink>
   );
 }
 
@@ -186,4 +183,51 @@ function CreatorName({ wallet }: { wallet: string }) {
     staleTime: Number.POSITIVE_INFINITY,
   });
   return <CreatorLink wallet={wallet} name={data?.creators[0]?.display_name ?? shorten(wallet)} />;
+}
+
+/** Only the admin's signature allows them. */
+const OF_ADMIN = ['ChangeProposed', 'CreatorVerificationChanged', 'DisputeResolved', 'TreasuryWithdrawn'];
+
+/** The signer that the event names; undefined if only the transaction shows it. */
+const namedIn = ({ event, data }: AdminEvent): string | undefined =>
+  (event === 'AdminChanged' ? data.admin : data.authority)?.toString();
+
+/** Null if the node no longer has the transaction. */
+async function readSigners(signature: string): Promise<string[] | null> {
+  const { result } = await askNode('getTransaction', [
+    signature,
+    { encoding: 'json', commitment: 'confirmed', maxSupportedTransactionVersion: ANY_VERSION },
+  ]);
+  if (!result) return null;
+  const { accountKeys, header } = result.transaction.message;
+  return accountKeys.slice(0, header.numRequiredSignatures);
+}
+
+/** A role, if the wallet has one, and the wallet, if it is known; on a phone below each other. */
+export const By = ({ who, wallet }: { who?: string | undefined; wallet?: string | undefined }) => (
+  <span className="inline-flex items-center gap-x-1.5 max-sm:flex-col max-sm:items-end">
+    {who}
+    {wallet && <Id value={wallet} {...(!who && { kind: 'address' })} />}
+  </span>
+);
+
+/** `admin`: the one of that time, if it is known. */
+export function SignedBy({ event, admin }: { event: AdminEvent; admin: string | undefined }) {
+  const { data: config } = useQuery(configQuery);
+  const { data: pending } = useQuery(changesQuery);
+  const named = namedIn(event);
+  const isOfAdmin = OF_ADMIN.includes(event.event);
+  const { data: read, isPending } = useQuery({
+    queryKey: ['signers', event.signature],
+    queryFn: () => readSigners(event.signature),
+    enabled: !isOfAdmin && named === undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (isOfAdmin) return <By who="Admin" wallet={admin} />;
+  const signers = named === undefined ? read : [named];
+  if (!signers) return <By who={isPending ? '…' : 'Not known'} />;
+  const { guardian } = pending ?? {};
+  if (guardian && signers.includes(guardian)) return <By who="Guardian" wallet={guardian} />;
+  if (config && signers.includes(config.admin)) return <By who="Admin" wallet={config.admin} />;
+  return <By wallet={signers[0]} />;
 }

@@ -9,9 +9,8 @@ import { pageOf } from '../../parts/pages.tsx';
 import { Badge, cx, Empty } from '../../parts/ui.tsx';
 import { Id, Time } from '../../parts/values.tsx';
 import { call, configQuery } from '../../service.ts';
-import { adminAt, DisputeLink, eventsQuery, eventWords } from './events.tsx';
+import { adminAt, By, DisputeLink, eventsQuery, eventWords, SignedBy } from './events.tsx';
 import { PAGE_SIZE, parseAdminSearch } from './search.ts';
-import { By, SignedBy } from './signedBy.tsx';
 import { Which } from './which.tsx';
 
 const REFRESH_MS = 15_000;

@@ -3,17 +3,15 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
 import { least } from '../../../sdk/wire/amounts.ts';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
-import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
+import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { Choice } from '../../parts/choice.tsx';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
-import { faultOfLength } from '../../parts/limited.ts';
-import { type Reading, read } from '../../parts/reading.ts';
+import { faultOfLength, type Reading, read } from '../../parts/reading.ts';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Button, Facts, Input, Note, TextArea } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatLamports } from '../../parts/values.tsx';
+import { formatAmount, formatCount, formatLamports, formatUnits } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
-import { excessEnd } from '../disputes/excess.ts';
-import { awardPayment, depositReturn } from '../disputes/payouts.ts';
+import { awardPayment, depositReturn, excessEnd } from '../disputes/payouts.ts';
 import {
   isPausedBy,
   mostSlashed,
@@ -40,8 +38,8 @@ function upheldWords(dispute: DisputeSummary, stakes: Stakes): string[] {
   const limit = `${stakes.multiple} times the price`;
   const limits = price * stakes.multiple <= stakes.left ? limit : `all its collateral, below ${limit}`;
   return [
-    `Caller: gets the bond of ${bondOf(dispute)} and what you set, up to ${toCaller === price ? 'the price of ' : ''}${formatBaseUnits(toCaller)}.`,
-    `Creator: keeps what it earned, and loses what you set, at most ${formatBaseUnits(most)} (${limits}).`,
+    `Caller: gets the bond of ${formatLamports(dispute.bond_lamports)} and what you set, up to ${toCaller === price ? 'the price of ' : ''}${formatUnits(toCaller)}.`,
+    `Creator: keeps what it earned, and loses what you set, at most ${formatUnits(most)} (${limits}).`,
     `Agent: the call counts as failed${pauseWords(stakes, price)}.`,
     ...(most > price ? ['Above the price: kept for later callers.'] : []),
   ];
@@ -58,7 +56,7 @@ function pauseWords(stakes: Stakes, price: bigint): string {
 
 function pausingAmount({ left, required }: Stakes): string {
   const free = required === null ? 0n : left - required;
-  return free > 0n ? `more than ${formatBaseUnits(free)}` : 'any amount';
+  return free > 0n ? `more than ${formatUnits(free)}` : 'any amount';
 }
 
 const NO_TIER = 'no tier of collateral has its price any more';
@@ -110,7 +108,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
                   ))}
               </span>
             ) : (
-              `The caller gets the bond and up to ${formatBaseUnits(stakes ? mostToCaller(stakes, price) : price)}.`
+              `The caller gets the bond and up to ${formatUnits(stakes ? mostToCaller(stakes, price) : price)}.`
             )}
           </Choice>
           <Choice
@@ -119,7 +117,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
             isChosen={side === 'creator'}
             onChoose={() => setSide('creator')}
           >
-            {`The creator gets the bond of ${bondOf(dispute)}; no refund.`}
+            {`The creator gets the bond of ${formatLamports(dispute.bond_lamports)}; no refund.`}
           </Choice>
         </div>
         {/* The review repeats it. Like the words above, it makes place for the exact outcome. */}
@@ -217,16 +215,12 @@ function whyNotYet({ side, reason, fault, isRead }: Missing): string | null {
   return isRead ? null : 'Reading the collateral on the chain …';
 }
 
-const bondOf = ({ bond_lamports }: DisputeSummary): string => formatLamports(BigInt(bond_lamports));
-
 const limitWords = ({ price_usdc }: DisputeSummary, stakes: Stakes): string =>
-  `At most ${formatBaseUnits(mostTaken(stakes, parseUsdc(price_usdc)))}. The price is ${formatAmount(price_usdc)}.`;
+  `At most ${formatUnits(mostTaken(stakes, parseUsdc(price_usdc)))}. The price is ${formatAmount(price_usdc)}.`;
 
-const formatBaseUnits = (amount: bigint): string => formatAmount(toUsdc(amount));
-
-const depositRow = ({ deposit, depositSeconds }: Stakes): [string, ReactNode] => [
+const depositRow = ({ deposit }: Stakes): [string, ReactNode] => [
   'Refundable deposit',
-  `${awardPayment(false)} ${depositReturn(deposit, depositSeconds, 'The caller’s')}`,
+  `${awardPayment(false)} ${depositReturn(deposit, 'The caller’s')}`,
 ];
 
 /** Who gets what, and what happens to the collateral and the agent. Computed as the program does, to the base unit. */
@@ -235,24 +229,24 @@ function consequences(
   side: Side,
   { amount, stakes }: { amount: bigint; stakes: Stakes },
 ): [string, ReactNode][] {
-  const bond = bondOf(dispute);
+  const bond = formatLamports(dispute.bond_lamports);
   const { left, status } = stakes;
   if (side === 'creator') {
     return [
       ['Caller', 'loses the bond and gets no refund'],
       ['Creator', `gets the bond of ${bond}; the price stays paid`],
-      ['Agent', `stays ${status}, with its collateral of ${formatBaseUnits(left)}`],
+      ['Agent', `stays ${status}, with its collateral of ${formatUnits(left)}`],
     ];
   }
   const toCaller = least(amount, parseUsdc(dispute.price_usdc));
   const slashed = slashedOf(stakes, amount);
-  const rest = amount > slashed ? `; earlier forfeits pay ${formatBaseUnits(amount - slashed)}` : '';
+  const rest = amount > slashed ? `; earlier forfeits pay ${formatUnits(amount - slashed)}` : '';
   const rows: [string, ReactNode][] = [
-    ['Caller', `gets ${formatBaseUnits(toCaller)}, and the bond of ${bond} back`],
-    ['Collateral', `${formatBaseUnits(left)} → ${formatBaseUnits(left - slashed)}${rest}`],
+    ['Caller', `gets ${formatUnits(toCaller)}, and the bond of ${bond} back`],
+    ['Collateral', `${formatUnits(left)} → ${formatUnits(left - slashed)}${rest}`],
     ['Agent', agentWords(stakes, parseUsdc(dispute.price_usdc), amount)],
   ];
-  if (amount > toCaller) rows.push(['Above price', `${formatBaseUnits(amount - toCaller)} ${RESERVED}`]);
+  if (amount > toCaller) rows.push(['Above price', `${formatUnits(amount - toCaller)} ${RESERVED}`]);
   return rows;
 }
 
@@ -265,7 +259,7 @@ function agentWords(stakes: Stakes, price: bigint, amount: bigint): string {
   if (isPausedBy(stakes, amount))
     return required === null
       ? `is paused: ${NO_TIER}`
-      : `is paused: the collateral falls below its minimum of ${formatBaseUnits(required)}`;
+      : `is paused: the collateral falls below its minimum of ${formatUnits(required)}`;
   if (!isPausedBy(stakes, mostTaken(stakes, price))) return `stays ${status}`;
   return `stays ${status}; ${pausingAmount(stakes)} pauses it`;
 }

@@ -1,16 +1,26 @@
 /** The settings to change, each within its bounds, and a review of old and new values before signing. */
-import { Link } from '@tanstack/react-router';
 import { type ReactNode, useId, useState } from 'react';
 import type { SettingsChange } from '../../../sdk/wallet/settings.ts';
 import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
+import { CrossIcon } from '../../parts/icons.tsx';
+import { TextLink } from '../../parts/links.tsx';
 import { SignDialog } from '../../parts/sign.tsx';
 import { Button, Card, CONTROL, cx, Field, type FieldProps, Input } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan } from '../../parts/values.tsx';
 import { delayWords } from '../terms/changes.tsx';
 import { LONGER } from '../terms/effects.ts';
 import type { ChainConfig, Limits, Settings } from './chainConfig.ts';
-import { changesOf, type Draft, draftOf, faultOf, fieldsOf, type SettingField, tierFault, UNITS } from './draft.ts';
-import { Tiers } from './tiers.tsx';
+import {
+  changesOf,
+  type Draft,
+  draftOf,
+  faultOf,
+  fieldsOf,
+  type SettingField,
+  type TierDraft,
+  tierFault,
+  UNITS,
+} from './draft.ts';
 
 interface SettingsFormProps {
   config: Settings;
@@ -57,12 +67,10 @@ export function SettingsForm({ config, limits, mustWait, serviceFee, draft, onDr
         <div className="flex flex-wrap items-baseline justify-between gap-x-4">
           <h2 className="font-semibold">Fees and rules</h2>
           <span className="flex flex-wrap gap-x-4 text-sm">
-            <Link to="/terms" hash="effects" className="text-accent underline">
+            <TextLink to="/terms" hash="effects">
               Effect of changes
-            </Link>
-            <Link to="/terms" className="text-accent underline">
-              See them as callers do
-            </Link>
+            </TextLink>
+            <TextLink to="/terms">See them as callers do</TextLink>
           </span>
         </div>
         <div className="grid items-start gap-x-6 gap-y-5 sm:grid-cols-2 lg:grid-cols-3">
@@ -218,3 +226,75 @@ export function SpanInput({ value, onChange, ...field }: SpanInputProps) {
     </Field>
   );
 }
+
+interface TiersProps {
+  tiers: TierDraft[];
+  most: number;
+  fault: string | null;
+  onChange(tiers: TierDraft[]): void;
+}
+
+function Tiers({ tiers, most, fault, onChange }: TiersProps) {
+  const change = (index: number, part: Partial<TierDraft>) =>
+    onChange(tiers.map((tier, at) => (at === index ? { ...tier, ...part } : tier)));
+  return (
+    <fieldset>
+      <legend className="text-sm font-medium">Collateral by price, USDC</legend>
+      <p className="mt-1 mb-4 text-sm text-faint">The last tier also sets the highest possible price.</p>
+      <ol className="grid gap-1.5">
+        {tiers.map((tier, index) => (
+          <li
+            key={index}
+            className="grid grid-cols-[1fr_1fr_auto] items-end gap-3 sm:grid-cols-[12rem_12rem_auto] sm:justify-start"
+          >
+            <Input
+              label={<Label index={index}>Price up to</Label>}
+              value={tier.maxPrice}
+              inputMode="decimal"
+              autoComplete="off"
+              onChange={(event) => change(index, { maxPrice: event.target.value })}
+            />
+            <Input
+              label={<Label index={index}>Collateral</Label>}
+              value={tier.deposit}
+              inputMode="decimal"
+              autoComplete="off"
+              onChange={(event) => change(index, { deposit: event.target.value })}
+            />
+            <Button
+              className="px-3"
+              aria-label={`Remove tier ${index + 1}`}
+              disabled={tiers.length === 1}
+              onClick={() => onChange(tiers.filter((_, at) => at !== index))}
+            >
+              <CrossIcon />
+            </Button>
+          </li>
+        ))}
+      </ol>
+      {fault && (
+        <p role="alert" className="mt-3 text-sm text-bad">
+          {fault}
+        </p>
+      )}
+      <div className="mt-4 flex flex-wrap items-center gap-x-3 gap-y-1">
+        <Button
+          small
+          disabled={tiers.length >= most}
+          onClick={() => onChange([...tiers, { maxPrice: '', deposit: '' }])}
+        >
+          Add a tier
+        </Button>
+        {tiers.length >= most && <span className="text-sm text-faint">There can be at most {most} tiers.</span>}
+      </div>
+    </fieldset>
+  );
+}
+
+/** Seen once above its column. */
+const Label = ({ index, children }: { index: number; children: string }) => (
+  <span className={cx(index > 0 && 'sr-only')}>
+    <span className="sr-only">Tier {index + 1}: </span>
+    {children}
+  </span>
+);

@@ -1,19 +1,17 @@
 /** The state of the deployment: problems, how long the gas lasts, and where the lamports are. */
-
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { MAX_LAG_SECONDS } from '../../../sdk/wire/choices.ts';
 import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
 import { formatShortSol } from '../../parts/amount.ts';
+import { TextLink } from '../../parts/links.tsx';
 import { Unread } from '../../parts/trouble.tsx';
 import { Badge, Card, Facts, Note } from '../../parts/ui.tsx';
 import { Ago, formatCount, formatDuration, formatLamports, formatSpan, Id } from '../../parts/values.tsx';
 import { stateQuery } from '../../parts/waiting.tsx';
 import { useLamports, useSession } from '../../wallet/session.ts';
-import { FailedLately, Figures, LatestCalls } from './figures.tsx';
-import { HeldUsdc } from './heldUsdc.tsx';
-import { NeedsYou } from './needsYou.tsx';
+import { FailedLately, Figures, HeldUsdc, LatestCalls } from './figures.tsx';
+import { NeedsYou } from './parties.tsx';
 import { isUsed, PROBLEM_WORDS, warningsOf } from './problems.ts';
 import { Protections, Unprotected } from './unprotected.tsx';
 
@@ -24,13 +22,11 @@ const REFRESH_MS = 5_000;
 
 const UNKNOWN = 'Not known yet';
 
-export const sol = (lamports: number): string => formatLamports(BigInt(lamports));
-
 /** Four decimals; the exact amount on hover. */
 function Sol({ lamports, up = false }: { lamports: number | null; up?: boolean }) {
   if (lamports === null) return UNKNOWN;
   return (
-    <span className="tabular-nums" title={sol(lamports)}>
+    <span className="tabular-nums" title={formatLamports(lamports)}>
       {formatShortSol(lamports, { up })}
     </span>
   );
@@ -224,9 +220,9 @@ function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive,
       value: (
         <span className="flex flex-wrap items-center gap-x-2">
           {state.opens_paused ? <Badge tone="warn">Paused</Badge> : <Badge tone="good">Accepted</Badge>}
-          <Link to="/admin" search={{ tab: 'settings' }} className="text-accent underline">
+          <TextLink to="/admin" search={{ tab: 'settings' }}>
             {state.opens_paused ? 'Resume in Settings' : 'Pause in Settings'}
-          </Link>
+          </TextLink>
         </span>
       ),
     },

@@ -1,5 +1,4 @@
 /** Hands over the marketplace: the admin proposes, and nothing changes until the proposed wallet accepts. */
-
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { SignButton } from '../../parts/sign.tsx';

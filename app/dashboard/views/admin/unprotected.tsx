@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { TextLink } from '../../parts/links.tsx';
 import { Note } from '../../parts/ui.tsx';
 import { formatSpan } from '../../parts/values.tsx';
 import { changesQuery, configQuery } from '../../service.ts';
@@ -35,9 +36,9 @@ export function Protections() {
         {guardian === null ? <Lack>No guardian</Lack> : 'A guardian'},{' '}
         {delay === 0 ? <Lack>no delay of changes</Lack> : `changes wait ${formatSpan(delay)}`}
       </span>
-      <Link to="/admin" search={{ tab: 'settings' }} hash="protection" className="text-accent underline">
+      <TextLink to="/admin" search={{ tab: 'settings' }} hash="protection">
         Change in Settings
-      </Link>
+      </TextLink>
     </span>
   );
 }

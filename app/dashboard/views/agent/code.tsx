@@ -1,6 +1,5 @@
 /** Code that calls this agent: by an API key in three languages, by x402 without one, and from an app by MCP. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
 import { type ReactNode, useRef } from 'react';
 import { FIRST_GAS } from '../../../sdk/wallet/usualAmounts.ts';
@@ -9,6 +8,8 @@ import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { ConnectButton, TestWalletButton } from '../../parts/connect.tsx';
 import { NewToThis } from '../../parts/explained.tsx';
 import { GetUsdc, GetWallet } from '../../parts/getWallet.tsx';
+import { Anchor, TextLink } from '../../parts/links.tsx';
+import { NumberMark } from '../../parts/stepList.tsx';
 import { SEGMENT, SEGMENTS, useSelectedTab } from '../../parts/tabRow.ts';
 import { cx, Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatAmount } from '../../parts/values.tsx';
@@ -16,7 +17,6 @@ import { BASE_URL, configQuery, developmentWalletsPath, exampleQuery } from '../
 import { depositsQuery } from '../../wallet/deposits.ts';
 import { useSession } from '../../wallet/session.ts';
 import { keyCost } from '../keys/makeKey.ts';
-import { Step } from './code/step.tsx';
 import { keyFees } from './run/cost.ts';
 import { exampleParameters } from './schema/example.ts';
 import {
@@ -75,9 +75,10 @@ export default function CodeTab({ agent }: { agent: AgentFull }) {
             {content}
             {name !== 'MCP' && (
               <p className={WORDS}>
-                The program trusts this marketplace for the result: <Guide hash="verify">verifying a result</Guide>{' '}
-                checks the creator’s signature. The <Guide hash="executeAgent">docs</Guide> have every field and every
-                error, and <Guide path="/openapi.json">openapi.json</Guide> generates a client for any other language.
+                The program trusts this marketplace for the result:{' '}
+                <Anchor href="/docs#verify">verifying a result</Anchor> checks the creator’s signature. The{' '}
+                <Anchor href="/docs#executeAgent">docs</Anchor> have every field and every error, and{' '}
+                <Anchor href="/openapi.json">openapi.json</Anchor> generates a client for any other language.
               </p>
             )}
           </Tabs.Content>
@@ -97,7 +98,7 @@ function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Program }) {
         <p className={WORDS}>
           A key spends USDC from your wallet, within limits that you set. Creating one takes {pays.sum}.{' '}
           {pays.parts && `${pays.parts}. `}
-          <KeysLink>Create one</KeysLink> and keep it in an environment variable, never in code.
+          <TextLink to="/keys">Create one</TextLink> and keep it in an environment variable, never in code.
         </p>
         <Code text={`export ${KEY_VARIABLE}=${keyText(config)}`} label="Setting the key" />
       </Step>
@@ -244,7 +245,7 @@ function ByMcp({ agent }: { agent: AgentFull }) {
       </p>
       <Shown snippet={snippet} label={`MCP settings with ${agent.name}`} />
       <h3 className="mt-2 font-medium">
-        Without a browser: with an <KeysLink>API key</KeysLink>
+        Without a browser: with an <TextLink to="/keys">API key</TextLink>
       </h3>
       <p className={WORDS}>
         The app reads the key from the environment variable <code>{KEY_VARIABLE}</code>. Never commit a key.
@@ -256,7 +257,7 @@ function ByMcp({ agent }: { agent: AgentFull }) {
         </div>
       ))}
       <p className={WORDS}>
-        More agents: <code>agents=ID,ID</code>. Approvals and budgets: <Guide hash="mcp">docs, MCP</Guide>.
+        More agents: <code>agents=ID,ID</code>. Approvals and budgets: <Anchor href="/docs#mcp">docs, MCP</Anchor>.
       </p>
     </Step>
   );
@@ -284,16 +285,14 @@ function Run({ step, program: { command, needs, others = [] } }: { step: number;
   );
 }
 
-const KeysLink = ({ children }: { children: string }) => (
-  <Link to="/keys" className="text-accent underline underline-offset-2">
-    {children}
-  </Link>
-);
-
-function Guide({ path = '/docs', hash, children }: { path?: string; hash?: string; children: string }) {
+function Step({ number, title, children }: { number?: number; title: string; children: ReactNode }) {
   return (
-    <a href={hash ? `${path}#${hash}` : path} className="text-accent underline underline-offset-2">
+    <section className="grid grid-cols-[minmax(0,1fr)] gap-3">
+      <h2 className="flex items-center gap-3 text-lg font-semibold">
+        {number && <NumberMark number={number} />}
+        <span className="min-w-0">{title}</span>
+      </h2>
       {children}
-    </a>
+    </section>
   );
 }

@@ -1,17 +1,17 @@
 /** The facts to know about an agent before paying it. */
-import { Link } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { disputedWords, hasRate, successesOf, VERIFIED } from '../../parts/badges.tsx';
 import { PROGRAM_WORDS } from '../../parts/explained.tsx';
-import { Button, cx, Facts, Figure } from '../../parts/ui.tsx';
+import { Away, TextLink } from '../../parts/links.tsx';
+import { Trouble } from '../../parts/trouble.tsx';
+import { Button, cx, Facts, Figure, Spinner } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, Id, Time } from '../../parts/values.tsx';
-import { Collateral } from './collateral.tsx';
-import { CreatorAgents } from './creatorAgents.tsx';
+import { openChain } from '../../wallet/chain.ts';
 import { Example } from './example.tsx';
-import { Month } from './month.tsx';
-import { Outcomes } from './outcomes.tsx';
-import { Others } from './paused.tsx';
+import { Month, Outcomes } from './month.tsx';
+import { CreatorAgents, Others } from './paused.tsx';
 import { SchemaFields } from './schema/schemaFields.tsx';
 import { Terms } from './terms.tsx';
 
@@ -111,15 +111,9 @@ export function Overview({ agent }: { agent: AgentFull }) {
               ['Creator’s wallet', <Id key="wallet" value={agent.creator.pubkey} kind="address" />],
               [
                 'Listing',
-                <a
-                  key="listing"
-                  href={agent.on_chain_listing}
-                  target="_blank"
-                  rel="noreferrer"
-                  className="text-accent underline underline-offset-2"
-                >
+                <Away key="listing" href={agent.on_chain_listing}>
                   In the explorer
-                </a>,
+                </Away>,
               ],
             ]}
           />
@@ -200,9 +194,9 @@ function Record({ agent }: { agent: AgentFull }) {
             'Your money',
             <span key="money">
               Held by the escrow program on Solana, which {PROGRAM_WORDS}{' '}
-              <Link to="/terms" hash="roles" className="text-accent underline underline-offset-2">
+              <TextLink to="/terms" hash="roles">
                 Who can do what
-              </Link>
+              </TextLink>
             </span>,
           ],
           ['Listed since', <Time key="listed" at={agent.created_at} />],
@@ -242,6 +236,49 @@ function Figures({ agent }: { agent: AgentFull }) {
         value={avg_execution_time_ms > 0 ? formatDuration(avg_execution_time_ms) : '–'}
         about={`${p95_ms === null ? '' : `95 % of the last calls within ${formatDuration(p95_ms)}. `}Plus the time to pay and settle.`}
       />
+    </div>
+  );
+}
+
+async function readListing(agentId: string) {
+  const { marketplace, showListing, PublicKey } = await openChain();
+  return showListing(marketplace, new PublicKey(agentId));
+}
+
+function Collateral({ agentId }: { agentId: string }) {
+  const [isAsked, setAsked] = useState(false);
+  const { data, error, isFetching, refetch } = useQuery({
+    queryKey: ['collateral', agentId],
+    queryFn: () => readListing(agentId),
+    enabled: isAsked,
+    staleTime: 60_000,
+  });
+  if (data) {
+    return (
+      <Facts
+        rows={[
+          ['Collateral', formatAmount(Number(data.collateral_usdc))],
+          Number(data.slashed_usdc) > 0 && ['Taken by disputes', formatAmount(Number(data.slashed_usdc))],
+          Number(data.forfeited_usdc) > 0 && ['Of it kept for callers', formatAmount(Number(data.forfeited_usdc))],
+          ['Open disputes', formatCount(data.open_disputes)],
+          ['Signing key', <Id key="key" value={data.signing_key} kind="address" />],
+        ]}
+      />
+    );
+  }
+  if (error && !isFetching) return <Trouble error={error} what="The listing on the chain" onRetry={refetch} />;
+  return (
+    <div className="grid gap-2 text-sm text-faint">
+      <p>The chain also has its collateral, open disputes and signing key.</p>
+      <div className="flex min-h-8 items-center">
+        {isFetching ? (
+          <Spinner label="Reading the chain …" />
+        ) : (
+          <Button small onClick={() => setAsked(true)}>
+            Read it from the chain
+          </Button>
+        )}
+      </div>
     </div>
   );
 }

@@ -1,4 +1,5 @@
 /** Calls the agent from here: the request, its cost, the payer, and then the result. */
+import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { SpendButton } from '../../parts/badges.tsx';
@@ -8,18 +9,16 @@ import { missingIn } from '../../parts/form/schema.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { Input, Note, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatList, formatSpan } from '../../parts/values.tsx';
+import { request } from '../../service.ts';
 import { useShared } from '../../wallet/wallets.ts';
 import { isTitled } from './example.tsx';
-import { LastInputs } from './lastInputs.tsx';
 import { type Draft, EMPTY, isExample, useDraft } from './run/draft.ts';
 import { keep, type Opened, readKept } from './run/kept.ts';
-import { Money, MoneyPath, runFree } from './run/money.tsx';
+import { Money, MoneyPath, PayerChoice, runFree } from './run/money.tsx';
 import { RunOutcome } from './run/outcome.tsx';
-import { Parameters } from './run/parameters.tsx';
+import { LastInputs, Parameters } from './run/parameters.tsx';
 import { PayByWallet } from './run/payByWallet.tsx';
-import { PayerChoice } from './run/payerChoice.tsx';
 import { RunProgress } from './run/progress.tsx';
-import { Stopped } from './run/stopped.tsx';
 import { useRun } from './run/useRun.ts';
 
 export default function RunTab({ agent }: { agent: AgentFull }) {
@@ -251,4 +250,28 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
 function notStarted(run: NonNullable<ReturnType<typeof useRun>['run']>, isStarted: boolean) {
   const isWaiting = run.opened !== null && !isStarted && !run.hasEnded && run.error === null;
   return isWaiting ? { ...run, error: new Error('Your wallet has not signed the start.') } : run;
+}
+
+const REFRESH_MS = 15_000;
+
+function Stopped() {
+  const { data } = useQuery({
+    queryKey: ['health'],
+    queryFn: () => request('getHealth'),
+    refetchInterval: REFRESH_MS,
+  });
+  if (!data || data.problems.length === 0) return null;
+  return (
+    <div className="mb-6">
+      {data.problems.includes('opens_paused') ? (
+        <Note tone="warn" title="New calls are paused on the whole marketplace">
+          Its admin or guardian has paused them. Calls in progress go on. New ones are refused, and nothing is paid.
+        </Note>
+      ) : (
+        <Note tone="warn" title="The marketplace takes no calls at the moment">
+          It cannot pay or show them safely. New calls are refused, and nothing is paid. Try again in a few minutes.
+        </Note>
+      )}
+    </div>
+  );
 }

@@ -1,10 +1,10 @@
 /** What a call of the agent costs, and what happens without a result or with a wrong one; the rest is folded. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { formatShortSol } from '../../parts/amount.ts';
 import { DATA_WORDS, NewToThis, USDC_WORDS } from '../../parts/explained.tsx';
+import { TextLink } from '../../parts/links.tsx';
 import { Facts } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
@@ -36,10 +36,10 @@ export function Terms({ agent }: { agent: AgentFull }) {
             'Wrong result',
             config ? (
               <>
-                {`Dispute it within ${formatSpan(config.dispute_window_seconds)}. You risk a bond of ${formatLamports(BigInt(config.dispute_bond_lamports))} to get back at most ${price}; the bond can be worth more than that. The marketplace’s admin decides; you lose the bond if the dispute is rejected. `}
-                <Link to="/terms" hash="disputes" className="text-accent underline underline-offset-2">
+                {`Dispute it within ${formatSpan(config.dispute_window_seconds)}. You risk a bond of ${formatLamports(config.dispute_bond_lamports)} to get back at most ${price}; the bond can be worth more than that. The marketplace’s admin decides; you lose the bond if the dispute is rejected. `}
+                <TextLink to="/terms" hash="disputes">
                   Rules of disputes
-                </Link>
+                </TextLink>
               </>
             ) : (
               'Reading …'

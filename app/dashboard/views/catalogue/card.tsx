@@ -3,8 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { isFailing } from '../../../sdk/wire/agentMark.ts';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
-import { ForTests, Health, hasRate, successOf, Verified } from '../../parts/badges.tsx';
-import { isForTests, isShownTag } from '../../parts/testTag.ts';
+import { ForTests, Health, hasRate, isForTests, isShownTag, successOf, Verified } from '../../parts/badges.tsx';
 import { Badge, cx, Skeleton, withUnit } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, Status } from '../../parts/values.tsx';
 

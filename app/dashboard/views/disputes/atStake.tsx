@@ -1,10 +1,9 @@
 /** What each outcome of an open dispute means for both sides and the agent. Folded for those who read the case first. */
-import { useQuery } from '@tanstack/react-query';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
-import { Trouble } from '../../parts/trouble.tsx';
-import { Skeleton } from '../../parts/ui.tsx';
+import { Unread } from '../../parts/trouble.tsx';
 import { Time } from '../../parts/values.tsx';
 import { Fold } from './fold.tsx';
 import { meanwhile, Outcomes, type Reader } from './outcomes.tsx';
@@ -16,7 +15,7 @@ interface AtStakeProps {
 }
 
 export function AtStake({ dispute, reader }: AtStakeProps) {
-  const { data: stakes, error, refetch } = useQuery(stakesQuery(dispute.agent_id, dispute.execution_id));
+  const query = useQuery(stakesQuery(dispute.agent_id, dispute.execution_id));
   const gists = {
     caller: null,
     creator: 'for you, the caller and the agent',
@@ -29,9 +28,7 @@ export function AtStake({ dispute, reader }: AtStakeProps) {
       open={reader === 'caller'}
     >
       <StakesFor
-        stakes={stakes}
-        unread={error}
-        onRetry={refetch}
+        query={query}
         price={dispute.price_usdc}
         reader={reader}
         lapse={
@@ -45,10 +42,7 @@ export function AtStake({ dispute, reader }: AtStakeProps) {
 }
 
 interface StakesForProps {
-  /** Undefined until they are read. */
-  stakes: Stakes | undefined;
-  unread: Error | null;
-  onRetry(): void;
+  query: UseQueryResult<Stakes>;
   /** Price of the call, USDC. */
   price: number;
   reader: Reader;
@@ -56,13 +50,11 @@ interface StakesForProps {
 }
 
 /** What each outcome does, and what is so until then. */
-export function StakesFor({ stakes, unread, onRetry, price, reader, lapse }: StakesForProps) {
+export function StakesFor({ query, price, reader, lapse }: StakesForProps) {
+  const { data: stakes } = query;
   if (!stakes) {
-    return unread ? (
-      <Trouble error={unread} what="The collateral on the chain" onRetry={onRetry} />
-    ) : (
-      <Skeleton className={reader === 'caller' ? 'h-33 sm:h-28' : 'h-128'} />
-    );
+    const height = reader === 'caller' ? 'h-33 sm:h-28' : 'h-128';
+    return <Unread query={query} what="The collateral on the chain" className={height} />;
   }
   return (
     <>

@@ -1,8 +1,11 @@
 /** How a dispute ended, in the same words and rows on its page and its card. */
 import type { ReactNode } from 'react';
+import { disputeAddress, recordAddress } from '../../../sdk/receipt/onChain.ts';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
-import { Note } from '../../parts/ui.tsx';
+import { Card, Facts, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, Id, Time } from '../../parts/values.tsx';
+import { idBytes } from '../executions/record.ts';
+import { DepositState } from './deposit.tsx';
 import type { Reader } from './outcomes.tsx';
 
 /** What went out of the bond with the end, lamports; null while it is open, or if the chain does not show it any more. */
@@ -14,7 +17,7 @@ export function endWords(dispute: DisputeSummary, reader: Reader): string {
   const { outcome, price_usdc } = dispute;
   const caller = reader === 'caller' ? 'You' : 'The caller';
   const lamports = bondPaidOut(dispute);
-  const bond = lamports === null ? 'bond' : `bond of ${formatLamports(BigInt(lamports))}`;
+  const bond = lamports === null ? 'bond' : `bond of ${formatLamports(lamports)}`;
   if (outcome === 'upheld') {
     return `The admin upheld it. ${caller} got the ${bond} back, and the award comes from the collateral of the agent. The call counts as failed.`;
   }
@@ -75,5 +78,25 @@ export function WithoutEvidence({ dispute, reader }: { dispute: DisputeSummary; 
     <p className="max-w-3xl text-sm text-faint">{words}</p>
   ) : (
     <Note tone="warn">{words}</Note>
+  );
+}
+
+export function Decision({ dispute, reader }: { dispute: DisputeSummary; reader: Reader }) {
+  const account = disputeAddress(recordAddress(idBytes(dispute.execution_id)));
+  return (
+    <Card className="grid gap-4">
+      <h2 className="font-semibold">The decision</h2>
+      <p className="max-w-3xl text-sm">
+        {endWords(dispute, reader)} {reader === 'caller' && <DepositState dispute={dispute} />}
+      </p>
+      <WithoutEvidence dispute={dispute} reader={reader} />
+      <Reason dispute={dispute} />
+      <Facts
+        rows={[
+          ...endRows(dispute, reader),
+          ['Account of the dispute', <Id key="account" value={account} kind="address" />],
+        ]}
+      />
+    </Card>
   );
 }

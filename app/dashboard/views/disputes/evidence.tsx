@@ -1,15 +1,17 @@
-/** The caller's evidence in a dispute: text and images are shown, everything else is only offered as a file. */
+/** The caller's evidence in a dispute, or its upload: text and images are shown, everything else is only offered as a file. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { DisputeSummary, EvidenceType } from '../../../sdk/wire/disputeProcedures.ts';
 import { TextBox } from '../../parts/textBox.tsx';
+import { useNotify } from '../../parts/toasts.tsx';
 import { Unread } from '../../parts/trouble.tsx';
 import { Button, Facts, Note } from '../../parts/ui.tsx';
-import { formatCount, Id, saveFile } from '../../parts/values.tsx';
-import { call } from '../../service.ts';
+import { formatCount, Id, saveFile, Time } from '../../parts/values.tsx';
+import { call, explain } from '../../service.ts';
+import { fromBase64 } from '../../wallet/accounts.ts';
+import { EvidenceFields, MAX_KIB, readAnyFile, toBase64, useEvidence } from '../executions/evidenceFields.tsx';
 import type { Reader } from './outcomes.tsx';
-import { UploadEvidence } from './uploadEvidence.tsx';
 
 const FILE_ENDINGS: Record<EvidenceType, string> = {
   'text/plain': 'txt',
@@ -22,9 +24,6 @@ const FILE_ENDINGS: Record<EvidenceType, string> = {
 
 const SHOWN_AS_TEXT: readonly EvidenceType[] = ['text/plain', 'application/json'];
 const SHOWN_AS_IMAGE: readonly EvidenceType[] = ['image/png', 'image/jpeg'];
-
-const bytesOf = (base64: string): Uint8Array<ArrayBuffer> =>
-  Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 
 export function Evidence({ dispute, reader }: { dispute: DisputeSummary; reader: Reader }) {
   const { has_evidence, evidence_hash, evidence_uri } = dispute;
@@ -61,7 +60,7 @@ function Kept({ dispute: { execution_id, evidence_hash } }: { dispute: DisputeSu
     queryKey: ['disputes.evidence', execution_id],
     queryFn: async () => {
       const { content, media_type } = await call('disputes.evidence', { execution_id });
-      const bytes = bytesOf(content);
+      const bytes = fromBase64(content);
       return { content, media_type, bytes, hash: bytesToHex(sha256(bytes)) };
     },
     staleTime: Number.POSITIVE_INFINITY,
@@ -105,5 +104,52 @@ function Kept({ dispute: { execution_id, evidence_hash } }: { dispute: DisputeSu
         </Button>
       </div>
     </div>
+  );
+}
+
+const HINT = `At most ${MAX_KIB} KiB. The admin and the creator can read it.`;
+
+function UploadEvidence({ dispute }: { dispute: DisputeSummary }) {
+  const { execution_id, evidence_hash, answer_due_at } = dispute;
+  const queries = useQueryClient();
+  const notify = useNotify();
+  const entered = useEvidence(readAnyFile);
+  const { kind, evidence } = entered;
+  const upload = useMutation({
+    async mutationFn({ bytes, mediaType, hashHex }: NonNullable<typeof evidence>) {
+      if (hashHex !== evidence_hash) throw new Error(`This is another ${kind}: its SHA-256 is ${hashHex}.`);
+      await call('disputes.putEvidence', { execution_id, content: toBase64(bytes), media_type: mediaType });
+    },
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['disputes.case', execution_id] });
+      notify('Your evidence is uploaded', 'The admin and the creator can read it.');
+    },
+  });
+  // A refusal is of the evidence that was sent, not of what was entered since.
+  const refusal = upload.error && upload.variables === evidence ? explain(upload.error) : null;
+  return (
+    <form
+      className="grid gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (evidence) upload.mutate(evidence);
+      }}
+    >
+      <Note tone="warn" title="The admin cannot read your evidence">
+        The program or command line that opened the dispute sent only its hash. Upload it before the decision, which is
+        due by <Time at={answer_due_at} />. Otherwise the decision is made without it. Paste exactly the text you wrote,
+        or choose the same file: it is accepted only if it is unchanged.
+      </Note>
+      <EvidenceFields entered={entered} label="Your text" textHint={HINT} fileHint={HINT} refusal={refusal} />
+      <Button
+        type="submit"
+        kind="primary"
+        className="justify-self-start"
+        busy={upload.isPending}
+        disabled={evidence === null}
+      >
+        Upload
+      </Button>
+    </form>
   );
 }

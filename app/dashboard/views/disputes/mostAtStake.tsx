@@ -1,13 +1,11 @@
 /** For its creator: what a lost dispute costs at most, and what a deposit before the decision does. */
 import { useQuery } from '@tanstack/react-query';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
-import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
-import { formatAmount } from '../../parts/values.tsx';
-import { TopUp } from '../listing/topUp.tsx';
+import { parseUsdc } from '../../../sdk/wire/usdc.ts';
+import { formatUnits } from '../../parts/values.tsx';
+import { TopUp } from '../listing/tabLink.tsx';
 import { pauseGist } from './outcomes.tsx';
 import { isPausedBy, mostSlashed, mostTaken, mostToCaller, stakesQuery } from './stakes.ts';
-
-const usdc = (amount: bigint): string => formatAmount(toUsdc(amount));
 
 interface MostAtStakeProps {
   dispute: DisputeSummary;
@@ -21,7 +19,7 @@ export function MostAtStake({ dispute, isWhole = false }: MostAtStakeProps) {
   if (!stakes) return null;
   const price = parseUsdc(dispute.price_usdc);
   const most = mostSlashed(stakes, price);
-  const words = `If you lose: up to ${usdc(most)} of collateral${pauseGist(stakes, price)}.`;
+  const words = `If you lose: up to ${formatUnits(most)} of collateral${pauseGist(stakes, price)}.`;
   if (!isWhole) return words;
   const { required, multiple, left } = stakes;
   const toCaller = mostToCaller(stakes, price);
@@ -29,13 +27,13 @@ export function MostAtStake({ dispute, isWhole = false }: MostAtStakeProps) {
   const rest = price * multiple - most;
   return (
     <>
-      {words} The caller gets at most {usdc(toCaller)}
+      {words} The caller gets at most {formatUnits(toCaller)}
       {most > toCaller && '; the rest is kept for later callers, then for the treasury'}.
       {required !== null && isPausedBy(stakes, mostTaken(stakes, price)) && (
         <>
           {' '}
-          To stay active even then, top up {usdc(required + price * multiple - left)}: this dispute{' '}
-          {rest === 0n ? 'cannot take that money' : `can take up to ${usdc(rest)} of that money`}.{' '}
+          To stay active even then, top up {formatUnits(required + price * multiple - left)}: this dispute{' '}
+          {rest === 0n ? 'cannot take that money' : `can take up to ${formatUnits(rest)} of that money`}.{' '}
           <TopUp agentId={dispute.agent_id} />
         </>
       )}

@@ -1,9 +1,9 @@
 /** The other disputes of this caller and this agent, which help the admin to decide. */
-import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
 import type { DisputeSummary, OtherDisputes } from '../../../sdk/wire/disputeProcedures.ts';
+import { TextLink } from '../../parts/links.tsx';
 import { Card, Facts } from '../../parts/ui.tsx';
-import { Day, formatAmount, formatCount, Status, shorten } from '../../parts/values.tsx';
+import { Day, formatAmount, formatCount, formatCounted, Status, shorten } from '../../parts/values.tsx';
 import { isUninformed } from './ended.tsx';
 
 interface OthersProps {
@@ -26,8 +26,8 @@ export function Others({ others, caller }: OthersProps) {
       <h2 className="font-semibold">Other disputes</h2>
       <Facts
         rows={[
-          ['This caller', `${callWords(others.caller_executions)}, ${otherWords(of_caller)}`],
-          ['This agent', `${callWords(others.agent_executions)}, ${otherWords(of_agent)}`],
+          ['This caller', `${formatCounted(others.caller_executions, 'finished call')}, ${otherWords(of_caller)}`],
+          ['This agent', `${formatCounted(others.agent_executions, 'finished call')}, ${otherWords(of_agent)}`],
         ]}
       />
       {listed.length > 0 && (
@@ -52,9 +52,9 @@ function Other({ dispute, isOfCaller }: { dispute: DisputeSummary; isOfCaller: b
   const { execution_id, agent_name, agent_id, price_usdc, outcome, opened_at, reason } = dispute;
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 py-2.5 last:pb-0">
-      <Link to="/admin/disputes/$executionId" params={{ executionId: execution_id }} className="text-accent underline">
+      <TextLink to="/admin/disputes/$executionId" params={{ executionId: execution_id }}>
         {agent_name ?? shorten(agent_id)}, call {shorten(execution_id)}
-      </Link>
+      </TextLink>
       <span>{formatAmount(price_usdc)}</span>
       <span>
         <Status value={outcome}>{outcome === 'lapsed' && 'Ended undecided'}</Status>
@@ -81,8 +81,6 @@ function otherWords(counts: OtherDisputes['of_caller']): string {
     ? `1 other dispute (${countWords(counts).slice('1 '.length)})`
     : `${formatCount(total)} other disputes (${countWords(counts)})`;
 }
-
-const callWords = (count: number): string => `${formatCount(count)} finished ${count === 1 ? 'call' : 'calls'}`;
 
 /** Such as `1 open, 2 rejected`. */
 function countWords({ open, rejected, upheld, lapsed }: OtherDisputes['of_caller']): string {

@@ -1,15 +1,12 @@
 /** What is at stake in a dispute: for each possible outcome, what caller and creator get or lose, and what happens to the agent. */
 import type { ReactNode } from 'react';
-import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Chevron } from '../../parts/icons.tsx';
-import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
-import { EXCESS } from './excess.ts';
-import { awardPayment, depositReturn } from './payouts.ts';
+import { formatAmount, formatLamports, formatSpan, formatUnits } from '../../parts/values.tsx';
+import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
+import { awardPayment, depositReturn, EXCESS } from './payouts.ts';
 import { isPausedBy, mostSlashed, mostTaken, mostToCaller, type Stakes, slashedOf } from './stakes.ts';
 
 export type Reader = 'caller' | 'creator' | 'admin';
-
-const usdc = (amount: bigint): string => formatAmount(toUsdc(amount));
 
 /** What the caller of an open dispute can win and lose, in a line. */
 export const callerGist = (bond: bigint, price: number): string =>
@@ -38,13 +35,13 @@ export function Outcomes({ stakes, price, reader, lapse }: OutcomesProps) {
   const loses = (who: string) => (who === 'You' ? 'You lose' : `${who} loses`);
   const most = mostSlashed(stakes, price);
   const bond = formatLamports(stakes.bond);
-  const won = `${bond} back and up to ${usdc(mostToCaller(stakes, price))}`;
+  const won = `${bond} back and up to ${formatUnits(mostToCaller(stakes, price))}`;
   const folded = (gist: string) => (reader === 'caller' ? gist : null);
   // Never at stake, but it left the caller's wallet with the bond.
   const depositOf = (isAwarded: boolean) =>
     reader === 'caller' && (
       <Side who="Deposit" amount={formatLamports(stakes.deposit)}>
-        Comes back by itself {formatSpan(stakes.depositSeconds)} after the dispute ends
+        Comes back by itself {formatSpan(ENDED_DISPUTE_SECONDS)} after the dispute ends
         {isAwarded && '; an unclaimed award delays it'}.
       </Side>
     );
@@ -55,15 +52,15 @@ export function Outcomes({ stakes, price, reader, lapse }: OutcomesProps) {
           The bond, and at most the price. {reader !== 'creator' && awardPayment(reader === 'caller')}
         </Side>
         {depositOf(true)}
-        <Side who={loses(creator)} amount={`up to ${usdc(most)}`}>
-          Of the agent’s collateral of {usdc(stakes.left)}. The admin sets the amount. {EXCESS} {creator}{' '}
+        <Side who={loses(creator)} amount={`up to ${formatUnits(most)}`}>
+          Of the agent’s collateral of {formatUnits(stakes.left)}. The admin sets the amount. {EXCESS} {creator}{' '}
           {creator === 'You' ? 'keep what you' : 'keeps what it'} earned for the call.
         </Side>
         <Side who="The agent">{upheldWords(stakes, price, reader)}</Side>
       </Outcome>
       <Outcome title="If it is rejected" gist={folded(`you lose ${bond}`)}>
         <Side who={loses(caller)} amount={bond}>
-          The bond. The {usdc(price)} stay paid.
+          The bond. The {formatUnits(price)} stay paid.
         </Side>
         {depositOf(false)}
         <Side who={verb(creator, 'get')} amount={bond}>
@@ -73,7 +70,7 @@ export function Outcomes({ stakes, price, reader, lapse }: OutcomesProps) {
       </Outcome>
       <Outcome title="If nobody decides" gist={folded(`${bond} back`)}>
         <Side who={`${verb(caller, 'get')} back`} amount={bond}>
-          The bond. The {usdc(price)} stay paid.
+          The bond. The {formatUnits(price)} stay paid.
         </Side>
         {depositOf(false)}
         <Side who={loses(creator)} amount="nothing" />
@@ -134,22 +131,21 @@ function upheldWords(stakes: Stakes, price: bigint, reader: Reader): string {
   if (status !== 'active') return `Stays ${status}. ${failed}`;
   const taken = mostToCaller(stakes, price);
   if (isPausedBy(stakes, taken)) {
-    const rest = usdc(left - slashedOf(stakes, taken));
-    const needs = required === null ? '' : `, and its price needs ${usdc(required)}`;
+    const rest = formatUnits(left - slashedOf(stakes, taken));
+    const needs = required === null ? '' : `, and its price needs ${formatUnits(required)}`;
     const until =
       reader === 'creator'
         ? `you ${required === null ? 'change its price' : 'top up'} and resume it`
         : `the creator ${required === null ? 'changes its price' : 'tops up'} and resumes it`;
-    return `Is paused until ${until}, even if only ${usdc(taken)} is taken: ${rest} would be left${needs}. ${failed}`;
+    return `Is paused until ${until}, even if only ${formatUnits(taken)} is taken: ${rest} would be left${needs}. ${failed}`;
   }
-  return `Stays active as long as ${usdc(required ?? 0n)} of collateral are left; else it is paused. ${failed}`;
+  return `Stays active as long as ${formatUnits(required ?? 0n)} of collateral are left; else it is paused. ${failed}`;
 }
 
 /** What happens to the agent until the decision. */
-export function meanwhile({ status, deposit, depositSeconds }: Stakes, reader: Reader): string {
+export function meanwhile({ status, deposit }: Stakes, reader: 'creator' | 'admin'): string {
   const until = `Until the dispute ends, ${status === 'active' ? 'callers can still call the agent' : `the agent stays ${status}`}.`;
-  // The deposit is among the caller's outcomes, and does not concern the creator.
-  if (reader === 'caller') return until;
   const listed = `${until} Its page counts the dispute, and its collateral cannot be withdrawn.`;
-  return reader === 'creator' ? listed : `${listed} ${depositReturn(deposit, depositSeconds, 'The caller’s')}`;
+  // The deposit does not concern the creator.
+  return reader === 'creator' ? listed : `${listed} ${depositReturn(deposit, 'The caller’s')}`;
 }

@@ -6,12 +6,13 @@ import {
   type DisputeSummary,
   MAX_REPLY_CHARACTERS,
 } from '../../../sdk/wire/disputeProcedures.ts';
+import { Failed } from '../../parts/failed.tsx';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
-import { limited } from '../../parts/limited.ts';
+import { limited } from '../../parts/reading.ts';
 import { useNotify } from '../../parts/toasts.tsx';
-import { Button, Note, TextArea } from '../../parts/ui.tsx';
+import { Button, TextArea } from '../../parts/ui.tsx';
 import { Time } from '../../parts/values.tsx';
-import { call, explain } from '../../service.ts';
+import { call } from '../../service.ts';
 import type { Reader } from './outcomes.tsx';
 
 interface ReplyProps {
@@ -106,11 +107,7 @@ function ReplyForm({ dispute: { execution_id, reply } }: { dispute: DisputeSumma
       <Button type="submit" kind="primary" busy={put.isPending} disabled={text.trim() === '' || field.error !== null}>
         {reply === null ? 'Send reply' : 'Replace reply'}
       </Button>
-      {put.error && (
-        <Note tone="bad" title="The reply could not be saved">
-          {explain(put.error)}
-        </Note>
-      )}
+      <Failed error={put.error} title="The reply could not be saved" />
     </form>
   );
 }

@@ -10,10 +10,6 @@ export interface Stakes {
   bond: bigint;
   /** The refundable deposit of the dispute's account, lamports. */
   deposit: bigint;
-  /** The time from the outcome until the deposit can come back. */
-  depositSeconds: number;
-  /** The time after which anybody can end an undecided dispute. */
-  lapseSeconds: number;
   /** The agent's collateral: deposited less slashed. */
   left: bigint;
   /** Earlier forfeits, which pay a caller after `left`, up to the price. */
@@ -51,19 +47,16 @@ async function readStakes(agentId: string, executionId: string | null): Promise<
     ]);
   const dispute = program.decodeOwn('Dispute', held);
   const tier = config.tiers.slice(0, config.tierCount).find(({ maxPrice }) => price <= maxPrice);
-  const { disputeLapseSeconds, endedDisputeSeconds, slashMultiple } = program.constants;
   return {
     bond: dispute ? dispute.bond : config.disputeBondLamports,
     deposit:
       dispute && held
         ? BigInt(held.lamports) - dispute.bond
         : BigInt(await connection.getMinimumBalanceForRentExemption(program.DISPUTE_SIZE)),
-    depositSeconds: endedDisputeSeconds,
-    lapseSeconds: disputeLapseSeconds,
     left: deposited - slashed,
     forfeited,
     required: tier ? tier.deposit : null,
-    multiple: slashMultiple,
+    multiple: program.constants.slashMultiple,
     status,
     isSameListing: program.decodeOwn('ExecutionRecord', record)?.listingVersion === listingVersion,
   };

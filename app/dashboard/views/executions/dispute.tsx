@@ -4,20 +4,20 @@ import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
+import { TextLink } from '../../parts/links.tsx';
 import { SignButton } from '../../parts/sign.tsx';
 import { Badge, buttonStyle, Card, Facts } from '../../parts/ui.tsx';
 import { Copy, formatAmount, formatLamports, formatSpan, shorten, Time } from '../../parts/values.tsx';
 import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
 import { Deadline } from '../disputes/deadline.tsx';
-import { depositQuery } from '../disputes/deposit.ts';
-import { DepositState } from '../disputes/depositState.tsx';
+import { DepositState, depositQuery } from '../disputes/deposit.tsx';
 import { endRows, endWords, Reason, WithoutEvidence } from '../disputes/ended.tsx';
 import { MostAtStake } from '../disputes/mostAtStake.tsx';
 import { callerGist, type Reader } from '../disputes/outcomes.tsx';
 import { stakesQuery } from '../disputes/stakes.ts';
 import { outcomeOfDispute } from './outcome.ts';
 import { idBytes } from './record.ts';
-import { TaskLine } from './rows.tsx';
+import { shortTask, TaskLine } from './rows.tsx';
 
 /** The agent and the price, by which people know a dispute. A name breaks only where a line cannot hold it. */
 export function DisputeTitle({ dispute: { agent_name, agent_id, price_usdc } }: { dispute: DisputeSummary }) {
@@ -29,14 +29,8 @@ export function DisputeTitle({ dispute: { agent_name, agent_id, price_usdc } }: 
   );
 }
 
-/** Longer tasks are cut in a title. */
-const TITLE_LENGTH = 80;
-
-function taskTitle({ task, price_usdc }: DisputeSummary): string {
-  const words = task ?? 'Task no longer kept';
-  const title = words.length > TITLE_LENGTH ? `${words.slice(0, TITLE_LENGTH)}…` : words;
-  return `${title}, ${formatAmount(price_usdc)}`;
-}
+const taskTitle = ({ task, price_usdc }: DisputeSummary): string =>
+  `${shortTask(task ?? 'Task no longer kept')}, ${formatAmount(price_usdc)}`;
 
 interface DisputeCardProps {
   dispute: DisputeSummary;
@@ -136,7 +130,7 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
           !isCaller && ['Your reply', <OwnReply key="reply" dispute={dispute} />],
           dispute.bond_lamports > 0 && [
             isCaller ? 'Bond held' : 'Caller’s bond',
-            `${formatLamports(BigInt(dispute.bond_lamports))}${isForCreator ? ', yours if it is rejected' : ''}`,
+            `${formatLamports(dispute.bond_lamports)}${isForCreator ? ', yours if it is rejected' : ''}`,
           ],
           isOpen &&
             isCaller &&
@@ -162,7 +156,6 @@ function OwnReply({ dispute: { outcome, reply } }: { dispute: DisputeSummary }) 
 /** The call of a dispute, with a link to what its reader may read of it: for the admin, its record on the chain. */
 export function CallOf({ dispute, reader }: { dispute: DisputeSummary; reader: Reader }) {
   const { execution_id: executionId, agent_id: agentId } = dispute;
-  const style = 'text-accent underline';
   const name = (
     <>
       Call{' '}
@@ -174,24 +167,19 @@ export function CallOf({ dispute, reader }: { dispute: DisputeSummary; reader: R
   return (
     <span className="inline-flex items-center gap-1">
       {reader === 'caller' && (
-        <Link to="/executions/$executionId" params={{ executionId }} className={style}>
+        <TextLink to="/executions/$executionId" params={{ executionId }}>
           {name}
-        </Link>
+        </TextLink>
       )}
       {reader === 'creator' && (
-        <Link
-          to="/creator/$agentId"
-          params={{ agentId }}
-          search={{ tab: 'received', call: executionId }}
-          className={style}
-        >
+        <TextLink to="/creator/$agentId" params={{ agentId }} search={{ tab: 'received', call: executionId }}>
           {name}
-        </Link>
+        </TextLink>
       )}
       {reader === 'admin' && (
-        <Link to="/verify" search={{ id: executionId }} className={style}>
+        <TextLink to="/verify" search={{ id: executionId }}>
           {name}
-        </Link>
+        </TextLink>
       )}
       <Copy text={executionId} what={executionId} bare />
     </span>
@@ -230,7 +218,7 @@ export function DisputeActions({ dispute }: { dispute: DisputeSummary }) {
           small
           title="End the undecided dispute"
           about="The admin has not decided it in time. The bond goes back to the wallet that paid it, and the call stays paid."
-          rows={[['Bond returned', formatLamports(BigInt(dispute.bond_lamports))]]}
+          rows={[['Bond returned', formatLamports(dispute.bond_lamports)]]}
           doing="Ending the dispute and returning the bond"
           confirm="Sign and end"
           work={({ marketplace, wallet, endUndecidedDispute }) =>

@@ -1,10 +1,9 @@
 /** Facts about a call: where its money went, and its data on the chain. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { RouteAnswer } from '../../../sdk/client/client.ts';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
-import { toUsdc } from '../../../sdk/wire/usdc.ts';
+import { Away, TextLink } from '../../parts/links.tsx';
 import { Card, Facts, Skeleton, withUnit } from '../../parts/ui.tsx';
 import {
   formatAmount,
@@ -12,6 +11,7 @@ import {
   formatDuration,
   formatLamports,
   formatSpan,
+  formatUnits,
   Id,
   Time,
 } from '../../parts/values.tsx';
@@ -72,7 +72,7 @@ export function Amounts({ execution, dispute, record }: CallParts) {
       <p className="mt-1 text-2xl font-semibold tabular-nums">
         {execution.refund === 'done'
           ? refund
-            ? withUnit(formatAmount(toUsdc(refund.amount)))
+            ? withUnit(formatUnits(refund.amount))
             : '…'
           : withUnit(formatAmount(lessUsdc(cost_usdc, returned)))}
       </p>
@@ -114,9 +114,9 @@ function Payer({ execution }: { execution: Execution }) {
   const name = payerOf(execution);
   if (execution.key_id === null) return name;
   return (
-    <Link to="/keys" hash={execution.key_id} className="text-accent underline underline-offset-2">
+    <TextLink to="/keys" hash={execution.key_id}>
       {name}
-    </Link>
+    </TextLink>
   );
 }
 
@@ -192,35 +192,26 @@ export function OnChain({ execution, record }: Pick<CallParts, 'execution' | 're
         <Facts
           rows={[
             ['Agent', <Id key="agent" value={execution.agent_id} kind="address" />],
-            record ? ['Record', <Id key="record" value={record.record} kind="address" />] : null,
+            record && ['Record', <Id key="record" value={record.record} kind="address" />],
             execution.deposit
               ? ['Paid by x402 into', <Id key="deposit" value={execution.deposit} kind="address" />]
-              : record
-                ? openedBy(record.key_id)
-                : null,
+              : record && openedBy(record.key_id),
             ...(record ? recordRows(record) : []),
-            execution.result_hash ? ['Result hash', <Id key="hash" value={execution.result_hash} />] : null,
-            execution.signature ? ['Creator’s signature', <Id key="signature" value={execution.signature} />] : null,
-            execution.execution_signature
-              ? ['Creator’s signature over this call', <Id key="own" value={execution.execution_signature} />]
-              : null,
-            transactions?.open ? ['Opening transaction', <Id key="open" value={transactions.open} kind="tx" />] : null,
-            transactions?.settle
-              ? ['Payment transaction', <Id key="settle" value={transactions.settle} kind="tx" />]
-              : null,
+            execution.result_hash && ['Result hash', <Id key="hash" value={execution.result_hash} />],
+            execution.signature && ['Creator’s signature', <Id key="signature" value={execution.signature} />],
+            execution.execution_signature && [
+              'Creator’s signature over this call',
+              <Id key="own" value={execution.execution_signature} />,
+            ],
+            transactions?.open && ['Opening transaction', <Id key="open" value={transactions.open} kind="tx" />],
+            transactions?.settle && ['Payment transaction', <Id key="settle" value={transactions.settle} kind="tx" />],
             [
               'In a public explorer',
-              <a
-                key="explorer"
-                href={execution.on_chain_record}
-                target="_blank"
-                rel="noreferrer"
-                className="text-accent underline"
-              >
+              <Away key="explorer" href={execution.on_chain_record}>
                 {execution.on_chain_record.includes('/tx/')
                   ? 'The transaction that archived it'
                   : 'The record of this call'}
-              </a>,
+              </Away>,
             ],
           ]}
         />
@@ -259,9 +250,9 @@ export function Archived({ archive }: { archive: NonNullable<Execution['archive'
         rows={[
           ['Leaf', `${formatCount(archive.leaf_index)} of archive ${archive.archive_index}`],
           ['Record', <Id key="record" value={archive.record} kind="address" />],
-          fields ? ['Request hash', fields.request_hash && <Id key="request" value={fields.request_hash} />] : null,
-          fields ? ['Signing key', <Id key="signer" value={fields.signing_key} kind="address" />] : null,
-          fields ? openedBy(fields.key_id) : null,
+          fields && ['Request hash', fields.request_hash && <Id key="request" value={fields.request_hash} />],
+          fields && ['Signing key', <Id key="signer" value={fields.signing_key} kind="address" />],
+          fields && openedBy(fields.key_id),
           ['Leaf hash', <Id key="leaf" value={archive.leaf} />],
           ['Root', <Id key="root" value={archive.root} />],
           ['Tree', <Id key="tree" value={archive.tree} kind="address" />],

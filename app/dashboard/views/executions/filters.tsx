@@ -7,7 +7,7 @@ import { Button, cx, Input, Select } from '../../parts/ui.tsx';
 import { shorten } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 import { useSession } from '../../wallet/session.ts';
-import { keysQuery } from '../keys/walletKeys.ts';
+import { keysQuery } from '../keys/money.ts';
 import { type ExecutionsSearch, parseExecutionsSearch } from './search.ts';
 
 const STATUSES: Record<ExecutionStatus, string> = {

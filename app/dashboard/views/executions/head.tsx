@@ -1,26 +1,20 @@
 /** The head of one call. */
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { toError } from '../../../sdk/client/http.ts';
 import { Avatar } from '../../parts/avatar.tsx';
+import { Failed } from '../../parts/failed.tsx';
 import { Back, HeadFacts } from '../../parts/heads.tsx';
 import { Chevron } from '../../parts/icons.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
+import { download } from '../../parts/range.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
-import { buttonStyle, cx, Note, PageHead, QUIET_LINK } from '../../parts/ui.tsx';
-import { Id, saveFile, shorten, Time } from '../../parts/values.tsx';
-import { explain } from '../../service.ts';
+import { buttonStyle, cx, PageHead, QUIET_LINK } from '../../parts/ui.tsx';
+import { Id, shorten, Time } from '../../parts/values.tsx';
 import { RunAgain } from './asked.tsx';
 import type { Execution } from './facts.tsx';
 import { outcomeOf } from './outcome.ts';
 import { isUnderWay } from './polling.ts';
-import { OutcomeBadge } from './rows.tsx';
-
-/** Characters of a task in the title, at most two lines; the whole task is below. */
-const TITLE_CHARACTERS = 80;
-
-const shortTask = (task: string): string =>
-  task.length > TITLE_CHARACTERS ? `${task.slice(0, TITLE_CHARACTERS)}…` : task;
+import { OutcomeBadge, shortTask } from './rows.tsx';
 
 /** Task and agent, outcome and time, and the ways to keep or check a receipt. */
 export function Head({ execution }: { execution: Execution }) {
@@ -83,7 +77,7 @@ function Receipt({ execution: { execution_id: id, creator_amount_usdc, refund } 
   const notify = useNotify();
   const { mutate, error } = useMutation({
     mutationFn: async () => {
-      saveFile(`receipt-${id}.json`, await readReceipt(id));
+      await download(`/v1/executions/${encodeURIComponent(id)}/receipt`, `receipt-${id}.json`, 'application/json');
       notify('The receipt is saved', 'Keep it: it can be verified without this marketplace.');
     },
   });
@@ -108,20 +102,11 @@ function Receipt({ execution: { execution_id: id, creator_amount_usdc, refund } 
         <MenuItem onSelect={() => mutate()}>Download (JSON)</MenuItem>
         <MenuItem onSelect={() => window.location.assign(printed)}>Print</MenuItem>
       </Menu>
-      {error && (
-        <div className="order-last col-span-full basis-full">
-          <Note tone="bad" title="The receipt could not be downloaded">
-            {explain(error)}
-          </Note>
-        </div>
-      )}
+      <Failed
+        error={error}
+        title="The receipt could not be downloaded"
+        className="order-last col-span-full basis-full"
+      />
     </>
   );
-}
-
-/** Returns the marketplace's bytes unchanged. */
-async function readReceipt(executionId: string): Promise<string> {
-  const response = await fetch(`/v1/executions/${encodeURIComponent(executionId)}/receipt`);
-  if (!response.ok) throw toError(response, await response.json().catch(() => null));
-  return response.text();
 }

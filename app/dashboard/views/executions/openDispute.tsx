@@ -3,14 +3,22 @@ import { useQuery } from '@tanstack/react-query';
 import { SIGNATURE_FEE } from '../../../sdk/wallet/usualAmounts.ts';
 import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
+import { Away } from '../../parts/links.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { call, explain } from '../../service.ts';
-import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
+import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
 import { StakesFor } from '../disputes/atStake.tsx';
 import { type Stakes, stakesQuery } from '../disputes/stakes.ts';
-import { ACCEPTED, type Evidence, MAX_KIB, readEvidenceFile, toBase64 } from './evidence.ts';
-import { EvidenceFields, useEvidence } from './evidenceFields.tsx';
+import {
+  ACCEPTED,
+  type Evidence,
+  EvidenceFields,
+  MAX_KIB,
+  readEvidenceFile,
+  toBase64,
+  useEvidence,
+} from './evidenceFields.tsx';
 import type { Execution } from './facts.tsx';
 import { idBytes } from './record.ts';
 
@@ -21,11 +29,8 @@ interface OpenDisputeProps {
 }
 
 export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps) {
-  const {
-    data: stakes,
-    error: unread,
-    refetch,
-  } = useQuery({ ...stakesQuery(execution.agent_id, null), enabled: open });
+  const query = useQuery({ ...stakesQuery(execution.agent_id, null), enabled: open });
+  const { data: stakes, error: unread } = query;
   const entered = useEvidence(readEvidenceFile);
   const { evidence } = entered;
 
@@ -52,10 +57,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
         >
           <p className="text-sm">
             You put down a bond in SOL. It can be worth more than the {formatAmount(execution.cost_usdc)} that you can
-            get back.{' '}
-            <a href="/terms#disputes" target="_blank" rel="noreferrer" className="text-accent underline">
-              Rules of disputes
-            </a>
+            get back. <Away href="/terms#disputes">Rules of disputes</Away>
           </p>
           <EvidenceFields
             entered={entered}
@@ -67,12 +69,10 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
           <section className="grid gap-3" aria-label="What is at stake">
             <h3 className="text-sm font-medium">What is at stake</h3>
             <StakesFor
-              stakes={stakes}
-              unread={unread}
-              onRetry={refetch}
+              query={query}
               price={execution.cost_usdc}
               reader="caller"
-              lapse={stakes && `Anybody can end it ${formatSpan(stakes.lapseSeconds)} after today.`}
+              lapse={`Anybody can end it ${formatSpan(DISPUTE_LAPSE_SECONDS)} after today.`}
             />
           </section>
         </SignDialog>

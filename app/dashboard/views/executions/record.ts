@@ -4,6 +4,7 @@ import { parseUuid } from '../../../sdk/receipt/receipt.ts';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import type { ExecutionArchive } from '../../../sdk/wire/wire.ts';
 import { call } from '../../service.ts';
+import { fromBase64 } from '../../wallet/accounts.ts';
 import { loadChainModules, openChain } from '../../wallet/chain.ts';
 
 /** The id's 16 bytes. Throws if it is malformed. */
@@ -36,14 +37,12 @@ export const archivedQuery = (archive: ExecutionArchive) =>
   queryOptions({
     queryKey: ['archived', archive.leaf],
     queryFn: async () => {
-      const { program, formatTime, formatBytes } = await loadChainModules();
-      const fields = program.decodeArchived(Uint8Array.from(atob(archive.fields), (letter) => letter.charCodeAt(0)));
+      const { program, formatBytes } = await loadChainModules();
+      const fields = program.decodeArchived(fromBase64(archive.fields));
       return {
         signing_key: fields.signingKey.toBase58(),
         key_id: formatBytes(fields.keyId),
         request_hash: formatBytes(fields.requestHash),
-        opened_at: formatTime(fields.openedAt),
-        settled_at: formatTime(fields.settledAt),
       };
     },
     staleTime: Number.POSITIVE_INFINITY,

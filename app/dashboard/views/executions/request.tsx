@@ -1,12 +1,10 @@
 /** The API's view of a call, for somebody who debugs a program: how to find it again and to read it by code. */
-import { Link } from '@tanstack/react-router';
+import { Anchor, Away, TextLink } from '../../parts/links.tsx';
 import { Facts } from '../../parts/ui.tsx';
 import { Code, Id } from '../../parts/values.tsx';
 import { BASE_URL } from '../../service.ts';
 import { Fold } from '../disputes/fold.tsx';
 import type { Execution } from './facts.tsx';
-
-const LINK = 'text-accent underline';
 
 export function Request({ execution: { execution_id, key_id, error } }: { execution: Execution }) {
   const path = `/v1/executions/${execution_id}`;
@@ -18,28 +16,23 @@ export function Request({ execution: { execution_id, key_id, error } }: { execut
           key_id !== null && [
             'Idempotency-Key',
             <span key="repeats">
-              Only its hash is kept. Search{' '}
-              <Link to="/executions" className={LINK}>
-                your calls
-              </Link>{' '}
-              for the key to find this one.
+              Only its hash is kept. Search <TextLink to="/executions">your calls</TextLink> for the key to find this
+              one.
             </span>,
           ],
           error && [
             'Error',
             <span key="error">
               <code className="font-mono text-[0.8125rem]">{error.code}</code>{' '}
-              <a href={`/docs#error-${error.code}`} className={LINK}>
-                Its HTTP status and remedy
-              </a>
+              <Anchor href={`/docs#error-${error.code}`}>Its HTTP status and remedy</Anchor>
             </span>,
           ],
           [
             'JSON',
             // The session's cookie is enough to read it.
-            <a key="json" href={path} target="_blank" rel="noreferrer" className={`${LINK} break-all`}>
+            <Away key="json" href={path} className="break-all">
               GET {path}
-            </a>,
+            </Away>,
           ],
         ]}
       />

@@ -158,6 +158,12 @@ function CallLink({ call, lines }: { call: ExecutionSummary; lines: string }) {
   );
 }
 
+/** Characters of a task in a title, at most two lines. */
+const TITLE_CHARACTERS = 80;
+
+export const shortTask = (task: string): string =>
+  task.length > TITLE_CHARACTERS ? `${task.slice(0, TITLE_CHARACTERS)}…` : task;
+
 /** The first lines of a task. On hover, all of it that the service sent. */
 export function TaskLine({ task, lines = 'line-clamp-1' }: { task: string | null; lines?: string }) {
   if (task === null) return <span className="text-faint italic">Task no longer kept</span>;

@@ -22,14 +22,18 @@ export interface ExecutionsSearch {
 export const PAGE_SIZE = 25;
 
 export function parseExecutionsSearch(search: Record<string, unknown>): ExecutionsSearch {
-  const { find, status, agent, key, from, to, page } = search;
-  if (typeof find === 'string' && IDEMPOTENCY_KEY.test(find)) return { find };
+  const { agent, page } = search;
+  const find = matching(search.find, IDEMPOTENCY_KEY);
+  if (find) return { find };
+  const status = EXECUTION_STATUSES.find((one) => one === search.status);
+  const key = matching(search.key, /^[0-9a-f]{32}$/);
+  const [from, to] = [dayOf(search.from), dayOf(search.to)];
   return {
-    ...(isStatus(status) && { status }),
+    ...(status && { status }),
     ...(typeof agent === 'string' && agent !== '' && { agent }),
-    ...(isKey(key) && { key }),
-    ...(isDay(from) && { from }),
-    ...(isDay(to) && { to }),
+    ...(key && { key }),
+    ...(from && { from }),
+    ...(to && { to }),
     ...(typeof page === 'number' && page > 1 && { page: Math.floor(page) }),
   };
 }
@@ -62,14 +66,8 @@ function filtersOf({ find, status, agent, key, from, to, page = 1 }: ExecutionsS
   };
 }
 
-function isStatus(value: unknown): value is ExecutionStatus {
-  return EXECUTION_STATUSES.some((status) => status === value);
-}
+const matching = (value: unknown, form: RegExp): string | undefined =>
+  typeof value === 'string' && form.test(value) ? value : undefined;
 
-function isKey(value: unknown): value is string {
-  return typeof value === 'string' && /^[0-9a-f]{32}$/.test(value);
-}
-
-function isDay(value: unknown): value is string {
-  return typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value));
-}
+const dayOf = (value: unknown): string | undefined =>
+  Number.isNaN(Date.parse(String(value))) ? undefined : matching(value, /^\d{4}-\d{2}-\d{2}$/);

@@ -3,11 +3,11 @@ import { type ReactNode, useState } from 'react';
 import type { GrantFields } from '../../../sdk/receipt/onChain.ts';
 import { accessProcedures } from '../../../sdk/wire/accessProcedures.ts';
 import { KEY_SCOPES, type KeyScope } from '../../../sdk/wire/keyScopes.ts';
-import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
+import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { DAY_SECONDS } from '../../parts/days.ts';
 import { read } from '../../parts/reading.ts';
 import { Checkbox, Input, Select, TextArea } from '../../parts/ui.tsx';
-import { formatAmount, formatSpan, Id } from '../../parts/values.tsx';
+import { formatSpan, formatUnits, Id } from '../../parts/values.tsx';
 import type { WalletMoney } from './money.ts';
 import { HOUR, PERIODS, type Reach, SCOPES, spendWords, WEEK } from './words.ts';
 
@@ -270,7 +270,7 @@ export function ReplaceDelegate({ delegate, value, onChange }: ReplaceDelegatePr
       hint={
         <>
           A USDC account can have only one delegate. <Id value={delegate.address} kind="address" /> is the present one
-          and loses its allowance of {formatAmount(toUsdc(delegate.allowance))}.
+          and loses its allowance of {formatUnits(delegate.allowance)}.
         </>
       }
     />

@@ -8,11 +8,19 @@ import type { SpendStatement } from '../../../sdk/wire/wire.ts';
 import { DotsIcon } from '../../parts/icons.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { Badge, Button, Card, cx, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatLamports, formatNumber, formatSpan, Id, Time } from '../../parts/values.tsx';
+import {
+  formatAmount,
+  formatCount,
+  formatLamports,
+  formatNumber,
+  formatSpan,
+  formatUnits,
+  Id,
+  Time,
+} from '../../parts/values.tsx';
 import { isLive, leftOf, renewalOf, type SpendLimit, spendableNow, type WalletMoney } from './money.ts';
-import { SpendWords } from './spendWords.tsx';
 import { KeyUse } from './use.tsx';
-import { SCOPES } from './words.ts';
+import { type Reach, SCOPES, type SpendLimits, spendWords } from './words.ts';
 
 export type KeyAction = 'rotate' | 'restrict' | 'limits' | 'revoke' | 'revokeOnChain' | 'close';
 
@@ -170,7 +178,7 @@ function nowWords(
   if (!scopes.includes('execute')) return 'Can spend now: nothing, because it may not call agents.';
   const { amount, limit } = spendableNow(grant, money, isSponsored);
   if (limit === 'fees') return `Can spend now: nothing, because ${OTHER_LIMITS.fees}.`;
-  return OTHER_LIMITS[limit] ? `Can spend now: ${formatAmount(toUsdc(amount))}, ${OTHER_LIMITS[limit]}.` : null;
+  return OTHER_LIMITS[limit] ? `Can spend now: ${formatUnits(amount)}, ${OTHER_LIMITS[limit]}.` : null;
 }
 
 function State({ apiKey, usable }: { apiKey: KeySummary; usable: boolean }) {
@@ -275,5 +283,17 @@ function Actions({ apiKey, grant, money, usable, onAct }: ActionsProps) {
         </MenuItem>
       ))}
     </Menu>
+  );
+}
+
+function SpendWords({ limits, reach }: { limits: SpendLimits; reach: Reach }) {
+  const { chain, unlimited, service } = spendWords(limits, reach);
+  return (
+    <>
+      <p className="font-medium tabular-nums">
+        The chain enforces: {chain} {unlimited}
+      </p>
+      <p>{service}</p>
+    </>
   );
 }

@@ -2,7 +2,7 @@
  * A wallet's money and keys on the chain: grants, allowance, gas. They are read together, so that they match.
  */
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { queryOptions } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import bs58 from 'bs58';
 import { constants } from '../../../sdk/program/constants.ts';
 import { CLOCK } from '../../../sdk/program/foreign.ts';
@@ -10,7 +10,7 @@ import { tokenAddress } from '../../../sdk/program/tokenAddress.ts';
 import { decodeOwnInText, type GrantFields, grantAddress, spenderAddress } from '../../../sdk/receipt/onChain.ts';
 import { least } from '../../../sdk/wire/amounts.ts';
 import { DAY_SECONDS } from '../../parts/days.ts';
-import { configQuery, queryClient } from '../../service.ts';
+import { call, configQuery, queryClient } from '../../service.ts';
 import { readAccounts, timeOf, tokenOf } from '../../wallet/accounts.ts';
 import { depositsQuery } from '../../wallet/deposits.ts';
 
@@ -159,4 +159,21 @@ export function callsPaid({
 }: Pick<WalletMoney, 'gas' | 'leastGas' | 'callDeposit'>): number {
   const usable = gas - leastGas - callDeposit;
   return usable > 0n ? Number(Number(usable / USUAL_CALL_LAMPORTS).toPrecision(2)) : 0;
+}
+
+/** A wallet's keys, also ended ones. */
+export const keysQuery = (wallet: string) =>
+  queryOptions({ queryKey: ['keys', wallet], queryFn: async () => (await call('keys.list')).keys });
+
+/** A wallet's keys, and its money on the chain with theirs; undefined until both are known. */
+export function useWalletKeys(wallet: string, enabled = true) {
+  const listed = useQuery({ ...keysQuery(wallet), enabled, refetchInterval: 5_000 });
+  const ids = [...new Set(listed.data?.map(({ key_id }) => key_id))];
+  const chain = useQuery({
+    ...moneyQuery(wallet, ids),
+    enabled: enabled && listed.data !== undefined,
+    // The wallet's figures stay visible while a key is added.
+    placeholderData: (before) => before,
+  });
+  return { listed, money: chain.data, chain };
 }

@@ -1,12 +1,14 @@
 /** A new key, shown once, with a first call. */
-import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { queryOptions, useMutation, useQuery } from '@tanstack/react-query';
 import { hashApiKey } from '../../../sdk/receipt/apiKey.ts';
+import type { KeyScope } from '../../../sdk/wire/keyScopes.ts';
+import type { AgentFull } from '../../../sdk/wire/wire.ts';
+import { namesIn } from '../../parts/form/schema.ts';
 import { ShownOnce } from '../../parts/shownOnce.tsx';
 import { Button, Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, Time } from '../../parts/values.tsx';
-import { call, explain, queryClient } from '../../service.ts';
-import { firstAgentQuery, firstCurl } from './firstCall.ts';
+import { BASE_URL, call, explain, queryClient, request } from '../../service.ts';
+import { exampleParameters } from '../agent/schema/example.ts';
 import type { MadeKey } from './makeKey.ts';
 
 export function ShownKey({ made, wallet, onClose }: { made: MadeKey; wallet: string; onClose(): void }) {
@@ -56,28 +58,66 @@ export async function registerMade({ apiKey, name, scopes, unregistered }: MadeK
 }
 
 function Register({ made, wallet }: { made: MadeKey; wallet: string }) {
-  const [state, setState] = useState<{ busy: boolean; done: boolean; error: string | null }>({
-    busy: false,
-    done: false,
-    error: made.problem,
+  const { mutate, isPending, isSuccess, error } = useMutation({
+    mutationFn: () => registerMade(made, wallet),
+    networkMode: 'always',
+    onSuccess: () => void queryClient.invalidateQueries(),
   });
-  async function register() {
-    setState({ busy: true, done: false, error: null });
-    try {
-      await registerMade(made, wallet);
-      setState({ busy: false, done: true, error: null });
-      await queryClient.invalidateQueries();
-    } catch (error) {
-      setState({ busy: false, done: false, error: explain(error) });
-    }
-  }
-  if (state.done) return <Note tone="good">The marketplace knows the key now.</Note>;
+  if (isSuccess) return <Note tone="good">The marketplace knows the key now.</Note>;
   return (
     <Note tone="warn" title="The key is not registered yet">
-      <p>{state.error ?? 'Registering the key …'}</p>
-      <Button small className="mt-3" busy={state.busy} onClick={register}>
+      <p>{isPending ? 'Registering the key …' : error ? explain(error) : made.problem}</p>
+      <Button small className="mt-3" busy={isPending} onClick={() => mutate()}>
         Register the key again
       </Button>
     </Note>
   );
 }
+
+const CANDIDATES = 8;
+
+/**
+ * The agent to try first: preferably one with completed calls, then with the fewest required parameters, then the
+ * oldest. Null if there is none.
+ */
+const firstAgentQuery = queryOptions({
+  queryKey: ['first-agent'],
+  queryFn: async (): Promise<AgentFull | null> => {
+    const { agents } = await request('listAgents', { limit: CANDIDATES });
+    const active = agents.filter(({ status, health }) => status === 'active' && health.status === 'ok');
+    const full = await Promise.all(active.map(({ agent_id }) => request('getAgent', { agent_id })));
+    const proven = full.filter(({ successful_executions }) => successful_executions > 0);
+    const [first] = (proven.length > 0 ? proven : full).sort(
+      (one, other) =>
+        needsOf(one).length - needsOf(other).length || Date.parse(one.created_at) - Date.parse(other.created_at),
+    );
+    return first ?? null;
+  },
+  staleTime: 60_000,
+});
+
+/**
+ * The first request as a shell command. Without the scope `execute`, or without an agent, it lists executions; with the
+ * scope `webhooks` alone, the wallet's webhook endpoints.
+ */
+function firstCurl(apiKey: string, scopes: readonly KeyScope[], agent: AgentFull | null): string {
+  const key = `-H 'Authorization: Bearer ${apiKey}'`;
+  if (!agent || !scopes.includes('execute')) {
+    const isForWebhooks = scopes.every((scope) => scope === 'webhooks');
+    return `curl -s '${BASE_URL}/v1/${isForWebhooks ? 'webhooks' : 'executions?limit=5'}' \\\n  ${key}`;
+  }
+  const body = {
+    task: 'Hello',
+    parameters: exampleParameters(agent.input_schema),
+    max_cost_usdc: agent.price_per_call_usdc,
+  };
+  const data = JSON.stringify(body).replaceAll("'", "'\\''");
+  return [
+    `curl -s ${BASE_URL}/v1/agents/${agent.agent_id}/execute`,
+    key,
+    `-H 'Content-Type: application/json'`,
+    `-d '${data}'`,
+  ].join(' \\\n  ');
+}
+
+const needsOf = ({ input_schema }: AgentFull): string[] => namesIn(input_schema.required);

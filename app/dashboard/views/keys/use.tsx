@@ -7,7 +7,7 @@ import type { SpendStatement } from '../../../sdk/wire/wire.ts';
 import { CHARTED_DAYS, Chart, DaySentences } from '../../parts/chart.tsx';
 import { nameOfDay } from '../../parts/days.ts';
 import { lastDays } from '../../parts/range.tsx';
-import { formatAmount, formatCount, formatShort } from '../../parts/values.tsx';
+import { formatAmount, formatCount, formatCounted, formatUnits } from '../../parts/values.tsx';
 import { daysOf, type Group, groupsOf, spendQuery } from '../spend/groups.ts';
 
 /** Poll interval of the use of the last days. */
@@ -41,13 +41,13 @@ export function KeyUse({ apiKey, spend }: KeyUseProps) {
   const days = daysOf(spend);
   const busy = days.filter((day) => group.executionsByDay.get(day));
   const { executions: allCalls, refundedExecutions: refunded } = group;
-  const allPaid = formatAmount(toUsdc(group.paid));
+  const allPaid = formatUnits(group.paid);
   return (
     <details className="border-t border-line pt-4" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary className="text-sm">
         <span className="font-medium">Use in the last {days.length} days</span>{' '}
         <span className="text-faint tabular-nums">
-          {callsWords(allCalls)}
+          {formatCounted(allCalls, 'call')}
           {refunded > 0 && `, ${formatCount(refunded)} refunded`}, {allPaid}
         </span>
       </summary>
@@ -62,9 +62,7 @@ export function KeyUse({ apiKey, spend }: KeyUseProps) {
             title={`Calls with the key “${apiKey.name}”`}
             summary={formatCount(allCalls)}
             days={days}
-            kind="bars"
             format={formatCount}
-            formatShort={formatShort}
             unit="calls"
             series={[
               { label: 'Calls', tone: 'accent', values: days.map((day) => group.executionsByDay.get(day) ?? 0) },
@@ -74,9 +72,7 @@ export function KeyUse({ apiKey, spend }: KeyUseProps) {
             title={`Spent with the key “${apiKey.name}”`}
             summary={allPaid}
             days={days}
-            kind="bars"
             format={formatAmount}
-            formatShort={formatShort}
             unit="USDC"
             series={[
               { label: 'Spent', tone: 'accent', values: days.map((day) => toUsdc(group.paidByDay.get(day) ?? 0n)) },
@@ -94,9 +90,7 @@ function sentenceOf(day: string, { executionsByDay, refundedByDay, paidByDay }: 
   const refunded = refundedByDay.get(day) ?? 0;
   const facts = [
     ...(refunded > 0 ? [`${formatCount(refunded)} refunded`] : []),
-    `${formatAmount(toUsdc(paidByDay.get(day) ?? 0n))} spent`,
+    `${formatUnits(paidByDay.get(day) ?? 0n)} spent`,
   ];
-  return `${callsWords(calls)} on ${nameOfDay(day)}: ${facts.join(', ')}.`;
+  return `${formatCounted(calls, 'call')} on ${nameOfDay(day)}: ${facts.join(', ')}.`;
 }
-
-const callsWords = (count: number): string => (count === 1 ? '1 call' : `${formatCount(count)} calls`);

@@ -1,16 +1,14 @@
 /** Shared by all keys of a wallet: its USDC, the allowance on it, and the gas balance that pays their network fees. */
 import type { ReactNode } from 'react';
-import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Button, Card, cx, Skeleton, withUnit } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatLamports } from '../../parts/values.tsx';
+import { formatCount, formatLamports, formatUnits } from '../../parts/values.tsx';
 import { OTHER_LIMITS } from './keyCard.tsx';
 import { allSpendableNow, callsPaid, OPTIONAL_GAS, type WalletMoney } from './money.ts';
 
 /** Above this the amount counts as unlimited: some programs approve the maximum. */
 export const UNLIMITED = 2n ** 62n;
 
-export const shownAmount = (amount: bigint): string =>
-  amount >= UNLIMITED ? 'Unlimited' : formatAmount(toUsdc(amount));
+export const shownAmount = (amount: bigint): string => (amount >= UNLIMITED ? 'Unlimited' : formatUnits(amount));
 
 interface WalletFiguresProps {
   /** The keys that can call agents. */
@@ -45,7 +43,7 @@ export function WalletFigures({ keyIds, money, isSponsored, onUsdc, onGas, onAll
       </Shared>
       <Shared
         label="Your keys can spend now"
-        value={formatAmount(toUsdc(amount))}
+        value={formatUnits(amount)}
         about={OTHER_LIMITS[limit] ?? 'all that is left of their limits'}
       />
       {isSponsored ? (

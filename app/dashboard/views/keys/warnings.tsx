@@ -1,10 +1,10 @@
-/** Present and expected problems of a wallet's keys, and what to do about them. */
+/** What is wrong with what all keys of a wallet share, and with the end of a key. */
 import type { ReactNode } from 'react';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
 import { DAY_MS } from '../../../sdk/wire/time.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Button, Note } from '../../parts/ui.tsx';
-import { formatAmount, Id, Time } from '../../parts/values.tsx';
+import { formatAmount, formatUnits, Id, Time } from '../../parts/values.tsx';
 import { callsPaid, isLive, leftOf, spendableOf, type WalletMoney } from './money.ts';
 
 const FEW_CALLS = 20;
@@ -40,8 +40,7 @@ export function Warnings({ keys, money, isSponsored, onAllowance, onGas }: Warni
           onAct={onAllowance}
         >
           A USDC account can have only one delegate, which is now <Id value={otherDelegate.address} kind="address" />{' '}
-          with {formatAmount(toUsdc(otherDelegate.allowance))}. Until you change that, every call with these keys is
-          refused.
+          with {formatUnits(otherDelegate.allowance)}. Until you change that, every call with these keys is refused.
         </Warning>
       )}
       {!otherDelegate && allowed < wanted * LOW_PART && (
@@ -62,9 +61,8 @@ export function Warnings({ keys, money, isSponsored, onAllowance, onGas }: Warni
           action="Renew the allowance"
           onAct={onAllowance}
         >
-          {formatAmount(allowed)} are left for all keys together, which may still spend{' '}
-          {formatAmount(toUsdc(spendable))} in total. Each call takes its price from the allowance, and a refund does
-          not give it back.
+          {formatAmount(allowed)} are left for all keys together, which may still spend {formatUnits(spendable)} in
+          total. Each call takes its price from the allowance, and a refund does not give it back.
         </Warning>
       )}
       {isSponsored === false && callsPaid(money) < FEW_CALLS && (

@@ -2,17 +2,17 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
-import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
+import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { CardHead } from '../../parts/heads.tsx';
+import { read } from '../../parts/reading.ts';
 import { SignButton } from '../../parts/sign.tsx';
 import { Card, cx, Facts, Input, Note } from '../../parts/ui.tsx';
-import { formatAmount, formatSpan, Id, Time } from '../../parts/values.tsx';
+import { formatAmount, formatSpan, formatUnits, Id, Time } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
-import { tierOf } from './draft.ts';
-import { heldCollateral, isAtMinimum, missingCollateral, recommendedDeposit } from './own.ts';
-import { TopUp } from './topUp.tsx';
+import { heldCollateral, isAtMinimum, missingCollateral, recommendedDeposit, tierOf } from './own.ts';
+import { TopUp } from './tabLink.tsx';
 
 interface ActionProps {
   listing: OwnListing;
@@ -82,8 +82,7 @@ export function AtMinimum({ listing }: ActionProps) {
     <p className={cx('text-sm', listing.open_disputes > 0 ? 'text-warn' : 'text-faint')}>
       Its collateral is the minimum for its price: any award pauses the agent. To stay active even after the highest
       award, {SLASH_MULTIPLE} times the price, top up{' '}
-      {formatAmount(toUsdc(parseUsdc(listing.price_usdc) * BigInt(SLASH_MULTIPLE)))}.{' '}
-      <TopUp agentId={listing.agent_id} />
+      {formatUnits(parseUsdc(listing.price_usdc) * BigInt(SLASH_MULTIPLE))}. <TopUp agentId={listing.agent_id} />
     </p>
   );
 }
@@ -125,7 +124,8 @@ function TopUpButton({ listing, proposed = 0 }: ActionProps & { proposed?: numbe
   const { data: config } = useQuery(configQuery);
   const recommended = recommendedDeposit(listing, config);
   const [amount, setAmount] = useState(proposed > 0 ? String(proposed) : '');
-  const fault = amount === '' ? null : amountFault(amount);
+  const typed = read(() => parseUsdc(amount));
+  const fault = amount === '' ? null : typed.value === 0n ? 'must be more than 0' : typed.error;
   return (
     <div>
       <SignButton
@@ -158,14 +158,6 @@ function TopUpButton({ listing, proposed = 0 }: ActionProps & { proposed?: numbe
       </SignButton>
     </div>
   );
-}
-
-function amountFault(text: string): string | null {
-  try {
-    return parseUsdc(text) > 0n ? null : 'must be more than 0';
-  } catch (error) {
-    return (error as Error).message;
-  }
 }
 
 function ReturnButton({ listing }: ActionProps) {

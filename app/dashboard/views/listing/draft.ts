@@ -2,12 +2,13 @@
  * A creator's draft of an agent as text in fields, and its faults. The rules are the library's schemas; relay and chain
  * check them again.
  */
+import { bytesToHex } from '@noble/hashes/utils.js';
 import type { ListingDraftInput } from '../../../sdk/wallet/listingDraft.ts';
 import { AgentMetadata, isStandardTag } from '../../../sdk/wire/metadata.ts';
 import { findPictureFault } from '../../../sdk/wire/picture.ts';
 import type { MarketplaceConfig, OwnListing } from '../../../sdk/wire/procedures.ts';
-import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { exampleParameters } from '../agent/schema/example.ts';
+import { priceFault } from './own.ts';
 
 export interface Draft {
   /** 16 bytes as hex. Chosen with the draft, so that a proof and a retry are for the same listing. */
@@ -49,9 +50,8 @@ const OUTPUT_SCHEMA = { type: 'string', description: 'The answer as plain text.'
 const toJson = (value: unknown): string => JSON.stringify(value, null, 2);
 
 export function newDraft(): Draft {
-  const id = crypto.getRandomValues(new Uint8Array(16));
   return {
-    listing_id: Array.from(id, (byte) => byte.toString(16).padStart(2, '0')).join(''),
+    listing_id: bytesToHex(crypto.getRandomValues(new Uint8Array(16))),
     name: '',
     tagline: '',
     description: '',
@@ -155,25 +155,6 @@ export function checkDraft(draft: Draft, config: MarketplaceConfig | undefined):
 }
 
 const isSeconds = (text: string): boolean => /^[1-9][0-9]{0,8}$/.test(text);
-
-function priceFault(text: string, config: MarketplaceConfig | undefined): string | null {
-  if (text === '') return 'is missing';
-  try {
-    const price = parseUsdc(text);
-    if (!config) return null;
-    if (price < parseUsdc(config.min_price_usdc)) return `must be at least ${config.min_price_usdc} USDC`;
-    const highest = config.collateral_tiers.at(-1)?.max_price_usdc ?? 0;
-    return price > parseUsdc(highest) ? `must be at most ${highest} USDC` : null;
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
-
-/** The tier of a price; null for an invalid price. */
-export function tierOf(text: string, config: MarketplaceConfig): MarketplaceConfig['collateral_tiers'][number] | null {
-  if (priceFault(text, config)) return null;
-  return config.collateral_tiers.find(({ max_price_usdc }) => parseUsdc(text) <= parseUsdc(max_price_usdc)) ?? null;
-}
 
 /** True if two drafts are equal for callers: unchanged values need no signature. */
 export const isSame = (one: Draft, other: Draft): boolean => {

@@ -5,12 +5,12 @@ import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Button, Card, Note, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount } from '../../parts/values.tsx';
+import { asSentence, formatAmount } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { DetailsFields } from './detailsFields.tsx';
-import { checkDraft, type Draft, type DraftErrors, isSame, tierOf, toInput } from './draft.ts';
+import { checkDraft, type Draft, type DraftErrors, isSame, toInput } from './draft.ts';
 import { EndpointFields } from './endpointFields.tsx';
-import { heldCollateral, lessUsdc } from './own.ts';
+import { heldCollateral, lessUsdc, tierOf } from './own.ts';
 import { PriceFields } from './priceFields.tsx';
 import { useSchemaErrors } from './schemaErrors.ts';
 import { failureOf, runTest } from './testPanel.tsx';
@@ -140,7 +140,7 @@ function Changes({ fault, onReset, onSave }: ChangesProps) {
   return (
     <div className="sticky bottom-0 z-20 -mx-4 flex flex-wrap items-center justify-end gap-x-4 gap-y-2 border-t border-line bg-paper/95 px-4 py-3 backdrop-blur sm:-mx-6 sm:px-6">
       <p className="text-sm text-faint max-sm:w-full" aria-live="polite">
-        {fault ? `${fieldName(fault[0])}: ${fault[1]}` : 'Changes are not signed yet.'}
+        {fault ? `${asSentence(fault[0])}: ${fault[1]}` : 'Changes are not signed yet.'}
       </p>
       <Button onClick={onReset}>Discard</Button>
       <Button kind="primary" disabled={fault !== undefined} onClick={onSave}>
@@ -149,8 +149,6 @@ function Changes({ fault, onReset, onSave }: ChangesProps) {
     </div>
   );
 }
-
-const fieldName = (field: string): string => field.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase());
 
 function Section({ title, children }: { title: string; children: React.ReactNode }) {
   return (

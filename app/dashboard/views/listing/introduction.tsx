@@ -1,27 +1,26 @@
 /** What it takes to list an agent, and what it brings, by the marketplace's present terms. Needs no wallet. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
 import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { NEW, PROGRAM_WORDS } from '../../parts/explained.tsx';
+import { Anchor, TextLink } from '../../parts/links.tsx';
 import { TierTable } from '../../parts/tiers.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
-import { Card, Figure, Skeleton } from '../../parts/ui.tsx';
+import { Unread } from '../../parts/trouble.tsx';
+import { Card, Figure } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { changesQuery, configQuery, developmentWalletsPath } from '../../service.ts';
 import { DISPUTE_LAPSE_SECONDS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
 import { AccountDeposits } from './costs.tsx';
-import { tierOf } from './draft.ts';
-import { feeLimit, priceRange, shareOf, takesMinimumMostly } from './own.ts';
+import { feeLimit, priceRange, shareOf, takesMinimumMostly, tierOf } from './own.ts';
 
 export function Introduction() {
-  const { data: config, error, refetch } = useQuery(configQuery);
+  const query = useQuery(configQuery);
+  const { data: config } = query;
   // Read once: these words need no polling.
   const { data: pending } = useQuery({ ...changesQuery, refetchInterval: false });
-  if (error && !config) return <Trouble error={error} what="The terms" onRetry={refetch} />;
-  if (!config) return <Skeleton className="h-160" />;
+  if (!config) return <Unread query={query} what="The terms" className="h-160" />;
   return (
     <div className="grid gap-4">
       <Example config={config} />
@@ -31,30 +30,17 @@ export function Introduction() {
             <li>
               An HTTPS server{developmentWalletsPath() !== '' && ' (on this local network also http)'} with one route,{' '}
               <code className="font-mono text-[0.8125rem] whitespace-nowrap">POST …/execute</code>. Copy one file to
-              start, in{' '}
-              <a href="/examples/creator.py" className={LINK}>
-                Python
-              </a>{' '}
-              or{' '}
-              <a href="/examples/creator.go" className={LINK}>
-                Go
-              </a>
-              ; the{' '}
-              <a href="/docs#creators" className={LINK}>
-                guide
-              </a>{' '}
-              explains it. The{' '}
-              <a href="/docs#source" className={LINK}>
-                source
-              </a>
-              , which the operator gives you, has kits for TypeScript and Python.
+              start, in <Anchor href="/examples/creator.py">Python</Anchor> or{' '}
+              <Anchor href="/examples/creator.go">Go</Anchor>; the <Anchor href="/docs#creators">guide</Anchor> explains
+              it. The <Anchor href="/docs#source">source</Anchor>, which the operator gives you, has kits for TypeScript
+              and Python.
             </li>
             <li>A signing key, which the page can create. Your server signs each result with it.</li>
             <li>
               A Solana wallet, which is paid, with USDC for the collateral and SOL.{' '}
-              <Link to="/" hash={NEW} className={LINK}>
+              <TextLink to="/" hash={NEW}>
                 What these are
-              </Link>
+              </TextLink>
             </li>
             <li>
               <AccountDeposits />
@@ -92,7 +78,10 @@ export function Introduction() {
         <Answer title="What can go wrong">
           <ul className={POINTS}>
             <li>
-              The escrow program {PROGRAM_WORDS} <TermsLink hash="roles">Who can do what</TermsLink>
+              The escrow program {PROGRAM_WORDS}{' '}
+              <TextLink to="/terms" hash="roles">
+                Who can do what
+              </TextLink>
             </li>
             <li>
               Your server fails, does not answer within your agent’s timeout, or answers without a valid signature: the
@@ -103,7 +92,9 @@ export function Introduction() {
               {pending && changeWords(pending.admin_delay_seconds, config.exposure_multiple)} If the admin raises the
               collateral, your agent keeps running with what you deposited. It needs the higher amount, and perhaps a
               top-up, when you change its price or resume it, or when a dispute takes from its collateral.{' '}
-              <TermsLink hash="effects">Effect of changes</TermsLink>
+              <TextLink to="/terms" hash="effects">
+                Effect of changes
+              </TextLink>
             </li>
             <li>The admin can stop all new calls at once.</li>
           </ul>
@@ -111,13 +102,10 @@ export function Introduction() {
         <Answer title="If a caller disputes">
           <p className={READABLE}>
             Only the caller who paid for a call can dispute it, once, within {formatSpan(config.dispute_window_seconds)}{' '}
-            after it was paid, with a bond of {formatLamports(BigInt(config.dispute_bond_lamports))}. You can read the
-            evidence and reply. The admin alone decides, at any time, and should within {formatSpan(DECISION_SECONDS)}.
-            It compares the answer with what your agent’s page promises: tagline, description and output. A{' '}
-            <Link to="/webhooks" className={LINK}>
-              webhook
-            </Link>{' '}
-            tells you of a dispute at once.
+            after it was paid, with a bond of {formatLamports(config.dispute_bond_lamports)}. You can read the evidence
+            and reply. The admin alone decides, at any time, and should within {formatSpan(DECISION_SECONDS)}. It
+            compares the answer with what your agent’s page promises: tagline, description and output. A{' '}
+            <TextLink to="/webhooks">webhook</TextLink> tells you of a dispute at once.
           </p>
           <ul className={POINTS}>
             <li>Rejected: you keep everything, and get the caller’s bond.</li>
@@ -130,7 +118,9 @@ export function Introduction() {
             <li>
               Of what is taken, the caller gets at most the price. The rest is kept for later callers of this agent,
               then goes to the marketplace’s treasury, from which the admin withdraws. So the one who decides can gain.{' '}
-              <TermsLink hash="disputes">Rules of disputes</TermsLink>
+              <TextLink to="/terms" hash="disputes">
+                Rules of disputes
+              </TextLink>
             </li>
             <li>
               If less than the minimum of its price is left, the agent is paused until you top up and resume it. You can
@@ -184,22 +174,14 @@ function Example({ config }: { config: MarketplaceConfig }) {
   );
 }
 
-const LINK = 'text-accent underline underline-offset-2';
-
-const TermsLink = ({ hash, children }: { hash: string; children: string }) => (
-  <Link to="/terms" hash={hash} className={LINK}>
-    {children}
-  </Link>
-);
-
 /** A link if the operator gives a contact. */
 const Operator = ({ url }: { url: string | null }) =>
   url === null ? (
     'operator'
   ) : (
-    <a href={url} rel="noreferrer" className={LINK}>
+    <Anchor href={url} rel="noreferrer">
       operator
-    </a>
+    </Anchor>
   );
 
 /** At most so wide that no line is too long to read. */

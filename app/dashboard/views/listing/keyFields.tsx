@@ -1,11 +1,24 @@
-/** Chooses the key that signs an agent's results: made here, from a file, or held elsewhere and proved. */
-import { useQuery } from '@tanstack/react-query';
+/** Chooses the key that signs an agent's results: made here, from a file, or held elsewhere and proved. Replaces it, too. */
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
+import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import { Choice } from '../../parts/choice.tsx';
-import { Button, Card, Field, Input, Note, TextArea } from '../../parts/ui.tsx';
-import { Code, Id } from '../../parts/values.tsx';
+import { CardHead } from '../../parts/heads.tsx';
+import { AskBeforeLeaving } from '../../parts/leave.tsx';
+import { SignButton } from '../../parts/sign.tsx';
+import { Button, Card, Facts, Field, Input, Note, TextArea } from '../../parts/ui.tsx';
+import { Code, formatSpan, Id } from '../../parts/values.tsx';
 import { explain } from '../../service.ts';
-import { type HeldKey, makeKey, proofCommand, proofMessage, readKeyFile, readProof, saveKey } from './signingKey.ts';
+import {
+  type HeldKey,
+  makeKey,
+  proofCommand,
+  proofMessage,
+  readKeyFile,
+  readProof,
+  saveKey,
+  toSigningKey,
+} from './signingKey.ts';
 
 interface KeyFieldsProps {
   agentName: string;
@@ -87,26 +100,25 @@ function MakeKey({ value, agentName, onChange }: KeyFieldsProps) {
 }
 
 function KeyFile({ value, expected, onChange }: KeyFieldsProps) {
-  const [error, setError] = useState<string | null>(null);
-  async function open(file: File | undefined) {
-    setError(null);
-    if (!file) return;
-    try {
-      onChange(await readKeyFile(file));
-    } catch (reason) {
-      onChange(null);
-      setError(explain(reason));
-    }
-  }
+  const { mutate, reset, error } = useMutation({
+    mutationFn: readKeyFile,
+    networkMode: 'always',
+    onSuccess: onChange,
+    onError: () => onChange(null),
+  });
   return (
     <div className="grid gap-4">
-      <Field label="Key file" hint="A JSON array of 64 bytes, as keys new and solana-keygen write it." error={error}>
+      <Field
+        label="Key file"
+        hint="A JSON array of 64 bytes, as keys new and solana-keygen write it."
+        error={error && explain(error)}
+      >
         {(props) => (
           <input
             {...props}
             type="file"
             accept="application/json,.json"
-            onChange={({ target }) => void open(target.files?.[0])}
+            onChange={({ target: { files } }) => (files?.[0] ? mutate(files[0]) : reset())}
             className="w-full rounded-lg border border-strong bg-raised text-sm file:mr-3 file:min-h-10 file:border-0 file:bg-sunken file:px-4 file:text-ink"
           />
         )}
@@ -122,22 +134,18 @@ function KeyFile({ value, expected, onChange }: KeyFieldsProps) {
 function Proof({ agentId, agentName, value, onChange }: KeyFieldsProps) {
   const [publicKey, setPublicKey] = useState(value?.address ?? '');
   const [proof, setProof] = useState('');
-  const [error, setError] = useState<string | null>(null);
+  const { mutate: check, error } = useMutation({
+    mutationFn: () => readProof(publicKey, proof, agentId!),
+    networkMode: 'always',
+    onSuccess: onChange,
+    onError: () => onChange(null),
+  });
   const { data: message } = useQuery({
     queryKey: ['proof-message', agentId],
     enabled: agentId !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: () => proofMessage(agentId!),
   });
-  async function check() {
-    setError(null);
-    try {
-      onChange(await readProof(publicKey, proof, agentId!));
-    } catch (reason) {
-      onChange(null);
-      setError(explain(reason));
-    }
-  }
   return (
     <div className="grid gap-5">
       <Input
@@ -169,11 +177,11 @@ function Proof({ agentId, agentName, value, onChange }: KeyFieldsProps) {
         spellCheck={false}
         className="font-mono"
         value={proof}
-        error={error}
+        error={error && explain(error)}
         onChange={({ target }) => setProof(target.value)}
       />
       <div>
-        <Button onClick={check} disabled={!agentId || publicKey === '' || proof === ''}>
+        <Button onClick={() => check()} disabled={!agentId || publicKey === '' || proof === ''}>
           Check the proof
         </Button>
       </div>
@@ -197,5 +205,79 @@ function Held({ address }: { address: string }) {
       <p className="text-faint">Public key, stored in the listing</p>
       <Id value={address} full />
     </div>
+  );
+}
+
+export function RotateCard({ listing }: { listing: OwnListing }) {
+  const [isRotating, setRotating] = useState(false);
+  const [key, setKey] = useState<HeldKey | null>(null);
+  const isUnsaved = key?.kind === 'secret' && !key.isSaved;
+  function end() {
+    setRotating(false);
+    setKey(null);
+  }
+  return (
+    <Card className="grid gap-5">
+      <CardHead
+        title="Signing key"
+        about="Results are paid only with this key’s signature. Rotate it at once if somebody else may have the key."
+      />
+      <Facts rows={[['Public key', <Id key="key" value={listing.signing_key} full />]]} />
+      {!isRotating && listing.status !== 'delisted' && (
+        <div>
+          <Button onClick={() => setRotating(true)}>Rotate the key</Button>
+        </div>
+      )}
+      {isRotating && (
+        <div className="grid gap-6 border-t border-line pt-5">
+          <ol className="grid list-decimal gap-1.5 pl-5 text-sm text-faint">
+            <li>Create the new key, and save it.</li>
+            <li>Add it to your server before the old key, and restart the server.</li>
+            <li>Sign the rotation. Calls opened after it need the new key.</li>
+            <li>
+              Remove the old key after {formatSpan(listing.timeout_seconds)}, when the last call that needs it has
+              ended.
+            </li>
+          </ol>
+          <KeyFields
+            agentName={`${listing.name ?? 'agent'}-new`}
+            agentId={listing.agent_id}
+            value={key}
+            expected={null}
+            onChange={setKey}
+          />
+          <div className="flex flex-wrap justify-end gap-2">
+            <Button onClick={end}>Cancel</Button>
+            <SignButton
+              button="Rotate to this key"
+              kind="primary"
+              closed={!key || isUnsaved}
+              title="Rotate the signing key"
+              about="From the next call on, results must be signed with the new key."
+              rows={[
+                ['Old key', <Id key="old" value={listing.signing_key} />],
+                ['New key', key ? <Id key="new" value={key.address} /> : '–'],
+              ]}
+              doing="Replacing the signing key"
+              confirm="Sign the rotation"
+              work={async ({ marketplace, wallet, PublicKey, replaceSigningKey }) =>
+                replaceSigningKey(marketplace, {
+                  wallet,
+                  agentId: new PublicKey(listing.agent_id),
+                  signingKey: await toSigningKey(key!),
+                })
+              }
+              done={() => ['The key is rotated', 'Results of new calls must be signed with it.']}
+              onDone={end}
+            />
+          </div>
+        </div>
+      )}
+      <AskBeforeLeaving when={key !== null} title="Leave before the key is rotated?">
+        {isUnsaved
+          ? 'The new key has not been saved and is lost when you leave.'
+          : 'The rotation is not signed yet, so the old key stays valid.'}
+      </AskBeforeLeaving>
+    </Card>
   );
 }

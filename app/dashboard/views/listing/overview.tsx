@@ -1,20 +1,29 @@
 /** The figures of a creator's agent, day by day and in all, and its present terms. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { MIN_CALLS } from '../../../sdk/wire/agentMark.ts';
 import type { OwnListing, ReceivedCall } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { markWords, successOf } from '../../parts/badges.tsx';
+import { Anchor } from '../../parts/links.tsx';
 import { Card, Facts, Figure, Note } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatDuration, formatSpan, Id, Time } from '../../parts/values.tsx';
+import {
+  asSentence,
+  formatAmount,
+  formatCount,
+  formatCounted,
+  formatDuration,
+  formatSpan,
+  Id,
+  Time,
+} from '../../parts/values.tsx';
 import { agentQuery, call } from '../../service.ts';
 import { outcomeOfReceived } from '../executions/outcome.ts';
 import { AtMinimum, LowCollateral } from './actions.tsx';
 import { draftOf } from './draft.ts';
 import { healthWords, heldCollateral, takenText } from './own.ts';
-import type { ListingSearch } from './search.ts';
 import { Statistics } from './statistics.tsx';
+import { TabLink } from './tabLink.tsx';
 
 /** An own agent as callers see it; they see only offered ones. */
 export const ownAgentQuery = ({ agent_id, status, metadata }: OwnListing) => ({
@@ -160,14 +169,11 @@ function HealthWords({ agent }: { agent: AgentFull }) {
           </TabLink>
         </>
       ) : (
-        `${capital(healthWords(agent))}. Callers see ${open > 0 ? `“${formatCount(open)} ${open === 1 ? 'call' : 'calls'} in dispute” on its card` : 'no warning'}.`
+        `${asSentence(healthWords(agent))}. Callers see ${open > 0 ? `“${formatCounted(open, 'call')} in dispute” on its card` : 'no warning'}.`
       )}
       <span className="block text-faint">
         From {MIN_CALLS} calls on, callers see “Failing” if fewer than half of all calls succeeded, and “Degraded” if
-        too many of the last 50 failed for several wallets.{' '}
-        <a href="/docs#creators-health" className={LINK}>
-          The exact rule
-        </a>{' '}
+        too many of the last 50 failed for several wallets. <Anchor href="/docs#creators-health">The exact rule</Anchor>{' '}
         ·{' '}
         <TabLink agentId={agentId} search={{ tab: 'test' }}>
           Test your server
@@ -176,19 +182,3 @@ function HealthWords({ agent }: { agent: AgentFull }) {
     </>
   );
 }
-
-const LINK = 'text-accent underline underline-offset-2';
-
-const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
-
-interface TabLinkProps {
-  agentId: string;
-  search: ListingSearch;
-  children: ReactNode;
-}
-
-const TabLink = ({ agentId, search, children }: TabLinkProps) => (
-  <Link to="/creator/$agentId" params={{ agentId }} search={search} className={LINK}>
-    {children}
-  </Link>
-);

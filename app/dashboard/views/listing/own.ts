@@ -6,7 +6,6 @@ import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { formatAmount, formatNumber } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { MAX_FEE_BPS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
-import { tierOf } from './draft.ts';
 
 /** Interval of refreshing figures while the view is open. */
 const REFRESH_MS = 15_000;
@@ -29,6 +28,26 @@ export function shareOf(price: number | string, feeBps: number): number {
 export function priceRange({ min_price_usdc, collateral_tiers }: MarketplaceConfig): string {
   const most = collateral_tiers.at(-1)?.max_price_usdc;
   return most === undefined ? formatAmount(min_price_usdc) : `${formatNumber(min_price_usdc)} to ${formatAmount(most)}`;
+}
+
+/** Null for a price that the marketplace accepts, and for any amount until its settings are known. */
+export function priceFault(text: string, config: MarketplaceConfig | undefined): string | null {
+  if (text === '') return 'is missing';
+  try {
+    const price = parseUsdc(text);
+    if (!config) return null;
+    if (price < parseUsdc(config.min_price_usdc)) return `must be at least ${config.min_price_usdc} USDC`;
+    const highest = config.collateral_tiers.at(-1)?.max_price_usdc ?? 0;
+    return price > parseUsdc(highest) ? `must be at most ${highest} USDC` : null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** The tier of a price; null for an invalid price. */
+export function tierOf(text: string, config: MarketplaceConfig): MarketplaceConfig['collateral_tiers'][number] | null {
+  if (priceFault(text, config)) return null;
+  return config.collateral_tiers.find(({ max_price_usdc }) => parseUsdc(text) <= parseUsdc(max_price_usdc)) ?? null;
 }
 
 /** The most that the fee can become. */

@@ -1,13 +1,14 @@
 /** The price of a call, its timeouts, and the required collateral. */
 import { useQuery } from '@tanstack/react-query';
+import { toUsdc } from '../../../sdk/wire/usdc.ts';
+import { fundsQuery } from '../../parts/funds.tsx';
 import { CardHead } from '../../parts/heads.tsx';
 import { cx, Input, Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
-import { useChainFacts } from './chainFacts.ts';
+import { useSession } from '../../wallet/session.ts';
 import type { FieldsProps } from './detailsFields.tsx';
-import { tierOf } from './draft.ts';
-import { lessUsdc, priceRange, shareOf } from './own.ts';
+import { lessUsdc, priceRange, shareOf, tierOf } from './own.ts';
 
 /** `held` is the agent's present collateral. */
 export function PriceFields({ draft, errors, onChange, held = 0 }: FieldsProps & { held?: number }) {
@@ -53,11 +54,12 @@ export function PriceFields({ draft, errors, onChange, held = 0 }: FieldsProps &
 
 function Tiers({ price, held }: { price: string; held: number }) {
   const { data: config } = useQuery(configQuery);
-  const { data: facts } = useChainFacts();
+  const { wallet } = useSession();
+  const { data: funds } = useQuery(fundsQuery(wallet ?? undefined));
   if (!config) return <Skeleton className="h-56" />;
   const tier = tierOf(price, config);
   const missing = tier ? lessUsdc(tier.deposit_usdc, held) : 0;
-  const balance = facts?.usdc === undefined ? null : Number(facts.usdc ?? 0);
+  const balance = funds ? toUsdc(funds.usdc ?? 0n) : null;
   return (
     <section className="grid gap-4" aria-label="Collateral">
       <CardHead
@@ -103,7 +105,7 @@ function Tiers({ price, held }: { price: string; held: number }) {
       )}
       {missing > 0 && balance !== null && (
         <Note tone={balance < missing ? 'warn' : 'plain'}>
-          {facts?.usdc === null
+          {funds?.usdc === null
             ? `Your wallet has no USDC account yet. Send at least ${formatAmount(missing)} to it before you sign.`
             : `Your wallet holds ${formatAmount(balance)}.${balance < missing ? ` It needs ${formatAmount(lessUsdc(missing, balance))} more before you can sign.` : ''}`}
         </Note>

@@ -6,9 +6,10 @@ import { MarketplaceError } from '../../../sdk/client/error.ts';
 import type { ReceivedCall } from '../../../sdk/wire/procedures.ts';
 import { formatterOf } from '../../parts/amount.ts';
 import { FindCall } from '../../parts/findCall.tsx';
+import { Icon } from '../../parts/icons.tsx';
 import { SaveButton } from '../../parts/saveButton.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
-import { Button, buttonStyle, Checkbox, cx, Empty, Note, Skeleton } from '../../parts/ui.tsx';
+import { Unread } from '../../parts/trouble.tsx';
+import { Button, buttonStyle, Checkbox, cx, Empty, Note } from '../../parts/ui.tsx';
 import { formatDuration, shorten, zoneAt } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { outcomeOfReceived } from '../executions/outcome.ts';
@@ -42,7 +43,8 @@ export function Received({ only, ...props }: ReceivedProps) {
 
 /** One call, opened, with the way to all others. */
 function OneCall({ agentId, executionId }: { agentId: string | undefined; executionId: string }) {
-  const { data, error, refetch } = useQuery(contentQuery(executionId));
+  const query = useQuery(contentQuery(executionId));
+  const { data, error } = query;
   const nameOf = useNames();
   const all: LinkProps =
     agentId === undefined
@@ -58,8 +60,7 @@ function OneCall({ agentId, executionId }: { agentId: string | undefined; execut
         </Link>
       </div>
       {isUnknown && <Empty title="None of your agents received an ended call with this ID" />}
-      {error && !data && !isUnknown && <Trouble error={error} what="The call" onRetry={refetch} />}
-      {!data && !error && <Skeleton className="h-64" />}
+      {!data && !isUnknown && <Unread query={query} what="The call" className="h-64" />}
       {data && agentId !== undefined && data.call.agent_id !== agentId && (
         <Note>A call of {nameOf(data.call.agent_id)}, another of your agents.</Note>
       )}
@@ -71,7 +72,7 @@ function OneCall({ agentId, executionId }: { agentId: string | undefined; execut
 const ofAgent = (agentId: string | undefined) => (agentId === undefined ? {} : { agent_id: agentId });
 
 function Calls({ agentId, failed, onFailed, onFind }: Omit<ReceivedProps, 'only'>) {
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+  const query = useInfiniteQuery({
     queryKey: ['listings', 'calls', agentId, failed],
     queryFn: ({ pageParam }) =>
       call('listings.calls', { ...ofAgent(agentId), failed, ...(pageParam && { before: pageParam }) }),
@@ -79,7 +80,7 @@ function Calls({ agentId, failed, onFailed, onFind }: Omit<ReceivedProps, 'only'
     getNextPageParam: ({ calls, has_more }) => (has_more ? calls.at(-1)?.execution_id : undefined),
     refetchInterval: EVERY_MS,
   });
-  const calls = data?.pages.flatMap((page) => page.calls);
+  const calls = query.data?.pages.flatMap((page) => page.calls);
   const nameOf = useNames();
   return (
     <section className="grid gap-4" aria-label="Calls">
@@ -110,17 +111,16 @@ function Calls({ agentId, failed, onFailed, onFind }: Omit<ReceivedProps, 'only'
           Download CSV
         </SaveButton>
       </div>
-      {error && !data && <Trouble error={error} what="The calls" onRetry={refetch} />}
-      {!calls && !error && <Skeleton className="h-64" />}
+      {!calls && <Unread query={query} what="The calls" className="h-64" />}
       {calls?.length === 0 && (
         <Empty title={failed ? 'No call has failed' : 'No calls yet'}>
           {failed ? null : 'Each call appears here once it is paid or refunded.'}
         </Empty>
       )}
       {calls && calls.length > 0 && <Table calls={calls} isNamed={agentId === undefined} />}
-      {hasNextPage && (
+      {query.hasNextPage && (
         <div className="text-center">
-          <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
             Older calls
           </Button>
         </div>
@@ -196,16 +196,13 @@ function Call({ received, earned, agent, isOpenFirst = false }: CallProps) {
           onClick={() => setOpen(!isOpen)}
           className="flex min-w-0 items-center gap-3 text-left -outline-offset-2 after:absolute after:inset-0"
         >
-          <svg
-            viewBox="0 0 16 16"
-            className={cx('size-3 shrink-0 text-faint transition-transform', isOpen && 'rotate-90')}
-            fill="none"
-            stroke="currentColor"
+          <Icon
+            size="size-3"
+            className={cx('shrink-0 text-faint transition-transform', isOpen && 'rotate-90')}
             strokeWidth="2"
-            aria-hidden="true"
           >
-            <path d="m5 2 6 6-6 6" strokeLinecap="round" strokeLinejoin="round" />
-          </svg>
+            <path d="m5 2 6 6-6 6" />
+          </Icon>
           <span className="grid min-w-0 gap-0.5">
             <TaskLine task={task} />
             <span className="truncate text-faint">

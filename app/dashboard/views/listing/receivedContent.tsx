@@ -1,11 +1,11 @@
 /** A received call, opened: its facts, the request, and the server's answer. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { ReceivedCall, ReceivedCallContent } from '../../../sdk/wire/procedures.ts';
-import { Trouble } from '../../parts/trouble.tsx';
-import { Facts, Skeleton } from '../../parts/ui.tsx';
+import { Unread } from '../../parts/trouble.tsx';
+import { Facts } from '../../parts/ui.tsx';
 import { Code, formatAmount, Id, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
+import { TabLink } from './tabLink.tsx';
 
 export const contentQuery = (executionId: string) =>
   queryOptions({
@@ -20,21 +20,16 @@ interface ContentProps {
 }
 
 export function Content({ received, agent }: ContentProps) {
-  const { data, error, refetch } = useQuery(contentQuery(received.execution_id));
+  const query = useQuery(contentQuery(received.execution_id));
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4 px-4 pb-5">
       <Facts
         rows={[
           agent !== undefined && [
             'Agent',
-            <Link
-              key="agent"
-              to="/creator/$agentId"
-              params={{ agentId: received.agent_id }}
-              className="text-accent underline underline-offset-2"
-            >
+            <TabLink key="agent" agentId={received.agent_id}>
               {agent}
-            </Link>,
+            </TabLink>,
           ],
           ['Call ID', <Id key="id" value={received.execution_id} full />],
           ['Received', <Time key="received" at={received.received_at} />],
@@ -44,9 +39,7 @@ export function Content({ received, agent }: ContentProps) {
           received.error && ['Error code', <code key="code">{received.error.code}</code>],
         ]}
       />
-      {error && !data && <Trouble error={error} what="The call" onRetry={refetch} />}
-      {!data && !error && <Skeleton className="h-40" />}
-      {data && <Bodies content={data} />}
+      {query.data ? <Bodies content={query.data} /> : <Unread query={query} what="The call" className="h-40" />}
     </div>
   );
 }

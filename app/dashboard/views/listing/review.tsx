@@ -1,4 +1,5 @@
 /** A review before signing, the signature itself, and the resulting agent. */
+import { hexToBytes } from '@noble/hashes/utils.js';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
@@ -9,9 +10,9 @@ import { Code, formatAmount, formatSpan, Id } from '../../parts/values.tsx';
 import { BASE_URL, configQuery } from '../../service.ts';
 import { SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
 import { DisputeWebhook } from '../webhooks/disputeWebhook.tsx';
-import { bytesOf } from './chainFacts.ts';
 import { AccountDeposits, useListingDeposits } from './costs.tsx';
-import { type Draft, tierOf, toInput } from './draft.ts';
+import { type Draft, toInput } from './draft.ts';
+import { tierOf } from './own.ts';
 import { type HeldKey, keyFileName, toSigningKey } from './signingKey.ts';
 import { type OpenStep, OpenSteps } from './steps.tsx';
 
@@ -68,7 +69,7 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
   ] as const;
 
   async function list({ marketplace, wallet, say, onProgress, ...chain }: Signing): Promise<Listed> {
-    const listing = chain.program.findListing(wallet.publicKey, bytesOf(draft.listing_id));
+    const listing = chain.program.findListing(wallet.publicKey, hexToBytes(draft.listing_id));
     const made = { name: draft.name, deposit_usdc: tier?.deposit_usdc ?? 0, endpoint: draft.endpoint };
     // An earlier attempt with unknown outcome may have created it.
     const known = await chain.readListing(marketplace.connection, listing).catch(() => null);
@@ -80,7 +81,7 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
       wallet,
       signingKey: await toSigningKey(signingKey!),
       draft: chain.parseListingDraft(toInput(draft), 'The draft'),
-      listingId: bytesOf(draft.listing_id),
+      listingId: hexToBytes(draft.listing_id),
       // The deposit as shown here, even if the chain now requires another one.
       maxDeposit: parseUsdc(tier!.deposit_usdc),
       onProgress,

@@ -2,7 +2,6 @@
 import { findInputSchemaFaults, findSchemaFaults, type SchemaFault } from '../../../sdk/wire/schemas/faults.ts';
 import type { Schema } from '../../../sdk/wire/schemas/rules.ts';
 import type { JsonFault } from '../../parts/jsonEditor.tsx';
-import { type DraftErrors, readSchema } from './draft.ts';
 
 type Find = (schema: Schema, where: string) => SchemaFault[];
 
@@ -18,13 +17,3 @@ const checkBy = (find: Find) => (value: unknown) => {
 
 export const checkInput = checkBy(findInputSchemaFaults);
 export const checkOutput = checkBy(findSchemaFaults);
-
-/** The first fault of each of the two schemas. */
-export function findSchemaErrors(input: string, output: string): DraftErrors {
-  const first = (text: string, check: typeof checkInput) => {
-    const [fault] = check(readSchema(text));
-    return fault && `${fault.path} ${fault.message}`.trim();
-  };
-  const [inputFault, outputFault] = [first(input, checkInput), first(output, checkOutput)];
-  return { ...(inputFault && { input_schema: inputFault }), ...(outputFault && { output_schema: outputFault }) };
-}

@@ -1,4 +1,4 @@
-/** Faults of a draft's schemas, and of its test against the schema. The code is loaded lazily. */
+/** The faults of a draft's schemas and of its test, by field. What finds them is large, so it is loaded here. */
 import { useQuery } from '@tanstack/react-query';
 import { type Draft, type DraftErrors, readSchema } from './draft.ts';
 
@@ -9,10 +9,15 @@ export function useSchemaErrors({ input_schema, output_schema, test_parameters }
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     placeholderData: (before: DraftErrors | undefined) => before,
-    queryFn: async () => {
-      const { findSchemaErrors } = await import('./schemaCheck.ts');
-      const errors = findSchemaErrors(input_schema, output_schema);
-      return errors.input_schema ? errors : { ...errors, ...(await findTestErrors(input_schema, test_parameters)) };
+    queryFn: async (): Promise<DraftErrors> => {
+      const { checkInput, checkOutput } = await import('./schemaCheck.ts');
+      const faultOf = (text: string, check: typeof checkInput) => {
+        const [fault] = check(readSchema(text));
+        return fault && `${fault.path} ${fault.message}`.trim();
+      };
+      const [input, output] = [faultOf(input_schema, checkInput), faultOf(output_schema, checkOutput)];
+      const errors = { ...(input && { input_schema: input }), ...(output && { output_schema: output }) };
+      return input ? errors : { ...errors, ...(await findTestErrors(input_schema, test_parameters)) };
     },
   });
   return data;

@@ -1,11 +1,11 @@
 /** A listing's signing key in the page: in memory only, never sent. */
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import bs58 from 'bs58';
 import nacl from 'tweetnacl';
 import { encodeSigningKey, parseSigningKey } from '../../../sdk/receipt/signingKeyFile.ts';
 import type { SigningKey } from '../../../sdk/wallet/upkeep.ts';
 import { saveFile } from '../../parts/values.tsx';
 import { loadChainModules } from '../../wallet/chain.ts';
-import { bytesOf } from './chainFacts.ts';
 
 export type HeldKey =
   | { kind: 'secret'; address: string; secret: Uint8Array; isSaved: boolean }
@@ -44,7 +44,7 @@ export async function readKeyFile(file: File): Promise<HeldKey> {
 export async function readProof(publicKey: string, proof: string, agentId: string): Promise<HeldKey> {
   const { PublicKey, proveSigningKey } = await loadChainModules();
   const text = proof.trim();
-  const possession = /^[0-9a-fA-F]{128}$/.test(text) ? bytesOf(text) : bs58.decodeUnsafe(text);
+  const possession = /^[0-9a-fA-F]{128}$/.test(text) ? hexToBytes(text) : bs58.decodeUnsafe(text);
   if (!possession) throw new Error('The proof must be a signature of 64 bytes, in hex or base58.');
   const bytes = bs58.decodeUnsafe(publicKey.trim());
   if (bytes?.length !== 32) throw new Error('The public key must be a base58 address of 32 bytes.');
@@ -63,8 +63,7 @@ export async function toSigningKey(key: HeldKey): Promise<SigningKey> {
 /** The message, as hex, that a key signs to prove that its holder agrees to this listing. */
 export async function proofMessage(agentId: string): Promise<string> {
   const { program, PublicKey } = await loadChainModules();
-  const bytes = program.registerMessage(new PublicKey(agentId));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return bytesToHex(program.registerMessage(new PublicKey(agentId)));
 }
 
 /** A command that signs such a message with the key file of an agent, using only Node. */

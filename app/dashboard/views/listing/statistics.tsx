@@ -11,7 +11,7 @@ import { Segments } from '../../parts/segments.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Card, cx, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatDuration, formatShort, Time } from '../../parts/values.tsx';
+import { formatAmount, formatCount, formatCounted, formatDuration, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { sumUsdc } from './own.ts';
 
@@ -75,9 +75,7 @@ function Charts({ data: { days, failures } }: { data: Statistics }) {
         title="Earned"
         summary={formatAmount(sumUsdc(days.map(({ earned_usdc }) => earned_usdc)))}
         days={names}
-        kind="bars"
         format={formatAmount}
-        formatShort={formatShort}
         unit="USDC"
         series={[{ label: 'Earned', tone: 'accent', values: days.map(({ earned_usdc }) => earned_usdc) }]}
       />
@@ -108,7 +106,7 @@ function sentenceOf({ day, completed, failed, earned_usdc }: Statistics['days'][
     `${successOf({ success_rate: completed / count, total_executions: count })} delivered`,
     `${formatAmount(earned_usdc)} earned`,
   ];
-  return `${formatCount(count)} ${count === 1 ? 'call' : 'calls'} on ${nameOfDay(day)}: ${facts.join(', ')}.`;
+  return `${formatCounted(count, 'call')} on ${nameOfDay(day)}: ${facts.join(', ')}.`;
 }
 
 /** `count`: of the failed calls. The service may not know the reason of each. */

@@ -1,13 +1,15 @@
 /** The Test Execution tool: one synthetic call to the endpoint, and its checks. Nothing goes on-chain. */
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { useMutation } from '@tanstack/react-query';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { MarketplaceError } from '../../../sdk/client/error.ts';
-import { isUnsent } from '../../../sdk/wire/conformance.ts';
+import { CONFORMANCE_CHECKS, isUnsent } from '../../../sdk/wire/conformance.ts';
 import type { RequestIssue } from '../../../sdk/wire/errorDetails.ts';
 import { encodeMetadata } from '../../../sdk/wire/metadata.ts';
 import type { ListingCheck } from '../../../sdk/wire/procedures.ts';
-import { Checks } from '../../parts/checks.tsx';
 import { isFormable } from '../../parts/form/schema.ts';
-import { Button, Card, Checkbox, Input, Note, Skeleton } from '../../parts/ui.tsx';
+import { Mark } from '../../parts/mark.tsx';
+import { useNow } from '../../parts/now.ts';
+import { Button, Card, Checkbox, cx, Input, Note, Skeleton, Spinner } from '../../parts/ui.tsx';
 import { Code, formatDuration } from '../../parts/values.tsx';
 import { call, explain, request } from '../../service.ts';
 import { loadChainModules } from '../../wallet/chain.ts';
@@ -51,23 +53,18 @@ export async function runTest(draft: Draft, signingKey: string): Promise<TestOut
 }
 
 export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blocked }: TestPanelProps) {
-  const [isRunning, setRunning] = useState(false);
-  const [error, setError] = useState<unknown>(null);
+  // Reports to the draft that was tested, even if it is changed meanwhile.
+  const test = useMutation({
+    mutationFn: async (report: TestPanelProps['onOutcome']) => report(await runTest(draft, signingKey!)),
+    networkMode: 'always',
+  });
+  const isRunning = test.isPending;
   const [asJson, setAsJson] = useState(false);
   const schema = readSchema(draft.input_schema);
   const fault = useSchemaErrors(draft)?.test_parameters;
-
-  async function run() {
-    setRunning(true);
-    setError(null);
+  function run() {
     onOutcome(null);
-    try {
-      onOutcome(await runTest(draft, signingKey!));
-    } catch (reason) {
-      setError(reason);
-    } finally {
-      setRunning(false);
-    }
+    test.mutate(onOutcome);
   }
 
   return (
@@ -123,7 +120,7 @@ export function TestPanel({ draft, onChange, signingKey, outcome, onOutcome, blo
           )}
         </div>
       </Card>
-      <TestResult error={error} outcome={outcome} isRunning={isRunning} />
+      <TestResult error={test.error} outcome={outcome} isRunning={isRunning} />
     </div>
   );
 }
@@ -171,11 +168,8 @@ function TestResult({ error, outcome, isRunning }: TestResultProps) {
 }
 
 function Elapsed({ most }: { most: number }) {
-  const [seconds, setSeconds] = useState(0);
-  useEffect(() => {
-    const timer = setInterval(() => setSeconds((before) => before + 1), 1_000);
-    return () => clearInterval(timer);
-  }, []);
+  const [begunAt] = useState(Date.now);
+  const seconds = Math.round((useNow(1_000) - begunAt) / 1_000);
   return (
     <span className="text-sm text-faint tabular-nums">
       {formatDuration(seconds * 1_000)} of at most {formatDuration(most * 1_000)}
@@ -199,5 +193,59 @@ function TestError({ error }: { error: unknown }) {
         <p className="whitespace-pre-line">{explain(error)}</p>
       )}
     </Note>
+  );
+}
+
+/** `checks` is null if none were made yet. */
+function Checks({ checks, isRunning }: { checks: readonly ListingCheck[] | null; isRunning: boolean }) {
+  return (
+    <ol
+      className="divide-y divide-line rounded-xl border border-line bg-raised"
+      aria-label="Checks"
+      aria-busy={isRunning}
+    >
+      {CONFORMANCE_CHECKS.map(({ name, title, expected, required }) => {
+        const found = checks?.find((check) => check.name === name);
+        return (
+          <li key={name} className="flex items-start gap-3 px-4 py-3 text-sm">
+            <State state={isRunning ? 'running' : found ? (found.ok ? 'ok' : 'failed') : 'open'} />
+            <div className="min-w-0 flex-1">
+              <p>
+                <span className="font-medium">{title}</span> <span className="text-faint">{expected}</span>
+                {!required && <span className="text-faint"> (advised)</span>}
+              </p>
+              {found && (
+                <p className={cx('mt-0.5', found.ok ? 'text-faint' : 'text-bad')}>
+                  <span className="font-medium">Got:</span> {found.detail}
+                </p>
+              )}
+              {found && found.sent !== null && (
+                <details className="mt-1">
+                  <summary className="text-sm">Sent and received</summary>
+                  <div className="mt-2 grid gap-2">
+                    <Code text={found.sent} label={`${title}: what was sent`} />
+                    <Code text={found.received ?? '(no answer)'} label={`${title}: what came back`} />
+                  </div>
+                </details>
+              )}
+              {!found && checks && !isRunning && <p className="mt-0.5 text-faint">Not run.</p>}
+            </div>
+            {found && <span className="shrink-0 text-faint tabular-nums">{formatDuration(found.duration_ms)}</span>}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+const STATES = { ok: 'passed', failed: 'failed', open: 'not_checked' } as const;
+const WORDS = { ok: 'passed', failed: 'failed', open: 'not run' } as const;
+
+function State({ state }: { state: keyof typeof STATES | 'running' }) {
+  if (state !== 'running') return <Mark state={STATES[state]} word={WORDS[state]} />;
+  return (
+    <span className="grid size-6 shrink-0 place-items-center">
+      <Spinner />
+    </span>
   );
 }

@@ -1,11 +1,11 @@
-/** Sums of a wallet's spend by agent or by key, and per day. */
+/** Sums of a wallet's spend by agent or by key. */
 import { queryOptions } from '@tanstack/react-query';
 import { DAY_MS, toDay } from '../../../sdk/wire/time.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { SpendStatement } from '../../../sdk/wire/wire.ts';
 import type { ChartSeries } from '../../parts/days.ts';
 import type { DayRange } from '../../parts/range.tsx';
-import { formatAmount, shorten } from '../../parts/values.tsx';
+import { formatUnits, shorten } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 
 /** What a wallet and its keys paid on these days, by day, agent and key. Another `spent` reads it again. */
@@ -82,7 +82,7 @@ export const total = (groups: readonly Group[], name: 'paid' | 'fees' | 'refunde
 /** Paid less the awards. It is below zero if more was awarded than paid on these days. */
 export function netOf(groups: readonly Group[]): string {
   const net = groups.reduce((sum, { paid, returned }) => sum + paid - returned, 0n);
-  return net < 0n ? `−${formatAmount(toUsdc(-net))}` : formatAmount(toUsdc(net));
+  return net < 0n ? `−${formatUnits(-net)}` : formatUnits(net);
 }
 
 const TONES = ['accent', 'sky', 'good'] as const;

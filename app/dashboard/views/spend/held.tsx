@@ -1,16 +1,18 @@
-/** The wallet's SOL that is held elsewhere now: how much, where, and when it comes back. */
+/** The wallet's SOL that is gone, and what is held elsewhere now: how much, where, and when it comes back. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { formatSol } from '../../../sdk/wire/sol.ts';
+import { alignerOf } from '../../parts/amount.ts';
+import { TextLink } from '../../parts/links.tsx';
+import type { DayRange } from '../../parts/range.tsx';
 import { AtRight, Cell, Table } from '../../parts/table.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
+import { Trouble, Unread } from '../../parts/trouble.tsx';
 import { Skeleton } from '../../parts/ui.tsx';
-import { Day, formatSpan } from '../../parts/values.tsx';
+import { Day, formatCount, formatCounted, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { firstDisputesQuery } from '../../parts/waiting.tsx';
 import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
-import { isLive } from '../keys/money.ts';
-import { useWalletKeys } from '../keys/walletKeys.ts';
+import { bondPaidOut } from '../disputes/ended.tsx';
+import { isLive, useWalletKeys } from '../keys/money.ts';
 import { type HeldInCalls, type HeldInDisputes, heldInCallsQuery, heldInDisputesQuery } from './heldSol.ts';
 
 type Place = '/disputes' | '/keys' | '/executions';
@@ -60,8 +62,10 @@ export function HeldSol({ wallet }: { wallet: string }) {
     },
   ];
   const rows = all.filter(({ amount }) => amount !== 0n);
-  const total = rows.reduce((sum, { amount = 0n }) => sum + amount, 0n);
-  const format = solFormatterOf(rows.map(({ amount = 0n }) => amount));
+  const amounts = rows.map(({ amount = 0n }) => amount);
+  const total = amounts.reduce((sum, amount) => sum + amount, 0n);
+  const align = alignerOf(amounts.map(formatSol));
+  const format = (lamports: bigint) => align(formatSol(lamports));
   return (
     <section aria-label="SOL held" className="grid gap-3">
       <div>
@@ -81,9 +85,7 @@ export function HeldSol({ wallet }: { wallet: string }) {
           {rows.map(({ what, to, amount, back }) => (
             <tr key={what}>
               <td className="font-medium">
-                <Link to={to} className="text-accent underline underline-offset-2">
-                  {what}
-                </Link>
+                <TextLink to={to}>{what}</TextLink>
               </td>
               <Cell of="Amount, SOL" className="whitespace-nowrap tabular-nums sm:text-right">
                 <span>{amount === undefined ? 'Not known' : format(amount)}</span>
@@ -114,16 +116,6 @@ export function HeldSol({ wallet }: { wallet: string }) {
       )}
     </section>
   );
-}
-
-/** Amounts of one column, without the unit: all with as many decimals as the longest. */
-function solFormatterOf(column: readonly bigint[]): (lamports: bigint) => string {
-  const decimalsOf = (lamports: bigint) => formatSol(lamports).split('.')[1]?.length ?? 0;
-  const decimals = Math.max(2, ...column.map(decimalsOf));
-  return (lamports) => {
-    const [whole, fraction = ''] = formatSol(lamports).split('.');
-    return `${whole}.${fraction.padEnd(decimals, '0')}`;
-  };
 }
 
 function rowsOfDisputes(held: HeldInDisputes | undefined): Held[] {
@@ -185,3 +177,41 @@ function keysBack(live: boolean[]): string {
 
 const callsBack = (held: HeldInCalls | undefined): string =>
   `About an hour after the call, also of a refunded one${held?.isPartial ? '. Of your newest 100 calls' : ''}`;
+
+export function SpentSol({ wallet, range }: { wallet: string; range: DayRange }) {
+  const query = useQuery(firstDisputesQuery(wallet));
+  const { data } = query;
+  const lost = (data?.disputes ?? []).filter(
+    ({ caller, outcome, resolved_at: at }) =>
+      caller === wallet && outcome === 'rejected' && at !== null && isWithin(at.slice(0, 10), range),
+  );
+  const bonds = lost.map(bondPaidOut);
+  const sum = bonds.reduce<bigint>((all, bond) => all + BigInt(bond ?? 0), 0n);
+  const unknown = bonds.filter((bond) => bond === null).length;
+  return (
+    <section aria-label="SOL spent" className="grid gap-3">
+      <div>
+        <h2 className="text-lg font-semibold">SOL spent</h2>
+        <p className="mt-0.5 text-sm text-faint">
+          On the chosen days. The network fees of your wallet’s own transactions are not known here: your wallet shows
+          them.
+        </p>
+      </div>
+      {data ? (
+        <p className="flex flex-wrap gap-x-4 text-sm">
+          <TextLink to="/disputes">Bonds lost in rejected disputes</TextLink>
+          <span className="font-medium tabular-nums">
+            {lost.length === 0 ? 'None' : `${formatLamports(sum)} in ${formatCounted(lost.length, 'dispute')}`}
+            {unknown > 0 && `, ${formatCount(unknown)} of them with an unknown bond`}
+            {data.total > data.disputes.length && `, of your first ${formatCount(data.disputes.length)} disputes`}
+          </span>
+        </p>
+      ) : (
+        <Unread query={query} what="The disputes" className="h-5" />
+      )}
+    </section>
+  );
+}
+
+/** Days as the service writes them, YYYY-MM-DD in UTC. */
+const isWithin = (day: string, { from, to }: DayRange): boolean => from <= day && day <= to;

@@ -6,7 +6,7 @@ import type { ExecutionSummary } from '../../../sdk/wire/wire.ts';
 import { request } from '../../service.ts';
 import { readAccounts } from '../../wallet/accounts.ts';
 import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
-import { depositBackAt, readDeposits } from '../disputes/deposit.ts';
+import { depositBackAt, readDeposits } from '../disputes/deposit.tsx';
 import { idBytes } from '../executions/record.ts';
 
 export interface HeldInDisputes {
@@ -59,8 +59,6 @@ export const heldInDisputesQuery = (wallet: string, disputes: readonly DisputeSu
 
 export interface HeldInCalls {
   deposits: bigint;
-  /** How many calls hold one. */
-  held: number;
   /** Older calls than those that were read may hold deposits, too. */
   isPartial: boolean;
 }
@@ -78,7 +76,7 @@ export const heldInCallsQuery = (wallet: string) =>
       const { executions, total } = await request('listExecutions', { limit: NEWEST });
       const records = executions.filter(isByWallet).map(({ execution_id }) => recordAddress(idBytes(execution_id)));
       const accounts = await readAccounts(records.flatMap((record) => [record, escrowAddress(record)]));
-      let [deposits, held] = [0n, 0];
+      let deposits = 0n;
       for (let at = 0; at < records.length; at += 1) {
         const [account, escrow] = [accounts[2 * at], accounts[2 * at + 1]];
         const record = decodeOwnInText('ExecutionRecord', account);
@@ -86,9 +84,8 @@ export const heldInCallsQuery = (wallet: string) =>
         deposits += account!.lamports;
         // The end takes the gas out of the record, and closes the escrow's account.
         if (record.status === 'open') deposits += (escrow?.lamports ?? 0n) - BigInt(record.gasLamports);
-        held += 1;
       }
-      return { deposits, held, isPartial: total > NEWEST };
+      return { deposits, isPartial: total > NEWEST };
     },
     // React Query cannot compare a bigint by content.
     structuralSharing: false,

@@ -1,9 +1,8 @@
-/** What was paid on each day: a chart, or a sentence for each day if there are few. */
+/** What was paid per day: as a chart, or a sentence for each day if there are few. */
 import type { SpendStatement } from '../../../sdk/wire/wire.ts';
 import { CHARTED_DAYS, Chart, DaySentences } from '../../parts/chart.tsx';
 import { nameOfDay } from '../../parts/days.ts';
-import { formatAmount, formatNumber, formatShort } from '../../parts/values.tsx';
-import { sumUsdc } from '../listing/own.ts';
+import { formatAmount, formatNumber, formatUnits } from '../../parts/values.tsx';
 import { daysOf, type Group, seriesOf, total } from './groups.ts';
 
 interface PaidByDayProps {
@@ -22,7 +21,8 @@ export function PaidByDay({ title, spend, groups }: PaidByDayProps) {
       .filter(({ usdc }) => usdc > 0);
     if (paid.length === 0) return [];
     const parts = paid.map(({ label, usdc }) => `${label} ${formatNumber(usdc)}`);
-    return [`${formatAmount(sumUsdc(paid.map(({ usdc }) => usdc)))} on ${nameOfDay(day)}: ${parts.join(', ')}.`];
+    const sum = groups.reduce((before, { paidByDay }) => before + (paidByDay.get(day) ?? 0n), 0n);
+    return [`${formatUnits(sum)} on ${nameOfDay(day)}: ${parts.join(', ')}.`];
   });
   if (texts.length < CHARTED_DAYS) return <DaySentences texts={texts} />;
   return (
@@ -31,9 +31,7 @@ export function PaidByDay({ title, spend, groups }: PaidByDayProps) {
       title={title}
       summary={formatAmount(total(groups, 'paid'))}
       days={days}
-      kind="bars"
       format={formatAmount}
-      formatShort={formatShort}
       unit="USDC"
       series={series}
     />

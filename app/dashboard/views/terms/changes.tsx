@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { ChangedSetting, PendingChanges } from '../../../sdk/wire/operationProcedures.ts';
 import { SignButton } from '../../parts/sign.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
-import { Badge, Card, Facts, Skeleton } from '../../parts/ui.tsx';
+import { Unread } from '../../parts/trouble.tsx';
+import { Badge, Card, Facts } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatSpan, Id, Time } from '../../parts/values.tsx';
 import { changesQuery, configQuery } from '../../service.ts';
 import { CHANGE_SECONDS, GUARDIAN_CHANGE_SECONDS } from '../../wallet/programTerms.ts';
@@ -47,7 +47,7 @@ function words({ unit }: ChangedSetting, value: Value): string {
   if (typeof value === 'string') return value;
   if (unit === 'basis_points') return `${value / 100} %`;
   if (unit === 'usdc') return formatAmount(value);
-  if (unit === 'lamports') return formatLamports(BigInt(value));
+  if (unit === 'lamports') return formatLamports(value);
   if (unit === 'seconds') return formatSpan(value);
   return value === 0 ? 'no cap' : `${value} times the collateral`;
 }
@@ -85,7 +85,8 @@ function cancellers({ subject, status }: Change, admin: string, guardian: string
 
 /** The changes. Anybody can apply one that is due; a next admin accepts on the admin's page. */
 export function Changes() {
-  const { data, error, refetch } = useQuery(changesQuery);
+  const query = useQuery(changesQuery);
+  const { data } = query;
   const { data: config } = useQuery(configQuery);
   const { wallet } = useSession();
   // Changes that were applied or cancelled here: the service's list is some seconds old.
@@ -107,8 +108,7 @@ export function Changes() {
         </p>
       </div>
       {isAuthority && hasSettings && <CancelAll />}
-      {error && <Trouble error={error} what="The changes" onRetry={refetch} />}
-      {!changes && !error && <Skeleton className="h-32" />}
+      <Unread query={query} what="The changes" className="h-32" />
       {changes?.length === 0 && (
         <p className="text-sm">{data?.admin_delay_seconds === 0 ? 'Nothing is proposed.' : 'No pending changes'}</p>
       )}

@@ -15,7 +15,7 @@ interface SummaryProps {
 
 export function Summary({ config, pending }: SummaryProps) {
   const { data: deposits } = useQuery(depositsQuery);
-  const bond = formatLamports(BigInt(config.dispute_bond_lamports));
+  const bond = formatLamports(config.dispute_bond_lamports);
   return (
     <Card aria-label="In short">
       <Facts

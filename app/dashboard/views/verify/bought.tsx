@@ -5,11 +5,12 @@ import type { CheckName } from '../../../sdk/receipt/verify.ts';
 import { Receipt } from '../../../sdk/wire/receipt.ts';
 import { toTime } from '../../../sdk/wire/time.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
+import { Anchor } from '../../parts/links.tsx';
 import { Parameters } from '../../parts/parameters.tsx';
 import Result from '../../parts/result/result.tsx';
 import { TextBox } from '../../parts/textBox.tsx';
 import { Card, cx, Facts } from '../../parts/ui.tsx';
-import { formatAmount, Id } from '../../parts/values.tsx';
+import { formatAmount, formatUnits, Id } from '../../parts/values.tsx';
 import { agentQuery } from '../../service.ts';
 import type { Verification } from './verification.ts';
 
@@ -79,7 +80,7 @@ export function Bought({ verification: { subject, facts, rpcUrl, checks } }: { v
               ),
           idRow(otherResult === null ? 'Result hash' : HASH_NAMES[otherResult], receipt?.result_hash),
           price === null ? null : ['Price', formatAmount(price)],
-          refund && ['Refunded', formatAmount(toUsdc(refund.amount))],
+          refund && ['Refunded', formatUnits(refund.amount)],
           idRow('Paid by', receipt?.caller ?? facts?.caller, 'address'),
           idRow('Creator', facts?.creator, 'address'),
           timeRow('Bought on', receipt?.opened_at ?? (facts?.openedAt == null ? null : toTime(facts.openedAt))),
@@ -107,11 +108,7 @@ function Agent({ agentId, isNamed }: { agentId: string; isNamed: boolean }) {
   const { data } = useQuery({ ...agentQuery(agentId), enabled: isNamed, retry: false });
   return (
     <span className="flex flex-wrap items-center gap-x-2">
-      {data && (
-        <a href={`/agents/${agentId}`} className="text-accent underline underline-offset-2">
-          {data.name}
-        </a>
-      )}
+      {data && <Anchor href={`/agents/${agentId}`}>{data.name}</Anchor>}
       <Id value={agentId} kind="address" full />
     </span>
   );

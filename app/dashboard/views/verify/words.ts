@@ -1,8 +1,7 @@
 /** Titles of a receipt's checks, and the verdict in one sentence. */
 import type { Check, CheckName, ExecutionFacts } from '../../../sdk/receipt/verify.ts';
-import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { Tone } from '../../parts/ui.tsx';
-import { formatAmount } from '../../parts/values.tsx';
+import { formatUnits } from '../../parts/values.tsx';
 
 export interface CheckWords {
   title: string;
@@ -133,7 +132,7 @@ function sharesOf(checks: readonly Check[]): string {
     (sought) => paid.find(({ what }) => what === sought)?.got,
   );
   if (creator === undefined || treasury === undefined) return '';
-  const shown = (units: string) => formatAmount(toUsdc(BigInt(units)));
+  const shown = (units: string) => formatUnits(BigInt(units));
   return ` ${shown(creator)} went to the creator, ${shown(treasury)} to the marketplace.`;
 }
 
@@ -141,7 +140,7 @@ function sharesOf(checks: readonly Check[]): string {
 export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null, isCreator = false): Verdict {
   const failed = checks.filter(({ state }) => state === 'failed');
   const count = countOf(checks, facts);
-  const amount = facts?.price == null ? 'its price' : formatAmount(toUsdc(facts.price));
+  const amount = facts?.price == null ? 'its price' : formatUnits(facts.price);
   const [first, ...others] = failed.map(({ name }) => wordsOf(name, facts).failure);
   if (first !== undefined) {
     const rest = others.length > 0 ? ` Also: ${others.join('; ')}.` : '';
@@ -159,7 +158,7 @@ export function verdictOf(checks: readonly Check[], facts: ExecutionFacts | null
     };
   }
   if (facts?.refund) {
-    const back = `${formatAmount(toUsdc(facts.refund.amount))} went back to the wallet that paid.`;
+    const back = `${formatUnits(facts.refund.amount)} went back to the wallet that paid.`;
     return { tone: 'good', title: 'Refunded in full', about: `${back} Solana confirms it. ${count}` };
   }
   const isPassed = (name: CheckName) => checks.some((check) => check.name === name && check.state === 'passed');

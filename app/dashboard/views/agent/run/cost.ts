@@ -3,7 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { createClient } from '../../../../sdk/client/client.ts';
 import { WALLET_CALL_FEES } from '../../../../sdk/wallet/usualAmounts.ts';
 import { formatShortSol } from '../../../parts/amount.ts';
-import { pauseInTyping } from '../../../parts/typing.ts';
+import { pauseInTyping } from '../../../parts/reading.ts';
 import { formatLamports, formatSpan } from '../../../parts/values.tsx';
 import { BASE_URL, configQuery, queryClient } from '../../../service.ts';
 import { depositsQuery } from '../../../wallet/deposits.ts';

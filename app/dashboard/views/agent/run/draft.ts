@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
-import { faultOfLength } from '../../../parts/limited.ts';
+import { faultOfLength } from '../../../parts/reading.ts';
 import { exampleQuery } from '../../../service.ts';
 import { isApiKey, type Payer } from './cost.ts';
 import { isFilled, type Kept } from './kept.ts';

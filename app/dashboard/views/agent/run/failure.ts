@@ -100,49 +100,38 @@ function balance(details: ErrorDetails<'insufficient_balance'>, message: string)
     return { title: 'There is not enough money for this call', text: `${sentence(message)} ${NOT_PAID}`, to: KEYS };
   const wallet = shorten(details.wallet);
   if (details.limit === 'gas') {
-    const need =
-      details.need_lamports === null ? '' : ` This call needs ${formatLamports(BigInt(details.need_lamports))}.`;
-    const have = details.have_lamports === null ? '' : ` It holds ${formatLamports(BigInt(details.have_lamports))}.`;
+    const need = details.need_lamports === null ? '' : ` This call needs ${formatLamports(details.need_lamports)}.`;
+    const have = details.have_lamports === null ? '' : ` It holds ${formatLamports(details.have_lamports)}.`;
     return {
       title: 'The gas balance is too low',
       text: `The gas balance of the wallet ${wallet} pays the network fees of calls by key.${have}${need} Top it up, and run again. ${NOT_PAID}`,
       to: KEYS,
     };
   }
-  const need = `This call costs ${formatAmount(details.need_usdc)}.`;
-  const have = (what: string) => (details.have_usdc === null ? '' : ` ${what} ${formatAmount(details.have_usdc)}.`);
-  const renews = details.renews_at ? ` The next period begins on ${new Date(details.renews_at).toLocaleString()}.` : '';
-  switch (details.limit) {
-    case 'balance':
-      return {
-        title: 'The wallet has too little USDC',
-        text: `${need}${have(`The wallet ${wallet} has`)} Send it USDC, and run again. ${NOT_PAID}`,
-      };
-    case 'allowance':
-      return {
-        title: 'The wallet’s allowance is used up',
-        text: `${need}${have('Keys of this wallet may still spend')} Each call takes its price from it, and a refund does not give it back. Renew the allowance, and run again. ${NOT_PAID}`,
-        to: KEYS,
-      };
-    case 'per_execution':
-      return {
-        title: 'The price is above the limit of the key for one call',
-        text: `${need}${have('The key may pay at most')} Raise the limit, or use another key. ${NOT_PAID}`,
-        to: KEYS,
-      };
-    case 'period':
-      return {
-        title: 'The limit of the key for this period is used up',
-        text: `${need}${have('The key may still spend')}${renews} Wait, raise the limit, or use another key. ${NOT_PAID}`,
-        to: KEYS,
-      };
-    case 'total':
-      return {
-        title: 'The total limit of the key is used up',
-        text: `${need}${have('The key may still spend')} Raise the limit, or use another key. ${NOT_PAID}`,
-        to: KEYS,
-      };
-  }
+  const renews = details.renews_at ? `The next period begins on ${new Date(details.renews_at).toLocaleString()}. ` : '';
+  const texts: Record<typeof details.limit, readonly [title: string, has: string, todo: string]> = {
+    balance: ['The wallet has too little USDC', `The wallet ${wallet} has`, 'Send it USDC, and run again.'],
+    allowance: [
+      'The wallet’s allowance is used up',
+      'Keys of this wallet may still spend',
+      'Each call takes its price from it, and a refund does not give it back. Renew the allowance, and run again.',
+    ],
+    per_execution: [
+      'The price is above the limit of the key for one call',
+      'The key may pay at most',
+      'Raise the limit, or use another key.',
+    ],
+    period: [
+      'The limit of the key for this period is used up',
+      'The key may still spend',
+      `${renews}Wait, raise the limit, or use another key.`,
+    ],
+    total: ['The total limit of the key is used up', 'The key may still spend', 'Raise the limit, or use another key.'],
+  };
+  const [title, has, todo] = texts[details.limit];
+  const have = details.have_usdc === null ? '' : ` ${has} ${formatAmount(details.have_usdc)}.`;
+  const text = `This call costs ${formatAmount(details.need_usdc)}.${have} ${todo} ${NOT_PAID}`;
+  return { title, text, ...(details.limit !== 'balance' && { to: KEYS }) };
 }
 
 function issues(details: ErrorDetails<'invalid_request'>, message: string): string {

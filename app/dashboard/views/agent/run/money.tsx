@@ -1,19 +1,29 @@
-/** The cost of a call, row by row, shown before it is paid; and where the money goes. */
+/** Who pays for a call and how much, row by row, shown before it is paid; and where the money goes. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { DECISION_SECONDS } from '../../../../sdk/wire/choices.ts';
 import type { OwnKey } from '../../../../sdk/wire/ownKey.ts';
 import { parseUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
+import { Choice } from '../../../parts/choice.tsx';
 import { DATA_WORDS, PROGRAM_WORDS } from '../../../parts/explained.tsx';
+import { TextLink } from '../../../parts/links.tsx';
 import { Trouble } from '../../../parts/trouble.tsx';
-import { Card, cx } from '../../../parts/ui.tsx';
-import { formatAmount, formatLamports, formatNumber, formatSpan } from '../../../parts/values.tsx';
-import { configQuery } from '../../../service.ts';
+import { Card, cx, Input } from '../../../parts/ui.tsx';
+import {
+  formatAmount,
+  formatLamports,
+  formatNumber,
+  formatSpan,
+  formatUnits,
+  shorten,
+  Time,
+} from '../../../parts/values.tsx';
+import { configQuery, explain } from '../../../service.ts';
 import { depositsQuery } from '../../../wallet/deposits.ts';
-import { ENDED_DISPUTE_SECONDS } from '../../../wallet/programTerms.ts';
-import { useShared } from '../../../wallet/wallets.ts';
-import { DisputeTerms } from '../../executions/disputeTerms.tsx';
+import { DISPUTE_LAPSE_SECONDS } from '../../../wallet/programTerms.ts';
+import { isShared, useConnected, useShared } from '../../../wallet/wallets.ts';
+import { awardPayment, depositReturn } from '../../disputes/payouts.ts';
 import { besidesText, depositOf, feesText, type Payer, useTypedKey, type WalletCost, walletCostQuery } from './cost.ts';
 
 interface MoneyProps {
@@ -108,7 +118,7 @@ export function depositTexts(cost: WalletCost) {
 /** Who pays the network fees of a call by key, and who lends its deposit; the key is unknown until it is typed. */
 function keyTexts(gas: OwnKey['gas'] | undefined, isSponsored: boolean | undefined) {
   if (gas?.pays_next_call) {
-    const fees = `up to ${formatLamports(BigInt(gas.next_call_lamports))}`;
+    const fees = `up to ${formatLamports(gas.next_call_lamports)}`;
     return {
       fees,
       deposit: 'lent',
@@ -153,9 +163,9 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
       <ol className="grid list-decimal gap-2 pl-4">
         <li>
           The price is held by the escrow program on Solana, which {PROGRAM_WORDS}{' '}
-          <Link to="/terms" hash="roles" className="text-accent underline underline-offset-2">
+          <TextLink to="/terms" hash="roles">
             Who can do what
-          </Link>
+          </TextLink>
         </li>
         <li>A result that the creator has signed releases it to the creator{fee}.</li>
         <li>
@@ -175,7 +185,6 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
               <DisputeTerms
                 bond={BigInt(config.dispute_bond_lamports)}
                 deposit={deposits.dispute}
-                depositSeconds={ENDED_DISPUTE_SECONDS}
                 most={parseUsdc(agent.price_per_call_usdc)}
               />
             </details>
@@ -183,5 +192,89 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
         </div>
       )}
     </section>
+  );
+}
+
+interface DisputeTermsProps {
+  /** Lamports. */
+  bond: bigint;
+  /** Refundable deposit of the dispute's account, lamports. */
+  deposit: bigint;
+  /** The most that the caller can get, base units. */
+  most: bigint;
+}
+
+function DisputeTerms({ bond, deposit, most }: DisputeTermsProps) {
+  return (
+    <ul className="mt-2 grid list-disc gap-1.5 pl-4">
+      <li>
+        The marketplace’s admin decides, and should within {formatSpan(DECISION_SECONDS)}. If nobody has decided after{' '}
+        {formatSpan(DISPUTE_LAPSE_SECONDS)}, anybody can end the dispute: you get the bond back, but not the price.
+      </li>
+      <li>
+        You risk a bond of {formatLamports(bond)} to get back at most {formatUnits(most)}. Rejected: you lose the bond.
+        Upheld: you get the bond back, and an award from the creator’s collateral. {awardPayment(true)}
+      </li>
+      <li>{depositReturn(deposit)}</li>
+    </ul>
+  );
+}
+
+interface PayerChoiceProps {
+  payer: Payer;
+  onPayer(payer: Payer): void;
+  apiKey: string;
+  onApiKey(apiKey: string): void;
+  error: string | null;
+}
+
+export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerChoiceProps) {
+  const connected = useConnected();
+  const { data: key, error: unread } = useTypedKey(payer, apiKey);
+  return (
+    <fieldset className="grid gap-2">
+      <legend className="mb-2 text-sm font-medium">Pay by</legend>
+      <Choice name="payer" title="Wallet" isChosen={payer === 'wallet'} onChoose={() => onPayer('wallet')}>
+        {payer === 'wallet' &&
+          (connected
+            ? isShared(connected.wallet)
+              ? `${connected.wallet.name}, a shared test wallet: it signs without asking.`
+              : `${connected.wallet.name}, ${shorten(connected.account.address)}. Your wallet asks you to approve twice: the payment, and a message that starts the call. You pay once.`
+            : 'You are asked to connect one.')}
+      </Choice>
+      <Choice name="payer" title="API key" isChosen={payer === 'key'} onChoose={() => onPayer('key')}>
+        You paste a key that you made for your programs. It pays within its limits, without asking.
+      </Choice>
+      {payer === 'key' && (
+        <div className="mt-2 grid gap-2">
+          <Input
+            label="API key"
+            hint="Kept in this page’s memory until you leave it, and nowhere else."
+            // Not a password field, because browsers offer to save passwords.
+            className="font-mono [-webkit-text-security:disc]"
+            autoComplete="off"
+            autoCapitalize="off"
+            spellCheck={false}
+            placeholder="crtx_…"
+            value={apiKey}
+            onChange={({ target }) => onApiKey(target.value)}
+            error={error}
+          />
+          <p className="min-h-10 text-sm text-faint" aria-live="polite">
+            {key && (
+              <>
+                <strong className="font-medium text-ink">{key.name}</strong> can pay up to{' '}
+                {formatAmount(key.payable_usdc)} a call now. {formatAmount(key.period_remaining_usdc)} are left until{' '}
+                <Time at={key.renews_at} />, {formatAmount(key.total_remaining_usdc)} in all.
+              </>
+            )}
+            {unread && `The key could not be read: ${explain(unread)}`}
+          </p>
+          <TextLink to="/keys" className="text-sm">
+            Create an API key
+          </TextLink>
+        </div>
+      )}
+    </fieldset>
   );
 }

@@ -1,5 +1,6 @@
 /** The result of a call with its figures, or the reason for a failure and where the money is. */
 import { Link } from '@tanstack/react-router';
+import { TextLink } from '../../../parts/links.tsx';
 import Result, { Steps } from '../../../parts/result/result.tsx';
 import { Badge, Button, buttonStyle, Facts, Note, Spinner } from '../../../parts/ui.tsx';
 import { formatAmount, formatCount, Id } from '../../../parts/values.tsx';
@@ -122,11 +123,8 @@ function Working({ isAtWork, executionId }: { isAtWork: boolean; executionId: st
       <Spinner label={isAtWork ? 'The agent is working …' : 'Getting ready …'} />
       {executionId && (
         <p className="max-w-md text-sm text-faint">
-          You can leave this page: the call continues, and{' '}
-          <Link to="/executions" className="text-accent underline underline-offset-2">
-            your calls
-          </Link>{' '}
-          show the outcome.
+          You can leave this page: the call continues, and <TextLink to="/executions">your calls</TextLink> show the
+          outcome.
         </p>
       )}
     </div>

@@ -2,11 +2,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useRef } from 'react';
 import type { RouteAnswer } from '../../../../sdk/client/client.ts';
-import { parseUsdc, toUsdc } from '../../../../sdk/wire/usdc.ts';
+import { parseUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { SignDialog, type Signing } from '../../../parts/sign.tsx';
 import { Trouble } from '../../../parts/trouble.tsx';
-import { formatAmount, formatLamports, formatSpan, Id } from '../../../parts/values.tsx';
+import { formatAmount, formatLamports, formatSpan, formatUnits, Id } from '../../../parts/values.tsx';
 import { useShared } from '../../../wallet/wallets.ts';
 import { depositOf, feesText, spendOf, type WalletCost, walletCostQuery } from './cost.ts';
 import type { Opened } from './kept.ts';
@@ -109,7 +109,7 @@ export function PayByWallet(props: PayByWalletProps) {
 }
 
 function paysOf(price: bigint, cost: WalletCost | undefined) {
-  const usdc = formatAmount(toUsdc(price));
+  const usdc = formatUnits(price);
   if (!cost) return { sum: `${usdc} and network fees` };
   return {
     sum: `${usdc} and about ${formatLamports(spendOf(cost))}`,

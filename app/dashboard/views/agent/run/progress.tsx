@@ -1,8 +1,9 @@
 /** The progress of a call: escrow, dispatched, verified, settled or refunded. Each step shows its proof once known. */
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
 import type { Refund } from '../../../../sdk/receipt/verify.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
+import { Away } from '../../../parts/links.tsx';
+import { useNow } from '../../../parts/now.ts';
 import { type Step, StepList, type StepState } from '../../../parts/stepList.tsx';
 import { formatAmount, formatDuration, formatSpan } from '../../../parts/values.tsx';
 import { configQuery, explorerUrl } from '../../../service.ts';
@@ -162,15 +163,10 @@ const refundState = (refund: keyof typeof REFUND_TEXTS): StepState => {
 function Out({ href, children }: { href: string | null; children: string }) {
   if (!href) return null;
   return (
-    <a
-      href={href}
-      target="_blank"
-      rel="noreferrer"
-      className="mr-1 whitespace-nowrap text-accent underline underline-offset-2"
-    >
+    <Away href={href} className="mr-1 whitespace-nowrap">
       {children}
       <span className="sr-only"> in the explorer</span>
-    </a>
+    </Away>
   );
 }
 
@@ -178,12 +174,7 @@ const TICK_MS = 500;
 
 /** `took`: the execution time from the service, ms. Once known, it replaces the time measured here. */
 function Elapsed({ from, until, took }: { from: number; until: number | null; took: number | null }) {
-  const [now, setNow] = useState(Date.now());
-  useEffect(() => {
-    if (until !== null) return;
-    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
-    return () => clearInterval(timer);
-  }, [until]);
+  const now = useNow(TICK_MS, until === null);
   return (
     <p className="text-sm text-faint tabular-nums">{formatDuration(took ?? Math.max(0, (until ?? now) - from))}</p>
   );

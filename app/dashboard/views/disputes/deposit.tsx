@@ -1,7 +1,8 @@
 /** The deposit of a dispute's account and the bond in it, as the chain shows them now. Without web3.js. */
-import { queryOptions } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { decodeOwnInText, disputeAddress, recordAddress } from '../../../sdk/receipt/onChain.ts';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
+import { Day, formatLamports } from '../../parts/values.tsx';
 import { readAccounts } from '../../wallet/accounts.ts';
 import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
 import { idBytes } from '../executions/record.ts';
@@ -38,3 +39,17 @@ export const depositBackAt = ({ resolved_at, owed_usdc }: DisputeSummary): strin
   resolved_at === null || owed_usdc > 0
     ? null
     : new Date(Date.parse(resolved_at) + ENDED_DISPUTE_SECONDS * 1_000).toISOString();
+
+export function DepositState({ dispute }: { dispute: DisputeSummary }) {
+  const { data: held } = useQuery(depositQuery(dispute));
+  if (held === undefined) return null;
+  if (held === null) return <>Your deposit has come back.</>;
+  const at = depositBackAt(dispute);
+  const deposit = formatLamports(held.deposit);
+  if (at === null) return <>Your deposit of {deposit} comes back once the award is claimed.</>;
+  return (
+    <>
+      Your deposit of {deposit} comes back on <Day at={at} />.
+    </>
+  );
+}
