@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { networkOf } from '../../../app/relay/access/clientAddress.ts';
 import { ADMIN } from '../../harness/edge/accounts.ts';
 import { startWorld, useWorld } from '../../harness/edge/api.ts';
-import { EPOCH, metadataOf, newAddress } from '../../harness/edge/rows.ts';
+import { EPOCH, newAddress } from '../../harness/edge/rows.ts';
 import { idsOf, postTo, refusedAs, sessionsOf } from './sessions.ts';
 
 const MINUTE_MS = 60_000;
@@ -214,20 +214,6 @@ describe("a page's session", () => {
       const paid = await world.post(`/v1/agents/${listing}/execute`, { task: 'x' }, { headers });
       expect(paid.outcome).to.equal('401 unauthorized');
       expect(world.state.executed).to.deep.equal([]);
-    });
-
-    it("stores a description for the session's wallet only from a page of the service", async () => {
-      const wallet = Keypair.generate();
-      const { cookie } = await signInByCookie(wallet);
-      const post = (origin: string, name: string) =>
-        world.post('/v1/metadata', metadataOf({ name }), { headers: { cookie, origin } });
-      const foreign = await post('https://evil.example', 'stolen');
-      expect(foreign.outcome).to.equal('403 foreign_origin');
-      expect(foreign.json.error.details).to.deep.equal({ expected: world.url });
-      const { status, json } = await post(world.url, 'mine');
-      expect(status).to.equal(200);
-      const rows = await world.ledger.selectFrom('pending_metadata').select(['metadata_hash', 'wallet']).execute();
-      expect(rows).to.deep.equal([{ metadata_hash: json.metadata_hash, wallet: wallet.publicKey.toBase58() }]);
     });
   });
 });

@@ -16,7 +16,6 @@ interface Emitted {
 /** Models as a whole. */
 interface PydanticEmitted extends Emitted {
   input: Json;
-  output: Json;
   openai: { tool: { function: { parameters: Json } } };
 }
 

@@ -71,10 +71,6 @@ class Request(BaseModel):
     either: Union[int, str, None] = Field(None, deprecated=True)
     mode: Literal['fast', 'good', 3] = 'fast'
 
-class Reply(BaseModel):
-    answer: str
-    points: list[Point]
-
 class Step(BaseModel):
     explanation: str = Field(description='Why')
     output: Optional[str]
@@ -182,7 +178,6 @@ def emit(name: str, type_: Any, good: list[Any], bad: list[Any]) -> dict[str, An
 
 models = {
     'input': Request.model_json_schema(),
-    'output': Reply.model_json_schema(mode='serialization'),
     'openai': {'version': openai.__version__, 'tool': openai.pydantic_function_tool(Plan)},
 }
 # One line for each type keeps the files short and their differences readable.
