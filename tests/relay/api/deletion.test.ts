@@ -27,8 +27,7 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     world.state.nowMs = AFTER;
   });
 
-  const remove = (id: string) =>
-    world.call(`/v1/executions/${id}/content`, { method: 'DELETE', key: key.apiKey });
+  const remove = (id: string) => world.call(`/v1/executions/${id}/content`, { method: 'DELETE', key: key.apiKey });
   const read = async (id: string) => (await world.get(`/v1/executions/${id}`, key.apiKey)).json;
 
   /** A settled execution with the secret in all of its content, and its record. */
