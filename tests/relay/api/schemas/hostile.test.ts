@@ -68,7 +68,6 @@ describe('schemas of an attacker', () => {
   });
 
   const list = (value: unknown, count: number) => ({ a: times(count, value) });
-  const names = Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`n${n}`, 1]));
   const text = 'x'.repeat(900_000);
   const ab = 'abbabaaabbaba'.repeat(20_000);
   /** A schema that is applied 4,800 times to one value. */
@@ -82,8 +81,6 @@ describe('schemas of an attacker', () => {
       ofA({ items: { anyOf: [...times(199, { type: 'object' }), { type: 'number' }] } }),
       list(0, 400_000),
     ],
-    ['the names of one object counted again and again', again({ maxProperties: 100_000 }), { a: names }],
-    ['uniqueness asked again and again', again({ uniqueItems: true }), { a: [text] }],
     ['a pattern asked again and again', again({ pattern: '(a|b)*a(a|b){20}[ab]*$' }), { a: ab }],
   ];
   // Starts the thread, which takes seconds.
