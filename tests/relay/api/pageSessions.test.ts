@@ -4,7 +4,7 @@ import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { networkOf } from '../../../app/relay/access/clientAddress.ts';
 import { ADMIN } from '../../harness/edge/accounts.ts';
-import { startWorld, useWorld } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress } from '../../harness/edge/rows.ts';
 import { idsOf, postTo, refusedAs, sessionsOf } from './sessions.ts';
 
@@ -106,15 +106,15 @@ describe("a page's session", () => {
     });
 
     it('has the __Host- prefix and Secure when the service uses https', async () => {
-      const secure = await startWorld({ baseUrl: () => PUBLIC_URL });
-      const { setCookie, cookie } = await sessionsOf(() => secure).signInByCookie(Keypair.generate());
+      const { baseUrl } = world.deps;
+      world.deps.baseUrl = () => PUBLIC_URL;
+      const { setCookie, cookie } = await signInByCookie(Keypair.generate());
       expect(setCookie.split('; ')).to.include.members(['Secure', 'HttpOnly', 'SameSite=Strict', 'Path=/']);
       expect(cookie).to.match(/^__Host-session=[\w-]{43}$/);
-      expect((await secure.call('/trpc/keys.list', { headers: { cookie } })).status).to.equal(200);
+      expect((await use(cookie)).status).to.equal(200);
       // A neighbouring host could plant a cookie without the prefix.
-      const plain = cookie.replace('__Host-', '');
-      expect((await secure.call('/trpc/keys.list', { headers: { cookie: plain } })).status).to.equal(401);
-      await secure.stop();
+      expect((await use(cookie.replace('__Host-', ''))).status).to.equal(401);
+      world.deps.baseUrl = baseUrl;
     });
 
     it('lasts 15 minutes from its last use, which a request for its state is not, and 12 hours at most', async () => {
@@ -190,30 +190,28 @@ describe("a page's session", () => {
     expect(await rows.execute()).to.deep.equal([{ network: networkOf(from) }]);
   });
 
-  describe('at /v1', () => {
-    it("reads the wallet's own executions, by cookie and by token, and never pays", async () => {
-      const wallet = Keypair.generate();
-      const listing = await world.addListing();
-      const row = { wallet: wallet.publicKey.toBase58(), listing, settled_at: BigInt(EPOCH + 3) };
-      const own = await world.addJournal({ ...row, state: 'settled' });
-      await world.addResult(own, 'Rome');
-      const others = await world.addJournal({ ...row, wallet: newAddress(), state: 'settled' });
-      const { cookie } = await signInByCookie(wallet);
-      const { token } = await signIn(wallet);
-      for (const headers of [{ cookie }, { authorization: `Bearer ${token}` }] as Record<string, string>[]) {
-        const list = await world.call('/v1/executions', { headers });
-        expect(idsOf(list.json.executions)).to.deep.equal([own]);
-        for (const [name] of list.headers) expect(name).to.not.match(/^access-control/);
-        expect(list.headers.get('cache-control')).to.equal('no-store');
-        const { json } = await world.call(`/v1/executions/${own}`, { headers });
-        expect(json).to.include({ status: 'completed', result: 'Rome' });
-        const refused = await world.call(`/v1/executions/${others}`, { headers });
-        expect(refused.outcome).to.equal('404 execution_not_found');
-      }
-      const headers = { cookie, origin: world.url };
-      const paid = await world.post(`/v1/agents/${listing}/execute`, { task: 'x' }, { headers });
-      expect(paid.outcome).to.equal('401 unauthorized');
-      expect(world.state.executed).to.deep.equal([]);
-    });
+  it("reads the wallet's own executions at /v1, by cookie and by token, and never pays", async () => {
+    const wallet = Keypair.generate();
+    const listing = await world.addListing();
+    const row = { wallet: wallet.publicKey.toBase58(), listing, settled_at: BigInt(EPOCH + 3) };
+    const own = await world.addJournal({ ...row, state: 'settled' });
+    await world.addResult(own, 'Rome');
+    const others = await world.addJournal({ ...row, wallet: newAddress(), state: 'settled' });
+    const { cookie } = await signInByCookie(wallet);
+    const { token } = await signIn(wallet);
+    for (const headers of [{ cookie }, { authorization: `Bearer ${token}` }] as Record<string, string>[]) {
+      const list = await world.call('/v1/executions', { headers });
+      expect(idsOf(list.json.executions)).to.deep.equal([own]);
+      for (const [name] of list.headers) expect(name).to.not.match(/^access-control/);
+      expect(list.headers.get('cache-control')).to.equal('no-store');
+      const { json } = await world.call(`/v1/executions/${own}`, { headers });
+      expect(json).to.include({ status: 'completed', result: 'Rome' });
+      const refused = await world.call(`/v1/executions/${others}`, { headers });
+      expect(refused.outcome).to.equal('404 execution_not_found');
+    }
+    const headers = { cookie, origin: world.url };
+    const paid = await world.post(`/v1/agents/${listing}/execute`, { task: 'x' }, { headers });
+    expect(paid.outcome).to.equal('401 unauthorized');
+    expect(world.state.executed).to.deep.equal([]);
   });
 });

@@ -3,6 +3,7 @@
  * need a key never limit a live one.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
@@ -11,9 +12,11 @@ import { askerOf, askerOfKey } from '../../../app/relay/access/asker.ts';
 import { networkOf } from '../../../app/relay/access/clientAddress.ts';
 import { createPublicLimit } from '../../../app/relay/access/publicLimit.ts';
 import { readConfig } from '../../../app/relay/config.ts';
+import { createHttpServer } from '../../../app/relay/http/server.ts';
 import { createApiKey } from '../../../app/sdk/receipt/apiKey.ts';
 import { ErrorBody } from '../../../app/sdk/wire/wire.ts';
-import { type ApiAnswer, EDGE_CONFIG, startWorld, useWorld, type World } from '../../harness/edge/api.ts';
+import { EDGE_CONFIG, useWorld } from '../../harness/edge/api.ts';
+import { listen } from '../../harness/edge/listen.ts';
 import { EPOCH, newAddress, newExecutionId } from '../../harness/edge/rows.ts';
 import { until } from '../../harness/edge/until.ts';
 import { sessionsOf } from './sessions.ts';
@@ -34,7 +37,8 @@ describe('the limit for requests without a key', () => {
     world.call(path, { ...init, headers: { ...init.headers, 'x-forwarded-for': from } });
   const sendMany = (from: string, path: string, init: RequestInit & { key?: string } = {}) =>
     Promise.all(Array.from({ length: MANY }, () => send(from, path, init)));
-  const countOf = (answers: ApiAnswer[], status: number) => answers.filter((answer) => answer.status === status).length;
+  const countOf = (answers: { status: number }[], status: number) =>
+    answers.filter((answer) => answer.status === status).length;
   const json = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } };
 
   it('answers a burst, refuses further requests with 429 and Retry-After, and counts each address separately', async () => {
@@ -94,7 +98,11 @@ describe('the limit for requests without a key', () => {
     await isLimited('/v1/agents', { key: createApiKey('test') });
     const { cookie } = await sessionsOf(() => world).signInByCookie(Keypair.generate());
     // The last two accept no session.
-    for (const [path, init] of [['/v1/executions', {}], ['/v1/key', {}], ['/mcp', json]] as typeof LIMITED)
+    for (const [path, init] of [
+      ['/v1/executions', {}],
+      ['/v1/key', {}],
+      ['/mcp', json],
+    ] as typeof LIMITED)
       await isLimited(path, { ...init, headers: { ...init.headers, cookie } });
     await isLimited('/v1/executions', { headers: { cookie: 'session=x' } });
   });
@@ -175,16 +183,24 @@ describe('the limit for requests without a key', () => {
   describe('while many calls run', () => {
     const PER_SECOND = 125;
     const PAYMENT = { 'payment-signature': 'e30=' };
-    let busy: World;
+    let busy: Server;
+    let url: string;
     before(async () => {
-      const config = { ...EDGE_CONFIG, trustProxy: 1, publicRate: { perSecond: PER_SECOND, burst: PER_SECOND } };
-      busy = await startWorld({ config, isBusy: () => true, x402: {} as never });
+      const config = { ...world.deps.config, publicRate: { perSecond: PER_SECOND, burst: PER_SECOND } };
+      busy = createHttpServer({ ...world.deps, config, isBusy: () => true, x402: {} as never });
+      url = await listen(busy);
     });
-    after(() => busy.stop());
+    after(() => {
+      busy.closeAllConnections();
+      busy.close();
+    });
 
-    const ask = (from: string, path: string, body: object | null, more = {}) => {
-      const headers = { ...more, 'x-forwarded-for': from };
-      return body ? busy.post(path, body, { headers }) : busy.call(path, { headers });
+    const ask = async (from: string, path: string, body: object | null, more = {}) => {
+      const headers = { ...more, 'content-type': 'application/json', 'x-forwarded-for': from };
+      const sent = body ? { method: 'POST', body: JSON.stringify(body) } : {};
+      const answer = await fetch(url + path, { ...sent, headers });
+      await answer.arrayBuffer();
+      return answer;
     };
     const refusedOf = async (path: string, body: object | null, more = {}, count = MANY) => {
       const client = newClient();
