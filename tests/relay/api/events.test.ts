@@ -114,7 +114,9 @@ describe('event streams', () => {
     expect(events[2]!.data).to.include({ status: 'failed', cost_usdc: 0, error_code: 'execution_failed' });
     const unpaid = await begin();
     await move(world, unpaid, 'open_signed', 'void');
-    expect(typesOf(await readStream(world, `/v1/executions/${unpaid}/events`, key))).to.deep.equal(['execution.failed']);
+    expect(typesOf(await readStream(world, `/v1/executions/${unpaid}/events`, key))).to.deep.equal([
+      'execution.failed',
+    ]);
   });
 
   it('streams the events of the wallet from now on, and of no other wallet', async () => {
