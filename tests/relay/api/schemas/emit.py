@@ -149,7 +149,7 @@ def emit(name: str, type_: Any, good: list[Any], bad: list[Any]) -> dict[str, An
         schemas['output'] = output
     return {'name': name, 'good': good, 'bad': bad, **schemas}
 
-models = {
+models = {} if sys.argv[1:] else {
     'input': Request.model_json_schema(),
     'openai': {'version': openai.__version__, 'tool': openai.pydantic_function_tool(Plan)},
 }
