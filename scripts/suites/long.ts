@@ -153,7 +153,7 @@ export const LONG: Suite[] = [
   },
   {
     name: 'contract',
-    about: 'OpenAPI document and IDL with other tools: schemathesis, linters, client generators, Codama',
+    about: 'OpenAPI document and IDL with other tools: schemathesis, client generators, Codama',
     folder: 'contract',
   },
   {

@@ -21,7 +21,7 @@ import { createApp } from '../../app/relay/http/server.ts';
 import { ERROR_CODES } from '../../app/sdk/wire/errorCodes.ts';
 import { ERRORS, errorBodyOf } from '../../app/sdk/wire/wire.ts';
 import { readPage } from '../docs/markdown.ts';
-import { startWorld, type World } from '../harness/edge/api.ts';
+import { useWorld } from '../harness/edge/api.ts';
 
 /** Paths that the server answers outside the table of routes, because they are not REST or not for callers. */
 const BESIDE_THE_TABLE = ['/trpc', '/metrics', '/mcp', '/mcp/'];
@@ -32,13 +32,11 @@ interface Layer {
 }
 
 describe('/openapi.json', () => {
-  let world: World;
+  const world = useWorld();
   let document: OpenApi;
   before(async () => {
-    world = await startWorld();
     document = (await world.get('/openapi.json')).json;
   });
-  after(() => world.stop());
 
   it('is a valid OpenAPI 3.1 document', async () => {
     const validator = new Validator();

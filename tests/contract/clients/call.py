@@ -1,4 +1,4 @@
-"""Makes a paid call with the client that openapi-python-client generates from the served document."""
+"""Makes a call with the client that openapi-python-client generates from the served document."""
 
 import json
 import re

@@ -2,7 +2,7 @@
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Route } from '../../../app/relay/http/routes/route.ts';
-import { ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
+import { errorsOf, ROUTE_IDS, routeOf } from '../../../app/relay/http/routes/table.ts';
 import type { ExecutionRecord } from '../../../app/sdk/program/program.ts';
 import { createApiKey, hashApiKey, keyIdOf, keyIdOfHash, parseApiKey } from '../../../app/sdk/receipt/apiKey.ts';
 import { KEY_SCOPES } from '../../../app/sdk/wire/keyScopes.ts';
@@ -50,10 +50,18 @@ const INVALID = 'The API key is not valid. It is malformed, unknown, revoked or 
 const CLOSED = ROUTE_IDS.map(routeOf).filter(({ access }) => access !== 'public');
 
 /** Sends the route's example request, with unknown ids by default. */
-function ask(world: World, { method, path, params = {}, body }: Route, key?: string, ids: Record<string, string> = {}) {
+function ask(
+  world: World,
+  { method, path, params = {}, body }: Route,
+  key?: string,
+  ids: Record<string, string> = {},
+  headers: Record<string, string> = {},
+) {
   const unknown: Record<string, string> = { execution_id: newExecutionId(), agent_id: newAddress() };
   const url = path.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? unknown[name] ?? params[name]!.example);
-  const sent = body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body.example) };
+  const sent = body
+    ? { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body.example) }
+    : { headers };
   return world.call(url, { method: method.toUpperCase(), ...sent, ...(key !== undefined && { key }) });
 }
 
@@ -212,12 +220,16 @@ describe('routes that need a key', () => {
     }
   });
 
-  it('record the last use of a key without delaying the request', async () => {
-    const { apiKey, keyHash } = await world.addKey();
-    world.state.nowMs = EPOCH * 1000 + 123;
-    await world.get('/v1/executions', apiKey);
-    await world.deps.keyUse.flush();
-    const row = world.ledger.selectFrom('api_keys').select('last_used_ms').where('key_hash', '=', keyHash);
-    expect(await row.executeTakeFirstOrThrow()).to.deep.equal({ last_used_ms: BigInt(EPOCH * 1000 + 123) });
-  });
+  for (const route of ROUTE_IDS.map(routeOf).filter((one) => errorsOf(one).includes('foreign_origin'))) {
+    it(`take the cookie of a session from our own page alone: ${route.method.toUpperCase()} ${route.path}`, async () => {
+      const { cookie } = await sessionsOf(() => world).signInByCookie(Keypair.generate());
+      const from = (headers: Record<string, string>) => ask(world, route, undefined, {}, { cookie, ...headers });
+      for (const headers of [{}, { origin: 'https://evil.example' }] as Record<string, string>[]) {
+        const { outcome, json } = await from(headers);
+        expect(outcome).to.equal('403 foreign_origin');
+        expect(json.error.details).to.deep.equal({ expected: world.url });
+      }
+      expect((await from({ origin: world.url })).status).to.be.oneOf([200, 404]);
+    });
+  }
 });

@@ -259,8 +259,8 @@ describe('pages of creators', () => {
     const answer = { http_status: 200n, body: Buffer.from('{'), is_cut: 1n, duration_ms: 12n, answered_ms: 1n };
     const given = (execution_id: string) => ({ execution_id });
 
-    it('returns ended calls, newest first, all or failed ones, in pages', async () => {
-      const { listing, session } = await addCreator();
+    it('returns ended calls of one agent or of all, newest first, all or failed ones, in pages', async () => {
+      const { creator, listing, session } = await addCreator();
       const dispatched_ms = BigInt(EPOCH * 1_000 + 5);
       const row = (at: number) => ({ wallet: newAddress(), listing, dispatched_ms, created_ms: BigInt(at) });
       const paid = await world.addJournal({ ...row(1), state: 'settled', creator_amount: 247_500n });
@@ -283,23 +283,30 @@ describe('pages of creators', () => {
       await world.addJournal({ ...row(6), dispatched_ms: null, state: 'refunded', ...refund });
       await world.addJournal({ ...row(7), state: 'dispatched' });
       await world.addJournal({ ...row(8), listing: await world.addListing(), state: 'settled' });
+      const other = await world.addListing({ creator });
+      const ofOther = await world.addJournal({ ...row(9), listing: other, state: 'refunded', ...refund });
+      const oldest = await world.addJournal({ ...row(0), listing: other, state: 'settled' });
 
-      const inPages = async (filter: { failed: boolean }) => {
+      const inPages = async (filter: { agent_id?: string; failed: boolean }) => {
         const ids: string[] = [];
         for (let before: string | undefined; ; before = ids.at(-1)) {
-          const asked = { agent_id: listing, limit: 2, ...filter, ...(before && { before }) };
+          const asked = { limit: 2, ...filter, ...(before && { before }) };
           const { calls, has_more } = await session.call('listings.calls', asked);
           ids.push(...idsOf(calls));
           if (!has_more) return ids;
         }
       };
-      const all = await inPages({ failed: false });
+      const all = await inPages({ agent_id: listing, failed: false });
       const [newest] = (await session.call('listings.calls', { agent_id: listing, limit: 1 })).calls;
       expect(newest).to.deep.include({ status: 'disputed', dispute: { outcome: 'open' } });
       expect(all).to.deep.equal([disputed, ...failed.slice(1).sort().reverse(), upheld, failed[0], paid]);
       const only = await session.call('listings.calls', { agent_id: listing, failed: true });
       expect(idsOf(only.calls)).to.deep.equal(all.slice(1, 5));
-      expect(await inPages({ failed: true })).to.deep.equal(all.slice(1, 5));
+      expect(await inPages({ agent_id: listing, failed: true })).to.deep.equal(all.slice(1, 5));
+      expect(await inPages({ failed: false })).to.deep.equal([ofOther, ...all, oldest]);
+      expect(await inPages({ failed: true })).to.deep.equal([ofOther, ...all.slice(1, 5)]);
+      const [first, second] = (await session.call('listings.calls', {})).calls;
+      expect([first?.agent_id, second?.agent_id]).to.deep.equal([other, listing]);
       const received_at = timeOf(EPOCH).replace('.000', '.005');
       const error = { code: 'execution_failed', message: 'Not JSON' };
       expect(only.calls[3]).to.deep.equal({
@@ -326,36 +333,6 @@ describe('pages of creators', () => {
       expect(deleted.call.http_status).to.equal(200);
     });
 
-    it('returns the calls of all agents of the wallet, and says of which agent each is', async () => {
-      const { creator, listing, session } = await addCreator();
-      const other = await world.addListing({ creator });
-      const row = (of: string, at: number) =>
-        ({ wallet: newAddress(), listing: of, dispatched_ms: 1n, created_ms: BigInt(at) }) as const;
-      const ids: string[] = [];
-      for (const [at, of] of [listing, other, other, listing, other].entries())
-        ids.unshift(await world.addJournal({ ...row(of, at), state: 'settled' }));
-      const failed = await world.addJournal({ ...row(other, 9), state: 'refunded', ...refund });
-      const disputed = { caller: newAddress(), listing, execution_id: ids[1]! };
-      await world.addRecord({ ...disputed, status: 'dispute_upheld' });
-      await world.addDispute({ ...disputed, outcome: 'upheld' });
-      await world.addJournal({ ...row(await world.addListing(), 10), state: 'settled' });
-      const all = [failed, ...ids];
-      for (const skipped of [0, 3]) {
-        const before = all[skipped - 1];
-        const { calls, has_more } = await session.call('listings.calls', { limit: 3, ...(before && { before }) });
-        expect(idsOf(calls)).to.deep.equal(all.slice(skipped, skipped + 3));
-        expect(has_more).to.equal(skipped === 0);
-      }
-      const { calls } = await session.call('listings.calls', { failed: true });
-      expect(calls.map(({ execution_id, agent_id }) => [execution_id, agent_id])).to.deep.equal([
-        [failed, other],
-        [ids[1], listing],
-      ]);
-      const stranger = await signIn(Keypair.generate());
-      expect(await stranger.call('listings.calls', {})).to.deep.equal({ calls: [], has_more: false });
-      expect(await refusedAs(stranger.call('listings.calls', { before: failed }))).to.equal('404 execution_not_found');
-    });
-
     it('rejects: other wallets, also callers, and calls that no agent of the wallet received', async () => {
       const caller = Keypair.generate();
       const { listing, session: own } = await addCreator();
@@ -371,6 +348,8 @@ describe('pages of creators', () => {
       expect(await refusedAs(own.call('listings.calls', before))).to.equal(missing);
       const none = others.call('listings.calls', { agent_id: listing });
       expect(await refusedAs(none)).to.equal('404 agent_not_found');
+      expect(await others.call('listings.calls', {})).to.deep.equal({ calls: [], has_more: false });
+      expect(await refusedAs(others.call('listings.calls', { before: id }))).to.equal(missing);
       expect((await own.call('listings.call', given(id))).call.execution_id).to.equal(id);
     });
   });

@@ -3,10 +3,9 @@ import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
 import { keepResults } from '../../../app/relay/execution/keeping.ts';
-import { createClient } from '../../../app/sdk/client/client.ts';
 import { verifyReceipt } from '../../../app/sdk/receipt/verify.ts';
 import type { ExecutionRow } from '../../../indexer/queries/tables.ts';
-import { useWorld, type World } from '../../harness/edge/api.ts';
+import { useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, type TestKey } from '../../harness/edge/rows.ts';
 import { sessionsOf } from './sessions.ts';
 
@@ -28,8 +27,7 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     world.state.nowMs = AFTER;
   });
 
-  const remove = (id: string, init: Parameters<World['call']>[1] = { key: key.apiKey }) =>
-    world.call(`/v1/executions/${id}/content`, { method: 'DELETE', ...init });
+  const remove = (id: string) => world.call(`/v1/executions/${id}/content`, { method: 'DELETE', key: key.apiKey });
   const read = async (id: string) => (await world.get(`/v1/executions/${id}`, key.apiKey)).json;
 
   /** A settled execution with the secret in all of its content, and its record. */
@@ -115,19 +113,6 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     expect(await stored(id)).not.to.include(SECRET);
     const message = 'Its caller deleted the content of this call';
     expect((await read(id)).error).to.deep.equal({ code: 'execution_failed', message });
-  });
-
-  it("is open to a wallet's session, by token and by a cookie only from our own page", async () => {
-    const { signIn, signInByCookie } = sessionsOf(() => world);
-    const [one, two] = [await addSettled(), await addSettled()];
-    const { token } = await signIn(wallet);
-    const client = createClient({ baseUrl: world.url, apiKey: token });
-    expect((await client.request('deleteExecutionContent', { execution_id: one })).execution_id).to.equal(one);
-    const { cookie } = await signInByCookie(wallet);
-    const foreign = await remove(two, { headers: { cookie, origin: 'https://evil.example' } });
-    expect(foreign.outcome).to.equal('403 foreign_origin');
-    expect(await stored(two)).to.include(SECRET);
-    expect((await remove(two, { headers: { cookie, origin: world.url } })).status).to.equal(200);
   });
 
   describe('rejects, and deletes nothing:', () => {

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { listingCommands } from '../../../app/cli/commands/listing.ts';
 import { createProgram } from '../../../app/cli/run.ts';
 import { RESULT_HASH_OFFSET } from '../../../app/relay/http/docs/page.ts';
 import { KEY_VARIABLE, LANGUAGES } from '../../../app/relay/http/docs/snippets.ts';
@@ -12,6 +13,7 @@ import { ROUTE_IDS } from '../../../app/relay/http/routes/table.ts';
 import { ROUTES as CALLED } from '../../../app/sdk/client/generated.ts';
 import { decodeAccount } from '../../../app/sdk/program/program.ts';
 import { ERROR_CODES } from '../../../app/sdk/wire/errorCodes.ts';
+import { RULES } from '../../../app/sdk/wire/schemas/rules.ts';
 import { addressOf, ROUTES } from '../../dashboard/routes.ts';
 import { blocksOf } from '../../docs/markdown.ts';
 import { useWorld } from '../../harness/edge/api.ts';
@@ -190,5 +192,18 @@ describe('/docs', () => {
     data.fill(7, RESULT_HASH_OFFSET, RESULT_HASH_OFFSET + 32);
     expect([...decodeAccount('ExecutionRecord', data).resultHash]).to.deep.equal(Array(32).fill(7));
     expect([...decodeAccount('ExecutionRecord', data).requestHash]).to.deep.equal(Array(32).fill(0));
+  });
+
+  it('describes the keywords of schemas, as do the OpenAPI document and the help of the command line', async () => {
+    const { components } = (await world.get('/openapi.json')).json;
+    const { description } = components.schemas.AgentMetadata.properties.input_schema;
+    const create = listingCommands().commands.find((command) => command.name() === 'create')!;
+    const written: string[] = [];
+    create.configureOutput({ writeOut: (text) => void written.push(text) }).outputHelp();
+    for (const keyword of Object.keys(RULES)) {
+      expect(page).to.include(`<code>${keyword}</code>`);
+      expect(description).to.include(`\`${keyword}\``);
+      expect(written.join('')).to.include(keyword);
+    }
   });
 });

@@ -205,8 +205,10 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       const forms = ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'];
       const types = [...forms, 'application/json; charset=latin1', 'application/jsonp', ''];
       for (const headers of [...types.map((type) => ({ 'content-type': type })), { 'content-encoding': 'gzip' }]) {
-        const { outcome } = await execute(Buffer.from('{"task":"x"}'), open, headers);
+        const { outcome, json } = await execute(Buffer.from('{"task":"x"}'), open, headers);
         expect(outcome, JSON.stringify(headers)).to.equal('415 unsupported_media_type');
+        const right = { content_type: 'application/json', content_encoding: 'identity' };
+        expect(json.error.details).to.deep.equal(right);
       }
     });
 
@@ -221,6 +223,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       const init = { method: 'POST', body: stream, duplex: 'half', headers: { 'content-type': 'application/json' } };
       const answer = await world.call(`/v1/agents/${open}/execute`, { ...init, key: key.apiKey } as RequestInit);
       expect(answer.outcome).to.equal('413 payload_too_large');
+      expect(answer.json.error.details).to.deep.equal({ max_bytes: 1024 * 1024 });
     });
   });
 
@@ -315,7 +318,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       expect(issue.got).to.match(/^it is not valid JSON/);
     });
 
-    it('describes faults of a query, a size and a media type', async () => {
+    it('describes faults of a query', async () => {
       const repeated = await world.get('/v1/agents?limit=1&limit=2');
       const twice = { in: 'query', path: 'limit', expected: 'must be given once', got: 'an array of 2' };
       expect(repeated.json.error.details).to.deep.equal({ issues: [twice] });
@@ -329,11 +332,6 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
           got: '"loudest"',
         },
       ]);
-      const large = await execute('x'.repeat(1024 * 1024 + 1));
-      expect(large.json.error.details).to.deep.equal({ max_bytes: 1024 * 1024 });
-      const text = await execute('x', open, { 'content-type': 'text/plain' });
-      const right = { content_type: 'application/json', content_encoding: 'identity' };
-      expect(text.json.error.details).to.deep.equal(right);
     });
   });
 });

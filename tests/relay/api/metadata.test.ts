@@ -128,6 +128,16 @@ describe('POST /v1/metadata', () => {
     }
   });
 
+  it('rejects: schemas, with every fault of both in the message and in details.issues', async () => {
+    const metadata = metadataOf({ input_schema: ofA({ foo: 1, bar: 2 }), output_schema: { if: {} } });
+    const { status, json } = await world.post('/v1/metadata', encodeMetadata(metadata));
+    expect([status, json.error.code]).to.deep.equal([400, 'invalid_request']);
+    const paths = ['input_schema.properties.a.foo', 'input_schema.properties.a.bar', 'output_schema.if'];
+    expect(json.error.details.issues.map(({ path }: { path: string }) => path)).to.deep.equal(paths);
+    for (const path of paths) expect(json.error.message).to.include(path);
+    expect(json.error.message).to.include('Allowed: type, enum, const');
+  });
+
   it('rejects: bodies over 64 KiB', async () => {
     expect((await post('x'.repeat(64 * 1024 + 1))).outcome).to.equal('413 payload_too_large');
   });

@@ -4,14 +4,17 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
+import { createHttpServer } from '../../../app/relay/http/server.ts';
 import { grantAccount } from '../../harness/edge/accounts.ts';
 import { type ApiAnswer, startWorld, type World } from '../../harness/edge/api.ts';
+import { listen } from '../../harness/edge/listen.ts';
 import { EPOCH, type TestKey } from '../../harness/edge/rows.ts';
 import { useFolder } from '../../harness/folder.ts';
 import { refusal, refusedAs, sessionsOf } from './sessions.ts';
 
 const REDIRECT = 'https://host.example/callback?tenant=1';
 const LOOPBACK = 'http://127.0.0.1:4321/callback';
+const JSON_TYPE = { 'content-type': 'application/json' };
 const VERIFIER = randomBytes(32).toString('base64url');
 const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url');
 
@@ -109,12 +112,16 @@ describe('OAuth', () => {
   it('is offered only with a page, and over https or on this computer', async () => {
     const insecure = { dashboardFolder: folder, baseUrl: () => 'http://a.example' };
     for (const settings of [{ dashboardFolder: null }, insecure]) {
-      const other = await startWorld(settings);
-      const refused = await other.post('/mcp', {});
+      const other = createHttpServer({ ...world.deps, ...settings });
+      const url = await listen(other);
+      const post = (path: string, body: object) =>
+        fetch(url + path, { method: 'POST', headers: JSON_TYPE, body: JSON.stringify(body) });
+      const refused = await post('/mcp', {});
       expect([refused.status, refused.headers.get('www-authenticate')]).to.deep.equal([401, 'Bearer']);
-      expect((await other.get('/.well-known/oauth-authorization-server')).status).to.equal(404);
-      expect((await other.post('/oauth/register', { redirect_uris: [REDIRECT] })).status).to.equal(404);
-      await other.stop();
+      expect((await fetch(`${url}/.well-known/oauth-authorization-server`)).status).to.equal(404);
+      expect((await post('/oauth/register', { redirect_uris: [REDIRECT] })).status).to.equal(404);
+      other.closeAllConnections();
+      other.close();
     }
   });
 

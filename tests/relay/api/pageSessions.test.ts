@@ -1,15 +1,22 @@
-/** Sessions of pages: the signed message, the cookie, its lifetime, and the pages that can use it. */
+/**
+ * Sessions of pages: the signed message, the cookie, its lifetime, and the pages that can use it. And access to procedures
+ * by session and page.
+ */
 import { parseSignInMessageText } from '@solana/wallet-standard-util';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { networkOf } from '../../../app/relay/access/clientAddress.ts';
+import type { ProcedureEntry } from '../../../app/sdk/wire/fields.ts';
+import { PROCEDURES } from '../../../app/sdk/wire/procedures.ts';
 import { ADMIN } from '../../harness/edge/accounts.ts';
-import { startWorld, useWorld } from '../../harness/edge/api.ts';
-import { EPOCH, metadataOf, newAddress } from '../../harness/edge/rows.ts';
+import { useWorld } from '../../harness/edge/api.ts';
+import { EPOCH, newAddress } from '../../harness/edge/rows.ts';
 import { idsOf, postTo, refusedAs, sessionsOf } from './sessions.ts';
 
 const MINUTE_MS = 60_000;
 const PUBLIC_URL = 'https://market.example';
+const ENTRIES = Object.entries(PROCEDURES) as [string, ProcedureEntry][];
+const OF_PAGES = ['auth.signIn', 'auth.signOut'];
 
 describe("a page's session", () => {
   const world = useWorld();
@@ -106,15 +113,15 @@ describe("a page's session", () => {
     });
 
     it('has the __Host- prefix and Secure when the service uses https', async () => {
-      const secure = await startWorld({ baseUrl: () => PUBLIC_URL });
-      const { setCookie, cookie } = await sessionsOf(() => secure).signInByCookie(Keypair.generate());
+      const { baseUrl } = world.deps;
+      world.deps.baseUrl = () => PUBLIC_URL;
+      const { setCookie, cookie } = await signInByCookie(Keypair.generate());
       expect(setCookie.split('; ')).to.include.members(['Secure', 'HttpOnly', 'SameSite=Strict', 'Path=/']);
       expect(cookie).to.match(/^__Host-session=[\w-]{43}$/);
-      expect((await secure.call('/trpc/keys.list', { headers: { cookie } })).status).to.equal(200);
+      expect((await use(cookie)).status).to.equal(200);
       // A neighbouring host could plant a cookie without the prefix.
-      const plain = cookie.replace('__Host-', '');
-      expect((await secure.call('/trpc/keys.list', { headers: { cookie: plain } })).status).to.equal(401);
-      await secure.stop();
+      expect((await use(cookie.replace('__Host-', ''))).status).to.equal(401);
+      world.deps.baseUrl = baseUrl;
     });
 
     it('lasts 15 minutes from its last use, which a request for its state is not, and 12 hours at most', async () => {
@@ -190,44 +197,127 @@ describe("a page's session", () => {
     expect(await rows.execute()).to.deep.equal([{ network: networkOf(from) }]);
   });
 
-  describe('at /v1', () => {
-    it("reads the wallet's own executions, by cookie and by token, and never pays", async () => {
-      const wallet = Keypair.generate();
-      const listing = await world.addListing();
-      const row = { wallet: wallet.publicKey.toBase58(), listing, settled_at: BigInt(EPOCH + 3) };
-      const own = await world.addJournal({ ...row, state: 'settled' });
-      await world.addResult(own, 'Rome');
-      const others = await world.addJournal({ ...row, wallet: newAddress(), state: 'settled' });
-      const { cookie } = await signInByCookie(wallet);
-      const { token } = await signIn(wallet);
-      for (const headers of [{ cookie }, { authorization: `Bearer ${token}` }] as Record<string, string>[]) {
-        const list = await world.call('/v1/executions', { headers });
-        expect(idsOf(list.json.executions)).to.deep.equal([own]);
-        for (const [name] of list.headers) expect(name).to.not.match(/^access-control/);
-        expect(list.headers.get('cache-control')).to.equal('no-store');
-        const { json } = await world.call(`/v1/executions/${own}`, { headers });
-        expect(json).to.include({ status: 'completed', result: 'Rome' });
-        const refused = await world.call(`/v1/executions/${others}`, { headers });
-        expect(refused.outcome).to.equal('404 execution_not_found');
-      }
-      const headers = { cookie, origin: world.url };
-      const paid = await world.post(`/v1/agents/${listing}/execute`, { task: 'x' }, { headers });
-      expect(paid.outcome).to.equal('401 unauthorized');
-      expect(world.state.executed).to.deep.equal([]);
+  it("reads the wallet's own executions at /v1, by cookie and by token, and never pays", async () => {
+    const wallet = Keypair.generate();
+    const listing = await world.addListing();
+    const row = { wallet: wallet.publicKey.toBase58(), listing, settled_at: BigInt(EPOCH + 3) };
+    const own = await world.addJournal({ ...row, state: 'settled' });
+    await world.addResult(own, 'Rome');
+    const others = await world.addJournal({ ...row, wallet: newAddress(), state: 'settled' });
+    const { cookie } = await signInByCookie(wallet);
+    const { token } = await signIn(wallet);
+    for (const headers of [{ cookie }, { authorization: `Bearer ${token}` }] as Record<string, string>[]) {
+      const list = await world.call('/v1/executions', { headers });
+      expect(idsOf(list.json.executions)).to.deep.equal([own]);
+      for (const [name] of list.headers) expect(name).to.not.match(/^access-control/);
+      expect(list.headers.get('cache-control')).to.equal('no-store');
+      const { json } = await world.call(`/v1/executions/${own}`, { headers });
+      expect(json).to.include({ status: 'completed', result: 'Rome' });
+      const refused = await world.call(`/v1/executions/${others}`, { headers });
+      expect(refused.outcome).to.equal('404 execution_not_found');
+    }
+    const headers = { cookie, origin: world.url };
+    const paid = await world.post(`/v1/agents/${listing}/execute`, { task: 'x' }, { headers });
+    expect(paid.outcome).to.equal('401 unauthorized');
+    expect(world.state.executed).to.deep.equal([]);
+  });
+
+  // Covers every procedure of the contract, including future ones.
+  describe('access to procedures', () => {
+    const tokens: Record<'stranger' | 'admin' | 'expired', string> = { stranger: '', admin: '', expired: '' };
+    const cookies: Record<'stranger' | 'admin' | 'expired', string> = { stranger: '', admin: '', expired: '' };
+    before(async () => {
+      world.state.nowMs = (EPOCH - 15 * 60) * 1000;
+      tokens.expired = (await signIn(ADMIN)).token;
+      cookies.expired = (await signInByCookie(ADMIN)).cookie;
+      world.state.nowMs = EPOCH * 1000;
+      const stranger = Keypair.generate();
+      tokens.stranger = (await signIn(stranger)).token;
+      tokens.admin = (await signIn(ADMIN)).token;
+      cookies.stranger = (await signInByCookie(stranger)).cookie;
+      cookies.admin = (await signInByCookie(ADMIN)).cookie;
     });
 
-    it("stores a description for the session's wallet only from a page of the service", async () => {
-      const wallet = Keypair.generate();
-      const { cookie } = await signInByCookie(wallet);
-      const post = (origin: string, name: string) =>
-        world.post('/v1/metadata', metadataOf({ name }), { headers: { cookie, origin } });
-      const foreign = await post('https://evil.example', 'stolen');
-      expect(foreign.outcome).to.equal('403 foreign_origin');
-      expect(foreign.json.error.details).to.deep.equal({ expected: world.url });
-      const { status, json } = await post(world.url, 'mine');
-      expect(status).to.equal(200);
-      const rows = await world.ledger.selectFrom('pending_metadata').select(['metadata_hash', 'wallet']).execute();
-      expect(rows).to.deep.equal([{ metadata_hash: json.metadata_hash, wallet: wallet.publicKey.toBase58() }]);
+    /** Returns status and code. The input is empty, so that no call changes anything. */
+    async function call([name, { kind }]: [string, ProcedureEntry], headers: Record<string, string>) {
+      const path = `/trpc/${name}`;
+      const answer = await (kind === 'query' ? world.call(path, { headers }) : world.post(path, {}, { headers }));
+      return [answer.status, answer.json.error?.data.code ?? 'ok'];
+    }
+
+    const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+    /** The headers of a request from a page of the service. */
+    const from = (cookie: string) => ({ cookie, origin: world.url, 'sec-fetch-site': 'same-origin' });
+    const isTurnedAway = ([status]: unknown[]) => status === 401 || status === 403;
+
+    for (const entry of ENTRIES) {
+      const [name, { kind, access }] = entry;
+      // Procedures for pages check the origin, whatever else is sent.
+      const ownPage = (): Record<string, string> => (OF_PAGES.includes(name) ? { origin: world.url } : {});
+      const who = access === 'admin' ? 'admin' : 'stranger';
+      describe(`${name} (${access})`, () => {
+        it('turns away sessions that are missing, unknown, ended or of another wallet, if it needs one', async () => {
+          if (access === 'public') {
+            expect(isTurnedAway(await call(entry, ownPage()))).to.equal(false);
+            return;
+          }
+          const ended = [bearer(tokens.expired), from(cookies.expired)];
+          const unknown = [bearer('x'), bearer((await world.addKey()).apiKey), from('session=x')];
+          for (const headers of [{}, ...unknown, ...ended, from(`other=${cookies.stranger}`)])
+            expect(await call(entry, headers)).to.deep.equal([401, 'unauthorized']);
+          if (access !== 'admin') return;
+          for (const headers of [bearer(tokens.stranger), from(cookies.stranger)])
+            expect(await call(entry, headers)).to.deep.equal([403, 'not_admin']);
+        });
+
+        it('accepts the right session as token and as cookie', async () => {
+          // Signing out would end the session that the other tests use.
+          if (name === 'auth.signOut') return;
+          expect(isTurnedAway(await call(entry, { ...bearer(tokens[who]), ...ownPage() }))).to.equal(false);
+          expect(isTurnedAway(await call(entry, from(cookies[who])))).to.equal(false);
+        });
+
+        it('takes no cookie from a page of another origin, and a token from any', async () => {
+          const cookie = cookies[who];
+          const read = await world.call(`/trpc/${name}`, { headers: { cookie, origin: 'https://evil.example' } });
+          for (const [header] of read.headers) expect(header).to.not.match(/^access-control/);
+          if (kind === 'query') return;
+          const foreign: Record<string, string>[] = [
+            { cookie },
+            { cookie, origin: 'https://evil.example' },
+            { cookie, origin: 'null' },
+            { cookie, origin: `http://127.0.0.1:${world.port + 1}` },
+            { cookie, origin: `https://127.0.0.1:${world.port}` },
+            { cookie, origin: world.url, 'sec-fetch-site': 'cross-site' },
+          ];
+          for (const headers of foreign)
+            expect(await call(entry, headers), JSON.stringify(headers)).to.deep.equal([403, 'foreign_origin']);
+          if (OF_PAGES.includes(name)) return;
+          const headers = { ...bearer(tokens[who]), origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+          expect(isTurnedAway(await call(entry, headers))).to.equal(false);
+        });
+      });
+    }
+
+    for (const name of OF_PAGES) {
+      it(`rejects: ${name} from a foreign page or a program, without any cookie`, async () => {
+        const entry = [name, PROCEDURES[name as 'auth.signIn']] as [string, ProcedureEntry];
+        const sent: Record<string, string>[] = [{}, { origin: 'https://evil.example' }];
+        // The holder of a token can end its session.
+        if (name !== 'auth.signOut') sent.push(bearer(tokens.stranger));
+        for (const headers of sent) expect(await call(entry, headers)).to.deep.equal([403, 'foreign_origin']);
+      });
+    }
+
+    it('accepts a page under another name of this computer, and none under another name', async () => {
+      for (const [host, expected] of [
+        [`localhost:${world.port}`, [400, 'invalid_request']],
+        ['evil.example', [403, 'foreign_origin']],
+      ] as const) {
+        const headers = { cookie: cookies.stranger, origin: `http://${host}` };
+        const { status, json } = await postTo(world, host, '/trpc/keys.update', {}, headers);
+        expect([status, json.error.data.code], host).to.deep.equal(expected);
+      }
     });
   });
 });

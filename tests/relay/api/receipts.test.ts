@@ -140,9 +140,4 @@ describe('GET /v1/executions/{execution_id}/receipt', () => {
     const { outcome, headers } = await read(execution_id);
     expect([outcome, headers.get('retry-after')]).to.deep.equal(['503 service_unavailable', '1']);
   });
-
-  it('refuses a query, which it does not take', async () => {
-    const { execution_id } = await addExecution('settled', {});
-    expect((await world.get(`/v1/executions/${execution_id}/receipt?x=1`, key.apiKey)).status).to.equal(400);
-  });
 });

@@ -202,12 +202,6 @@ describe('a repeated call', () => {
     }
   }
 
-  it('does not end for waiting callers while its refund is pending', async () => {
-    const onItsWay = await executed({ state: 'refunding', refund_state: 'pending', ...FAILED }, false);
-    const { executionId } = onItsWay;
-    expect(await world.deps.engine.outcomeOf(executionId)).to.deep.equal({ kind: 'running', executionId });
-  });
-
   it('gets the same bytes of a long result, and 410 after it is dropped', async () => {
     const call = await executed({ state: 'settled', execution_time_ms: 40n, ...DONE }, false);
     const text = '"result":\n東'.repeat(40_000);
@@ -222,21 +216,4 @@ describe('a repeated call', () => {
     const gone = await call.again();
     expect([gone.status, gone.json.error.code]).to.deep.equal([410, 'result_unavailable']);
   });
-
-  for (const withKey of [true, false]) {
-    it(`gets the final answer of a start ${withKey ? 'by key' : 'by signature'}, not the one given while it ran`, async () => {
-      const call = await started({ state: 'dispatched' }, true, withKey);
-      expect((await call.again()).json.status).to.equal('pending');
-      expect((await call.again({ async: false })).json.error.code).to.equal('request_in_progress');
-      await world.addResult(call.executionId, 'Rome');
-      await addSettle(call.executionId, { state: 'settled' });
-      const { executionId } = call;
-      const settled = { state: 'settled', execution_time_ms: 40n, ...DONE } as const;
-      await world.ledger.updateTable('executions').set(settled).where('execution_id', '=', executionId).execute();
-      const answer = await call.again();
-      expect(answer.json).to.include({ status: 'completed', result: 'Rome' });
-      expect((await call.again({ async: false })).text).to.equal(answer.text);
-      expect((await call.again()).text).to.equal(answer.text);
-    });
-  }
 });

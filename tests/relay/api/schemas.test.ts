@@ -1,18 +1,12 @@
 import { expect } from 'chai';
-import { listingCommands } from '../../../app/cli/commands/listing.ts';
 import { findFlaws } from '../../../app/dashboard/parts/form/validator.ts';
 import { compileParameterCheck } from '../../../app/relay/agents/parameters.ts';
-import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { CHECKED_FORMATS, describeSchemaRules, SCHEMA_KEYWORDS } from '../../../app/sdk/wire/schemaKeywords.ts';
 import { RULES } from '../../../app/sdk/wire/schemas/rules.ts';
 import { readPage } from '../../docs/markdown.ts';
-import { useWorld } from '../../harness/edge/api.ts';
-import { metadataOf } from '../../harness/edge/rows.ts';
 import { accept, faultsOf, type Json, ofA } from './schemas/accept.ts';
 
 describe('schemas', () => {
-  const world = useWorld();
-
   it('report every fault of parameters, and only the first ones of large parameters', () => {
     const check = accept({
       type: 'object',
@@ -219,29 +213,5 @@ describe('schemas', () => {
       const faults = check({ one: other, some: [value], all: [value, JSON.parse(text)] }).map(({ path }) => path);
       expect(faults, text).to.deep.equal(['parameters.one', 'parameters.some', 'parameters.all']);
     }
-  });
-
-  it('are described in /docs, the OpenAPI document and the help of the command line', async () => {
-    const page = (await world.get('/docs')).text;
-    const { components } = (await world.get('/openapi.json')).json;
-    const { description } = components.schemas.AgentMetadata.properties.input_schema;
-    const create = listingCommands().commands.find((command) => command.name() === 'create')!;
-    const written: string[] = [];
-    create.configureOutput({ writeOut: (text) => void written.push(text) }).outputHelp();
-    for (const keyword of Object.keys(RULES)) {
-      expect(page).to.include(`<code>${keyword}</code>`);
-      expect(description).to.include(`\`${keyword}\``);
-      expect(written.join('')).to.include(keyword);
-    }
-  });
-
-  it('are refused with every fault of both schemas in the message and in details.issues', async () => {
-    const metadata = metadataOf({ input_schema: ofA({ foo: 1, bar: 2 }), output_schema: { if: {} } });
-    const { status, json } = await world.post('/v1/metadata', encodeMetadata(metadata));
-    expect([status, json.error.code]).to.deep.equal([400, 'invalid_request']);
-    const paths = ['input_schema.properties.a.foo', 'input_schema.properties.a.bar', 'output_schema.if'];
-    expect(json.error.details.issues.map(({ path }: { path: string }) => path)).to.deep.equal(paths);
-    for (const path of paths) expect(json.error.message).to.include(path);
-    expect(json.error.message).to.include('Allowed: type, enum, const');
   });
 });

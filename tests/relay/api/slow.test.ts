@@ -1,14 +1,25 @@
-/** Deliberately slow clients: each is disconnected, costs only a connection until then, and delays nobody. */
+/**
+ * Deliberately slow clients: each is disconnected, costs only a connection until then, and delays nobody. Large requests
+ * while the thread of strangers is busy. And many requests at once on one connection: a few are served, and more close
+ * the connection and are dropped.
+ */
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
+import { watchAnswers } from '../../../app/relay/http/drain.ts';
 import { createHttpServer } from '../../../app/relay/http/server.ts';
+import { inThread, ownWork, refusedRequests } from '../../../app/relay/workers.ts';
 import { ErrorBody } from '../../../app/sdk/wire/wire.ts';
 import { useWorld } from '../../harness/edge/api.ts';
 import { listen } from '../../harness/edge/listen.ts';
-import { newAddress, newExecutionId } from '../../harness/edge/rows.ts';
+import { metadataOf, newAddress, newExecutionId } from '../../harness/edge/rows.ts';
+import { until } from '../../harness/edge/until.ts';
+import * as work from '../operation/threadWork.ts';
+import { sessionsOf } from './sessions.ts';
 
+const WORK = new URL('../operation/threadWork.ts', import.meta.url).href;
 const PATIENCE = { headersMs: 400, requestMs: 800, takeMs: 400, checkMs: 50 };
 const BIG_RESULT = 'r'.repeat(24 * 1024 * 1024);
 
@@ -125,5 +136,130 @@ describe('slow clients', () => {
       body: '{"task":"x"}',
     });
     expect(answer.status).to.equal(200);
+  });
+
+  describe('a large request', () => {
+    before(() => {
+      world.state.execute = async () => ({ kind: 'pending', executionId: newExecutionId() });
+    });
+
+    /** Holds the thread of strangers while `run` runs, which learns if it is still held. */
+    async function whileHeld(run: (isHeld: () => boolean) => Promise<void>): Promise<void> {
+      let isBusy = true;
+      const cell = new SharedArrayBuffer(4);
+      const busy = inThread(WORK, work.hold)(ownWork, cell).finally(() => {
+        isBusy = false;
+      });
+      await run(() => isBusy);
+      work.release(cell);
+      await busy;
+    }
+
+    it('with a live key is read at once, before its wallet has paid, and a description without a key waits', async () => {
+      const listing = await world.addListing();
+      const { apiKey: key } = await world.addKey();
+      const body = { task: 'x'.repeat(25_000), parameters: {}, async: true };
+      const execute = () => world.post(`/v1/agents/${listing}/execute`, body, { key });
+      // Starts the thread for paid calls, which takes seconds. The other one is held for at most ten.
+      expect((await execute()).status).to.equal(200);
+      const description = metadataOf({ input_schema: { type: 'object', description: 'words '.repeat(1_000) } });
+      await whileHeld(async (isHeld) => {
+        const counted = { ...refusedRequests() };
+        const refused = world.post('/v1/metadata', description);
+        const answer = await execute();
+        expect([answer.status, isHeld()], answer.text).to.deep.equal([200, true]);
+        const refusal = await refused;
+        expect(refusal.outcome, refusal.text).to.equal('503 service_unavailable');
+        expect(refusal.headers.get('retry-after')).to.equal('2');
+        expect(refusedRequests()).to.deep.equal({ ...counted, strangers: counted.strangers + 1 });
+      });
+      expect((await world.post('/v1/metadata', description)).status).to.equal(200);
+    });
+
+    it('by the signature of a wallet that has paid is checked at once', async () => {
+      const wallet = Keypair.generate();
+      const caller = wallet.publicKey.toBase58();
+      // A schema too long to be compiled outside of threads.
+      const text = { type: 'string', pattern: '^[a-z]+$', description: 'words '.repeat(50) };
+      const listing = await world.addListing({}, { input_schema: { type: 'object', properties: { text } } });
+      await world.addRecord({ caller, listing });
+      const parameters = { text: 'words' };
+      const { executionId, wallet_signature } = sessionsOf(() => world).openedRecord(
+        wallet,
+        listing,
+        'count',
+        parameters,
+      );
+      Object.assign(world.deps.engine, { start: async () => ({ kind: 'pending', executionId }) });
+      const body = { task: 'count', parameters, async: true, wallet_signature };
+      await whileHeld(async (isHeld) => {
+        const answer = await world.post(`/v1/executions/${executionId}/start`, body);
+        expect([answer.status, isHeld()], answer.text).to.deep.equal([200, true]);
+      });
+    });
+  });
+
+  describe('pipelined requests', () => {
+    let request: string;
+    let served = 0;
+    before(async () => {
+      const { apiKey } = await world.addKey();
+      world.deps.findKey = async () => {
+        served += 1;
+        return undefined;
+      };
+      request = `GET /v1/executions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`;
+    });
+    beforeEach(() => {
+      served = 0;
+    });
+
+    async function open(to = world.port): Promise<Socket> {
+      const socket = connect(to, '127.0.0.1');
+      socket.on('error', () => undefined);
+      await once(socket, 'connect');
+      return socket;
+    }
+
+    it('are served in order, repeatedly, if they are few', async () => {
+      const socket = await open();
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      const answers = () => text.match(/HTTP\/1\.1 401 /g)?.length ?? 0;
+      for (let round = 1; round <= 5; round += 1) {
+        socket.write(request.repeat(16));
+        await until('the answers', async () => answers() === 16 * round);
+      }
+      expect(served).to.equal(16 * 5);
+      socket.destroy();
+    });
+
+    it('close the connection if they are many, and are not served', async () => {
+      const socket = (await open()).resume();
+      socket.write(request.repeat(1_000));
+      await until('the end of the connection', () => socket.closed);
+      expect(served).to.equal(16);
+    });
+
+    it('are forgotten with their connection, so that a relay that stops waits for none of them', async () => {
+      const begun: ServerResponse[] = [];
+      const server = createServer((_request, response) => void begun.push(response));
+      const answered = watchAnswers(server);
+      const socket = await open(Number(new URL(await listen(server)).port));
+      socket.write(request.repeat(3));
+      await until('the requests', async () => begun.length === 3);
+      let isIdle = false;
+      void answered().then(() => {
+        isIdle = true;
+      });
+      begun[0]!.end();
+      await once(begun[0]!, 'close');
+      expect(isIdle).to.equal(false);
+      socket.destroy();
+      await until('nothing is open', async () => isIdle);
+      server.close();
+    });
   });
 });

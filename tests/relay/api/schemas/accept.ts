@@ -13,17 +13,12 @@ interface Emitted {
   types: EmittedType[];
 }
 
-/** Models as a whole. */
-interface PydanticEmitted extends Emitted {
-  input: Json;
-  output: Json;
-  openai: { tool: { function: { parameters: Json } } };
-}
-
 const read = (name: string) => JSON.parse(readFileSync(join(import.meta.dirname, 'emitted', `${name}.json`), 'utf8'));
 
 /** What emit.py wrote with pydantic. Of the oldest of three minor versions there are the types that differ. */
-export const PYDANTIC: PydanticEmitted[] = ['pydantic-2.12', 'pydantic-2.14'].map(read);
+export const PYDANTIC: Emitted[] = ['pydantic-2.14', 'pydantic-2.12'].map(read);
+/** Models as a whole, by the newest version. */
+export const MODELS: { input: Json; openai: { tool: { function: { parameters: Json } } } } = read('pydantic-2.14');
 /** What zod emits: the installed version, and an older one where it differs. */
 export const ZOD: Emitted[] = [read('zod-4.4'), { version: 'as installed', types: emitTypes() }];
 

@@ -21,7 +21,7 @@ import openai
 import pydantic
 from pydantic import AnyUrl, Base64Str, BaseModel, ByteSize, ConfigDict, Discriminator, EmailStr, Field, HttpUrl
 from pydantic import IPvAnyAddress, Json, NaiveDatetime, SecretStr, Tag, ValidationError
-from pydantic import condecimal, conint, conlist, constr, create_model
+from pydantic import condecimal, constr, create_model
 from typing_extensions import NotRequired, TypedDict
 
 class Color(str, Enum):
@@ -71,10 +71,6 @@ class Request(BaseModel):
     either: Union[int, str, None] = Field(None, deprecated=True)
     mode: Literal['fast', 'good', 3] = 'fast'
 
-class Reply(BaseModel):
-    answer: str
-    points: list[Point]
-
 class Step(BaseModel):
     explanation: str = Field(description='Why')
     output: Optional[str]
@@ -105,17 +101,10 @@ def kind_of(value: Any) -> str:
     return 'point' if isinstance(value, dict) else 'text'
 
 AMOUNT = '12.50'
-# Name, type, good values, bad values.
+# Name, type, good values, bad values. The model Request has the other types.
 TYPES: list[tuple[str, Any, list[Any], list[Any]]] = [
-    ('text', str, ['', 'ä'], [1]),
     ('text with lengths', Annotated[str, Field(min_length=2, max_length=3)], ['ab'], ['a', 'abcd']),
-    ('text with a pattern', constr(pattern=r'^[a-z0-9_-]+$'), ['a_b-1'], ['A']),
     ('a password by lookahead', Word, [{'password': 'Passw0rds'}], [{'password': 'password1'}, {'password': 'Pass w0rd'}, {'password': 'Pw0'}]),
-    ('integer', int, [1, -5], ['x', 1.5]),
-    ('integer with bounds', conint(gt=0, lt=10), [1, 9], [0, 10]),
-    ('number', float, [1.5, 2], ['x']),
-    ('multiple of a fraction', Annotated[float, Field(multiple_of=0.5)], [1.5], [1.3]),
-    ('truth', bool, [True], [[]]),
     ('decimal', Decimal, [AMOUNT, 12.5, 3, '-1', '+.5', '1.'], ['abc', '', '.', '1.2.3', '-', []]),
     ('decimal with bounds', Annotated[Decimal, Field(ge=0, le=100)], [AMOUNT, 12.5, 0], [-1, 101, 'x']),
     ('decimal with digits', Annotated[Decimal, Field(max_digits=5)], [AMOUNT, '00012345', 1.5], ['12345.6', '123456', 'x']),
@@ -123,45 +112,25 @@ TYPES: list[tuple[str, Any, list[Any], list[Any]]] = [
     ('decimal with digits and places', Annotated[Decimal, Field(max_digits=8, decimal_places=2)], [AMOUNT, '123456.78', '000123456.78', '-5'], ['1234567.8', '0.125', '-', 'x']),
     ('optional decimal', Optional[condecimal(max_digits=10, decimal_places=4)], [None, '1.2345'], ['1.23456', 'x']),
     ('time of a day', time, ['10:20:30Z', '10:20:30.5Z'], ['soon']),
-    ('date', date, ['2026-02-28'], ['2026-02-30', 'x']),
-    ('date and time', datetime, ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00+02:00'], ['x']),
     ('date and time without a zone', NaiveDatetime, [], ['x']),
     ('duration', timedelta, ['PT1.5S', '-P1DT2H', 'P3D'], ['x']),
-    ('uuid', UUID, ['9b2f5c9e-6d0a-4c55-9a41-0f6e7f6a2a11'], ['x']),
     ('email', EmailStr, ['ann@example.com'], ['ann']),
-    ('url', AnyUrl, ['https://example.com/a?b=c', 'ftp://example.com/'], ['example']),
     ('web address', HttpUrl, ['https://example.com/'], ['example']),
     ('ipv4', IPv4Address, ['127.0.0.1'], ['127.0.0']),
     ('ipv6', IPv6Address, ['::1'], ['x']),
     ('any address', IPvAnyAddress, ['::1'], [[]]),
     ('network', IPv4Network, ['10.0.0.0/8'], [[]]),
-    ('enum', Color, ['red'], ['blue']),
     ('enum of integers', Size, [1], [3]),
-    ('literals of several kinds', Literal['a', 1, True, None], ['a', 1, True, None], ['b', 2]),
-    ('union', Union[int, Point, None], [1, None, {'lat': 1, 'lon': 2}], ['x', {'lat': 1}]),
-    ('union by a tag', Annotated[Union[Cat, Dog], Field(discriminator='kind')], [{'kind': 'dog'}], [{'kind': 'fish'}]),
     ('union by a function', Annotated[Union[Annotated[Point, Tag('point')], Annotated[str, Tag('text')]], Discriminator(kind_of)], ['a', {'lat': 1, 'lon': 2}], [1]),
-    ('list', list[int], [[], [1]], [['x'], 1]),
-    ('list with lengths', conlist(int, min_length=1, max_length=2), [[1]], [[], [1, 2, 3]]),
-    ('set', set[int], [[1, 2]], [['x']]),
-    ('tuple', tuple[int, str], [[1, 'a']], [[1], [1, 'a', 2], ['a', 1]]),
-    ('map', dict[str, float], [{'a': 0.5}], [{'a': 'x'}]),
     ('map with a pattern of names', dict[constr(pattern=r'^k\d+$'), int], [{'k1': 1}], [{'k1': 'x'}]),
     ('map with enum names', dict[Color, int], [{'red': 1}], [{'red': 'x'}]),
-    ('anything', Any, [1, 'a', None, []], []),
-    ('nothing', None, [None], [1]),
-    ('model', Point, [{'lat': 1, 'lon': 2}], [{'lat': 91, 'lon': 2}, {'lat': 1, 'lon': 2, 'x': 1}]),
     ('nested models', Team, [{'lead': {'lat': 1, 'lon': 2}, 'members': {'a': [{'kind': 'cat'}]}}], [{'lead': {}}, {'lead': {'lat': 1, 'lon': 2}, 'members': {'a': [{'kind': 'fish'}]}}]),
     ('model with an alias', Named, [{'givenName': 'Ann'}], [{'given': 'Ann'}]),
     ('typed dict', Movie, [{'title': 'M'}], [{'year': 1931}, {'title': 'M', 'year': 'x'}]),
-    ('bytes', bytes, ['a'], [1]),
     ('base64', Base64Str, ['YQ=='], [1]),
-    ('secret', SecretStr, ['a'], [1]),
     ('json text', Json[list[int]], ['[1]'], [1]),
-    ('path', Path, ['a/b'], [1]),
     ('regular expression', re.Pattern, ['^a$'], [1]),
     ('size in bytes', ByteSize, [1], [-1]),
-    ('default value', Annotated[int, Field(default=5, ge=1, title='T', description='D', examples=[1], deprecated=True)], [1], [0]),
 ]
 
 def emit(name: str, type_: Any, good: list[Any], bad: list[Any]) -> dict[str, Any]:
@@ -180,9 +149,8 @@ def emit(name: str, type_: Any, good: list[Any], bad: list[Any]) -> dict[str, An
         schemas['output'] = output
     return {'name': name, 'good': good, 'bad': bad, **schemas}
 
-models = {
+models = {} if sys.argv[1:] else {
     'input': Request.model_json_schema(),
-    'output': Reply.model_json_schema(mode='serialization'),
     'openai': {'version': openai.__version__, 'tool': openai.pydantic_function_tool(Plan)},
 }
 # One line for each type keeps the files short and their differences readable.

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { compileParameterCheck, createParameterCheck } from '../../../../app/relay/agents/parameters.ts';
 import { sampleParameters } from '../../../../app/relay/agents/schemas/sample.ts';
 import { ApiError } from '../../../../app/relay/errors.ts';
-import { type Ask, ownWork } from '../../../../app/relay/workers.ts';
+import { ownWork } from '../../../../app/relay/workers.ts';
 import { findInputSchemaFaults } from '../../../../app/sdk/wire/schemas/faults.ts';
 import { faultsOf, type Json, ofA } from './accept.ts';
 
@@ -68,7 +68,6 @@ describe('schemas of an attacker', () => {
   });
 
   const list = (value: unknown, count: number) => ({ a: times(count, value) });
-  const names = Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`n${n}`, 1]));
   const text = 'x'.repeat(900_000);
   const ab = 'abbabaaabbaba'.repeat(20_000);
   /** A schema that is applied 4,800 times to one value. */
@@ -82,8 +81,6 @@ describe('schemas of an attacker', () => {
       ofA({ items: { anyOf: [...times(199, { type: 'object' }), { type: 'number' }] } }),
       list(0, 400_000),
     ],
-    ['the names of one object counted again and again', again({ maxProperties: 100_000 }), { a: names }],
-    ['uniqueness asked again and again', again({ uniqueItems: true }), { a: [text] }],
     ['a pattern asked again and again', again({ pattern: '(a|b)*a(a|b){20}[ab]*$' }), { a: ab }],
   ];
   // Starts the thread, which takes seconds.
@@ -106,20 +103,6 @@ describe('schemas of an attacker', () => {
     expect(await messageOf(text)).to.equal(TOO_LONG);
     expect(await messageOf(1)).to.equal('parameters.a must be string');
     expect(await messageOf('x')).to.equal(undefined);
-  });
-
-  it('do not delay paying callers, whatever strangers have checked', async () => {
-    const hostile = createParameterCheck(again({ maxLength: 1_000_000 }));
-    const honest = createParameterCheck(ofA({ type: 'string', maxLength: 1_000_000 }));
-    const parameters = JSON.stringify({ a: text });
-    const paid: Ask = async () => ({ lane: 'paid', name: 'a', limited: null });
-    // Starts the thread for paid calls, which takes seconds.
-    expect(await honest(paid, parameters)).to.deep.equal([]);
-    let left = 3;
-    const flood = times(left, ownWork).map((ask) => hostile(ask, parameters).finally(() => (left -= 1)));
-    expect(await honest(paid, parameters)).to.deep.equal([]);
-    expect(left).to.be.at.least(1);
-    await Promise.allSettled(flood);
   });
 
   it('do not block the event loop with small parameters', async () => {
