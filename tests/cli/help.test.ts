@@ -55,7 +55,7 @@ describe('the command line before a command runs', function () {
       });
     });
 
-  it('prints help for every command, as JSON on request', async () => {
+  it('prints help for every command, and refuses an unknown one', async () => {
     const commands = leavesOf(createProgram());
     expect(commands.length).to.be.greaterThan(30);
     for (const words of commands) {
@@ -65,6 +65,7 @@ describe('the command line before a command runs', function () {
         .to.include(`Usage: npm run cli -- ${words.join(' ')}`)
         .and.include('--json');
     }
+    expect((await runHere(['unheard-of'])).code).to.equal(2);
   });
 
   it('matches docs/commands.md, which names every command, and all examples use existing options only', () => {
