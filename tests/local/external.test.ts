@@ -6,12 +6,15 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
+import { openLocalChain } from '../../app/local/chain.ts';
+import { readConfig } from '../../app/local/config.ts';
 import type { DemoFile } from '../../app/local/demoFile.ts';
 import { deployProgram } from '../../app/local/network.ts';
 import { createClient } from '../../app/sdk/client/client.ts';
 import type { MarketplaceError } from '../../app/sdk/client/error.ts';
 import { loadSigningKey } from '../../app/sdk/creator/signingKey.ts';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import { Refusal } from '../../app/sdk/wallet/refusal.ts';
 import { formatSol } from '../../app/sdk/wire/sol.ts';
 import { until } from '../harness/edge/until.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
@@ -138,10 +141,13 @@ describe('npm start on another node, without cheat codes', () => {
   });
 
   it('reports that no node answers', async () => {
-    const env = { SOLANA_RPC_URL: 'http://127.0.0.1:1', SOLANA_WS_URL: 'ws://127.0.0.1:1' };
-    const nowhere = startNetwork(newDirectory(), { env });
-    expect(await nowhere.exited).to.equal(1);
-    expect(nowhere.output()).to.include('No Solana node answers at SOLANA_RPC_URL=http://127.0.0.1:1');
+    const nowhere = readConfig({ SOLANA_RPC_URL: 'http://127.0.0.1:1' }, {});
+    const refusal = await openLocalChain(
+      nowhere,
+      createShutdown(() => {}),
+    ).catch((error) => error);
+    expect(refusal).to.be.instanceOf(Refusal);
+    expect(refusal.message).to.include('No Solana node answers at SOLANA_RPC_URL=http://127.0.0.1:1');
   });
 });
 
