@@ -7,8 +7,17 @@ import bs58 from 'bs58';
 import { expect } from 'chai';
 import { decodeArchived } from '../../app/sdk/program/archive.ts';
 import { leafOf, rootOf } from '../../app/sdk/program/archiveTree.ts';
-import { constants, findArchive, PROGRAM_ID } from '../../app/sdk/program/program.ts';
-import { CHECKS, type Check, type ExecutionFacts, verifyReceipt } from '../../app/sdk/receipt/verify.ts';
+import { findArchive, findDispute, findEscrow, PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import {
+  CHECKS,
+  type Check,
+  type ExecutionFacts,
+  verifyExecution,
+  verifyReceipt,
+} from '../../app/sdk/receipt/verify.ts';
+import { openSession } from '../../app/sdk/wallet/service.ts';
+import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
+import { MAX_EVIDENCE_BYTES } from '../../app/sdk/wire/disputeProcedures.ts';
 import type { Receipt } from '../../app/sdk/wire/receipt.ts';
 import { run } from '../harness/edge/tools.ts';
 import { until } from '../harness/edge/until.ts';
@@ -202,7 +211,6 @@ describe('the command line: receipts', function () {
     before(async () => {
       await travel(80_000);
       later = await stage.take(await stage.pay('later'));
-      await travel(constants.recordSecondsMin - 80_000 + 60);
       await archive('--make-tree');
       archived = await settledBefore(receipt.execution_id);
       await travel(80_000);
@@ -320,6 +328,50 @@ describe('the command line: receipts', function () {
         const given = { ...late, ...wrong } as Proof;
         expect(of(await verify(grown, { archive: early }, given), 'record').reason).to.include('None was given');
       }
+    });
+
+    it('is disputed by its leaf, and an upheld dispute pays from the collateral and shows in a verification', async () => {
+      const { market, terminal, client } = stage;
+      const { wallet } = market.callers[0]!;
+      const { execution_id: id } = receipt;
+      const large = terminal.file('large.txt', 'x'.repeat(MAX_EVIDENCE_BYTES + 1));
+      expect(await terminal.refused(wallet, 'dispute', 'open', id, '--evidence', large)).to.include(
+        `has ${MAX_EVIDENCE_BYTES + 1} bytes, but the marketplace takes 1 to ${MAX_EVIDENCE_BYTES}.`,
+      );
+      const evidence = terminal.file('evidence.txt', 'The result is wrong.');
+      const open = ['dispute', 'open', id, '--evidence', evidence, '--base-url', market.relay.url];
+      expect(await terminal.refused(stranger, ...open)).to.include('(NotCaller)');
+      // What a stranger sends to the addresses of closed accounts changes nothing.
+      const record = new PublicKey(receipt.record);
+      const closed = [record, findEscrow(record), findDispute(record)];
+      for (const address of closed) await market.node.fundSol(address, 650_240);
+      const opened = await terminal.done(wallet, ...open);
+      expect(opened).to.include({ execution_id: id, evidence_uploaded: true });
+      const { call } = await openSession({ baseUrl: market.relay.url }, keypairSigner(wallet));
+      const kept = await call('disputes.evidence', { execution_id: id });
+      expect(Buffer.from(kept.content, 'base64').toString()).to.equal('The result is wrong.');
+      expect(kept).to.include({ media_type: 'text/plain', evidence_hash: opened.evidence_hash });
+      const read = () => client.request('getExecution', { execution_id: id });
+      await until('the dispute is shown', async () => (await read()).status === 'disputed');
+      const shown = await terminal.look('execution', 'show', id, '--base-url', market.relay.url);
+      expect(shown).to.include({ status: 'completed', source: 'leaf', escrow_usdc: null, dispute: 'open' });
+
+      const { callers, ...others } = await market.balances();
+      const decision = ['--uphold', '0.1', '--reason-file', evidence, '--hash-only'];
+      await terminal.done(market.node.payer, 'admin', 'resolve-dispute', id, ...decision);
+      const paid = { ...others, callers: [callers[0]! + 100_000n, callers[1]!] };
+      expect(await market.balances()).to.deep.equal(paid);
+      await until('the outcome is shown', async () => (await read()).dispute?.outcome === 'upheld');
+      const { archive } = await stage.take(id);
+      let facts: ExecutionFacts | null = null as ExecutionFacts | null;
+      await verifyExecution(id, {
+        rpcUrl: market.node.rpcUrl,
+        findArchive: async () => archive,
+        onFacts: (found) => {
+          facts = found;
+        },
+      });
+      expect(facts).to.include({ status: 'completed', dispute: 'upheld' });
     });
   });
 });
