@@ -1,7 +1,7 @@
 /**
  * Key restrictions and rotation, webhooks, and starting an execution that the wallet opened itself, by commands on a
  * real service. Then the gas balance: wallet and gas balance to the lamport after each command, the limits of a key, and
- * the refusals. Also the rent of a dispute, which a command returns.
+ * the refusals. Also the rent of a dispute, which a command returns, and executions that a wallet opens.
  */
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -11,6 +11,7 @@ import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
 import { useServers } from '../harness/edge/listen.ts';
 import { until } from '../harness/edge/until.ts';
 import { request, useMarketplace } from '../harness/node/marketplace.ts';
+import { opensExecutions } from './execution.ts';
 import { runHere, useTerminal } from './run.ts';
 
 /** Fee of one signature, in lamports. */
@@ -283,4 +284,6 @@ describe('cli against the service', function () {
       expect(await close()).to.equal(`No dispute of execution ${id} exists on this chain.\n`);
     });
   });
+
+  opensExecutions(market, terminal);
 });
