@@ -219,9 +219,8 @@ export function behavesAsTheTableSays(kind: string, market: () => TestMarketplac
       const scripted = await startScripted(relay.url, agentId);
       const before = (await market().balances()).callers[0]!;
       const entries = BEHAVIOURS.map(({ client = {}, call }, index) => {
-        const { api_key = callers[0]!.apiKey, ...options } = client;
         const filled = { agent: agentId, task: taskOf(index), ...call };
-        return { base_url: `${scripted.url}/${index}`, api_key: api_key as string, client: options, call: filled };
+        return { base_url: `${scripted.url}/${index}`, api_key: callers[0]!.apiKey, client, call: filled };
       });
       outcomes = await program(entries);
       await allEnded(market());
