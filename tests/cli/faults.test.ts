@@ -224,7 +224,7 @@ describe('the command line at a service or node with faults', function () {
   });
 
   it('asks the user to name a node when no service names one', async () => {
-    const { code, stderr } = await cli(['admin', 'config', '--base-url', 'http://127.0.0.1:1']);
+    const { code, stderr } = await runHere(['admin', 'config', '--base-url', 'http://127.0.0.1:1']);
     expect(code).to.equal(1);
     expect(stderr).to.include('No server answers at http://127.0.0.1:1.').and.include('Give its URL with --rpc-url.');
   });

@@ -181,7 +181,8 @@ describe('the MCP server', () => {
   });
 
   it('reports a refund, gives its price back to the budget of the session, and stops at that budget', async () => {
-    const host = await stdio(['--budget', '0.49']);
+    const session = createSession({ budget: 490_000n, approveAbove: PRICE });
+    const host = await here(createMarket({ ...buyer(), rpcUrl: null }), session);
     market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id, 'out of luck')));
     const text = await free(() => host.refused('run_agent', job()));
     expect(text).to.match(
@@ -463,7 +464,7 @@ describe('the MCP server', () => {
   });
 
   it('does not pay a call that would lose a parameter', async () => {
-    const host = await stdio();
+    const host = await over({});
     const parameters = JSON.parse('{"list": [{"__proto__": 1}]}');
     await free(async () => expect(await host.refused('run_agent', job({ parameters }))).to.include('__proto__'));
   });
