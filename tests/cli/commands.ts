@@ -284,20 +284,8 @@ export function usesCommands(network: () => DemoFile, dataDir: string): void {
         }
       });
 
-      it('refuses invalid amounts and hours as wrong usage', async () => {
-        const wallet = demo.callers[0]!.wallet;
-        for (const words of [
-          ['fund', 'nobody', '--sol', '1'],
-          ['fund', wallet, '--sol', '0'],
-          ['fund', wallet, '--sol', '1e3'],
-          ['fund', wallet, '--usdc', '-1'],
-          ['travel', '-1'],
-          ['travel', '0'],
-          ['travel', 'far'],
-        ]) {
-          expect((await runHere(['local', ...words])).code, words.join(' ')).to.equal(2);
-        }
-        const { code, stderr } = await local('local', 'fund', wallet);
+      it('fund needs an amount', async () => {
+        const { code, stderr } = await local('local', 'fund', demo.callers[0]!.wallet);
         expect({ code, stderr }).to.deep.equal({ code: 1, stderr: 'Give an amount: --sol N, --usdc N, or both.\n' });
       });
 

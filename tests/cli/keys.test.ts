@@ -12,7 +12,7 @@ import { useServers } from '../harness/edge/listen.ts';
 import { until } from '../harness/edge/until.ts';
 import { request, useMarketplace } from '../harness/node/marketplace.ts';
 import { opensExecutions } from './execution.ts';
-import { runHere, useTerminal } from './run.ts';
+import { useTerminal } from './run.ts';
 
 /** Fee of one signature, in lamports. */
 const FEE = 5_000n;
@@ -228,23 +228,6 @@ describe('cli against the service', function () {
         '(GasBalanceBelowRent). 0.000000001 SOL would be left. Withdraw all of it, or leave at least 0.',
       );
       expect(await held()).to.deep.equal(full);
-    });
-
-    it('rejects: an invalid gas amount, or one above the maximum of any key, as wrong usage', async () => {
-      for (const words of [
-        ['gas', 'add'],
-        ['gas', 'add', '0'],
-        ['gas', 'add', '-1'],
-        ['gas', 'add', '0.0000000001'],
-        ['gas', 'take', 'all'],
-        ['gas', 'show', '--of', 'nobody'],
-        ['keys', 'create', '--name', 'x', '--max-gas', '100001'],
-        ['keys', 'create', '--name', 'x', '--gas', '0'],
-      ]) {
-        const { code, stdout, stderr } = await runHere(words);
-        expect({ code, stdout }, words.join(' ')).to.deep.equal({ code: 2, stdout: '' });
-        expect(stderr).to.match(/^error: /);
-      }
     });
 
     it('dispute close returns the rent of an ended dispute after 30 days for any sender, and not before', async () => {
