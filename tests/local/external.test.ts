@@ -148,10 +148,7 @@ describe('npm start on another node, without cheat codes', () => {
 
   it('reports that no node answers', async () => {
     const nowhere = readConfig({ SOLANA_RPC_URL: 'http://127.0.0.1:1' }, {});
-    const refusal = await openLocalChain(
-      nowhere,
-      createShutdown(() => {}),
-    ).catch((error) => error);
+    const refusal = await openLocalChain(nowhere, null as never).catch((error) => error);
     expect(refusal).to.be.instanceOf(Refusal);
     expect(refusal.message).to.include('No Solana node answers at SOLANA_RPC_URL=http://127.0.0.1:1');
   });
