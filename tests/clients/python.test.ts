@@ -49,7 +49,7 @@ import {
 import { named } from '../cli/receiptStage.ts';
 import { useTerminal } from '../cli/run.ts';
 import { listen } from '../harness/edge/listen.ts';
-import { run } from '../harness/edge/tools.ts';
+import { requireTools, run } from '../harness/edge/tools.ts';
 import { until, untilFound } from '../harness/edge/until.ts';
 import { freePort } from '../harness/freePort.ts';
 import { FEE, PRICE, type TestCaller, type TestMarketplace } from '../harness/node/marketplace.ts';
@@ -68,12 +68,8 @@ describe('clients/python', () => {
   let market: TestMarketplace;
   before(async function () {
     const tools = await installTools();
-    if (tools.obstacle !== null) {
-      if (process.env.CI) throw new Error(tools.obstacle);
-      console.log(`      skipped: ${tools.obstacle}`);
-      this.skip();
-    }
-    bin = tools.bin;
+    requireTools(this, tools);
+    bin = join(tools.folder, 'bin');
     [python, market] = await Promise.all([buildPackage(bin), startScene({ ARCHIVE: 'off' }, Keypair.generate())]);
   });
   after(async () => {

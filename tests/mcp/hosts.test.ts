@@ -139,12 +139,9 @@ describe('docs/agents.md', function () {
     let [host, hostWithOAuth]: Finished[] = [];
 
     before(async () => {
-      const { folder: tools, obstacle } = await installPython(
-        'mcp-python',
-        join(import.meta.dirname, 'requirements.txt'),
-      );
-      expect(obstacle).to.equal(null);
-      const python = join(tools, 'bin', 'python');
+      const tools = await installPython('mcp-python', join(import.meta.dirname, 'requirements.txt'));
+      expect(tools.obstacle).to.equal(null);
+      const python = join(tools.folder, 'bin', 'python');
       const words = [
         `${demo.base_url}/mcp`,
         key,
