@@ -16,7 +16,7 @@ import { listen } from '../harness/edge/listen.ts';
 import { until, untilFound } from '../harness/edge/until.ts';
 import { startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { newDirectory } from '../local/start.ts';
-import { runHere } from './run.ts';
+import { AGENT_FILE, runHere } from './run.ts';
 
 /** Declares the tests. `network` is that of `dataDir`; its clock is moved forward. */
 export function usesCommands(network: () => DemoFile, dataDir: string): void {
@@ -48,19 +48,8 @@ export function usesCommands(network: () => DemoFile, dataDir: string): void {
       connection = new Connection(demo.rpc_url, 'confirmed');
       const url = await listen(server);
       saveSigningKey(join(workDir, 'signing.json'), signingKey);
-      file = {
-        name: 'shouter',
-        tagline: 'Shouts.',
-        description: 'Returns the task in capitals.',
-        display_name: 'Ada',
-        tags: ['writing', 'shouting'],
-        price_usdc: 0.2,
-        timeout_seconds: 30,
-        input_schema: { type: 'object', properties: {} },
-        output_schema: { type: 'string' },
-        endpoint: `${url}/execute`,
-        signing_key: 'signing.json',
-      };
+      const endpoint = `${url}/execute`;
+      file = { ...AGENT_FILE, name: 'shouter', tags: ['writing', 'shouting'], price_usdc: 0.2, endpoint };
     });
     after(() => {
       server.close();

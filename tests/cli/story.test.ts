@@ -12,7 +12,7 @@ import { findCollateralVault, findDispute, findExecution, findTreasury } from '.
 import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
 import { until } from '../harness/edge/until.ts';
 import { goodAnswer, useMarketplace } from '../harness/node/marketplace.ts';
-import { useTerminal } from './run.ts';
+import { AGENT_FILE, useTerminal } from './run.ts';
 
 const PRICE = 250_000n;
 const FEE_LAMPORTS = 5_000n;
@@ -80,19 +80,7 @@ describe('the command line without the service: the life of an agent', function 
 
   it('lists an agent and creates a key, without the service', async () => {
     saveSigningKey(terminal.path('signing.json'), signingKey);
-    const description = {
-      name: 'sums',
-      tagline: 'Adds.',
-      description: 'Adds numbers.',
-      display_name: 'Ada',
-      tags: ['data'],
-      price_usdc: '0.25',
-      timeout_seconds: 30,
-      input_schema: { type: 'object', properties: {} },
-      output_schema: { type: 'string' },
-      endpoint: market.endpoint,
-      signing_key: 'signing.json',
-    };
+    const description = { ...AGENT_FILE, name: 'sums', endpoint: market.endpoint };
     const path = terminal.file('agent.json', JSON.stringify(description));
     const before = await market.amountOf(market.creatorUsdc);
     const service = ['--base-url', market.relay.url];
