@@ -16,7 +16,7 @@ import { TIMED, undisturbed } from '../harness/edge/undisturbed.ts';
 import { useFolder } from '../harness/folder.ts';
 import { freePort } from '../harness/freePort.ts';
 import { useMarketplace } from '../harness/node/marketplace.ts';
-import { packSdk } from '../harness/packSdk.ts';
+import { pack } from '../harness/pack.ts';
 import { ROOT } from '../local/start.ts';
 import { runHere, testUndisturbed, useTerminal } from './run.ts';
 
@@ -41,7 +41,7 @@ const TEMPLATES: Template[] = [
   {
     lang: 'ts',
     async install(folder, packages) {
-      const { filename } = await packSdk(packages);
+      const { filename } = await pack('app/sdk', packages);
       const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
       await exec('npm', ['install', ...quiet, join(packages, filename), '@types/node@20'], { cwd: folder });
       // The template also type-checks against the package's types.

@@ -12,13 +12,13 @@ import type { DemoFile } from '../../app/local/demoFile.ts';
 import { blocksOf } from '../docs/markdown.ts';
 import { createTerminal } from '../docs/terminal.ts';
 import { type Finished, installPython, run } from '../harness/edge/tools.ts';
-import { cleanUp, newDirectory, ROOT, startNetwork } from '../local/start.ts';
+import { pack } from '../harness/pack.ts';
+import { cleanUp, newDirectory, startNetwork } from '../local/start.ts';
 import { type Host, newHost } from './hosts.ts';
 import { startOAuthHost } from './oauth.ts';
 import { approve } from './person.ts';
 
 const PAGE = 'docs/agents.md';
-const PACKAGE = join(ROOT, 'app', 'mcp');
 /** Longer than one tool call waits, by more than a busy machine is late. */
 const SLOW_SECONDS = 45;
 
@@ -43,11 +43,7 @@ describe('docs/agents.md', function () {
   before(async () => {
     demo = await startNetwork(dataDir).ready;
     terminal = createTerminal(folder, dataDir, 'tests/mcp/hosts.test.ts');
-    const { code, output } = await run('npm', ['pack', '--json', '--pack-destination', empty], { cwd: PACKAGE });
-    expect(code, output).to.equal(0);
-    const [{ filename, files }] = JSON.parse(output.slice(output.indexOf('[\n'))) as [
-      { filename: string; files: { path: string }[] },
-    ];
+    const { filename, files } = await pack('app/mcp', empty);
     packed = files.map(({ path }) => path);
     writeFileSync(join(empty, 'package.json'), '{"private": true}');
     const installed = await run('npm', ['install', '--offline', '--no-audit', '--no-fund', filename], { cwd: empty });

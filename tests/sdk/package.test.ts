@@ -14,7 +14,7 @@ import { expect } from 'chai';
 import { build, transformSync } from 'esbuild';
 import { useServers } from '../harness/edge/listen.ts';
 import { useFolder } from '../harness/folder.ts';
-import { packSdk } from '../harness/packSdk.ts';
+import { pack } from '../harness/pack.ts';
 
 const exec = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -45,7 +45,7 @@ describe('sdk/package', function () {
   let url: string;
 
   before(async () => {
-    const { filename, files } = await packSdk(folder);
+    const { filename, files } = await pack('app/sdk', folder);
     packed = files.map(({ path }) => path);
     const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
     const install = (cwd: string, ...others: string[]) =>
