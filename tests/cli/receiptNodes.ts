@@ -45,20 +45,18 @@ export function checksAtUntrustedNodes(stage: ReturnType<typeof useReceiptStage>
         r.transaction.message.instructions.forEach(change);
         return r;
       });
+    const otherChain = lie(
+      'getGenesisHash',
+      () => null,
+      () => 'x',
+    );
+    const failedSettle = settleIs((r) => ({ ...r, meta: { ...r.meta, err: { Custom: 1 } } }));
+    const otherSignature = settleIs((r) => ({ ...r, transaction: { ...r.transaction, signatures: ['x'] } }));
     const { status, price, resultHash, settledAt } = RECORD_OFFSETS;
     const notHis: CheckName[] = ['program', 'record'];
     // What the transfers of a settle must be, and what a node may leave out, is in tests/sdk/paid.test.ts.
     const LIES: [what: string, rule: CallRule, failed: CheckName[], unknown: CheckName[]][] = [
-      [
-        'the chain',
-        lie(
-          'getGenesisHash',
-          () => null,
-          () => 'x',
-        ),
-        ['genesis_hash'],
-        [],
-      ],
+      ['the chain', otherChain, ['genesis_hash'], []],
       ['the owner of the record', recordIs((shown) => ({ ...shown, owner: NOBODY })), [], notHis],
       ['that there is a record', recordIs(() => null), [], notHis],
       ['what the record is', recordHas((data) => data.fill(0, 0, 8)), ['record'], []],
@@ -70,19 +68,9 @@ export function checksAtUntrustedNodes(stage: ReturnType<typeof useReceiptStage>
       ['the listing’s key, which may have changed', listingHas(LISTING_OFFSETS.signingKey), [], []],
       ['the listing’s creator', listingHas(LISTING_OFFSETS.creator), ['settlement'], []],
       ['that there is a listing', lie('getAccountInfo', listing, (r) => ({ ...r, value: null })), [], []],
-      [
-        'that the settle failed',
-        settleIs((r) => ({ ...r, meta: { ...r.meta, err: { Custom: 1 } } })),
-        ['settlement'],
-        [],
-      ],
+      ['that the settle failed', failedSettle, ['settlement'], []],
       ['that there is no settle', settleIs(() => null), [], ['settlement']],
-      [
-        'another signature',
-        settleIs((r) => ({ ...r, transaction: { ...r.transaction, signatures: ['x'] } })),
-        ['settlement'],
-        [],
-      ],
+      ['another signature', otherSignature, ['settlement'], []],
       ['an instruction that is none', settledBy((instruction) => (instruction.data = '0')), ['settlement'], []],
       ['accounts in another place', settledBy((instruction) => instruction.accounts.reverse()), ['settlement'], []],
     ];
