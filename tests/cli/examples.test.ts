@@ -15,7 +15,7 @@ import { CONFORMANCE_NAMES } from '../../app/sdk/wire/conformance.ts';
 import { STANDARD_TAGS } from '../../app/sdk/wire/metadata.ts';
 import vectors from '../../examples/vectors.json' with { type: 'json' };
 import { useServers } from '../harness/edge/listen.ts';
-import { installPython, run } from '../harness/edge/tools.ts';
+import { installPython, requireTools, run, type Tools } from '../harness/edge/tools.ts';
 import { undisturbed } from '../harness/edge/undisturbed.ts';
 import { useFolder } from '../harness/folder.ts';
 import { ROOT } from '../local/start.ts';
@@ -24,16 +24,17 @@ import { runHere } from './run.ts';
 const EXAMPLES = join(ROOT, 'examples');
 const LISTING = JSON.parse(readFileSync(join(EXAMPLES, 'agent.json'), 'utf8')) as ListingDraftInput;
 
-/** How to make the command that starts a server of examples/. `obstacle` says why this machine cannot, or is null. */
-const PROGRAMS: Record<string, (folder: string) => Promise<{ command: string[]; obstacle: string | null }>> = {
+/** What a server of examples/ needs, and the command that starts it. */
+const PROGRAMS: Record<string, (folder: string) => Promise<Tools & { command: string[] }>> = {
   async 'creator.py'() {
-    const { folder, obstacle } = await installPython('examples', join(EXAMPLES, 'requirements.txt'));
-    return { command: [join(folder, 'bin', 'python'), join(EXAMPLES, 'creator.py')], obstacle };
+    const tools = await installPython('examples', join(EXAMPLES, 'requirements.txt'));
+    return { ...tools, command: [join(tools.folder, 'bin', 'python'), join(EXAMPLES, 'creator.py')] };
   },
   async 'creator.go'(folder) {
     const binary = join(folder, 'creator-go');
     const { code, output } = await run('go', ['build', '-o', binary, join(EXAMPLES, 'creator.go')]);
-    return { command: [binary], obstacle: code === 0 ? null : `go is needed, Debian's package golang-go: ${output}` };
+    const obstacle = code === 0 ? null : `go is needed, Debian's package golang-go: ${output}`;
+    return { folder, obstacle, command: [binary] };
   },
 };
 
@@ -58,12 +59,8 @@ describe('the examples of a creator', function () {
       let start: (marketplace: string) => Promise<string>;
 
       before(async function () {
-        const { command, obstacle } = await prepare(folder);
-        if (obstacle !== null) {
-          if (process.env.CI) throw new Error(obstacle);
-          console.log(`      skipped: ${obstacle}`);
-          return this.skip();
-        }
+        const { command, ...tools } = await prepare(folder);
+        requireTools(this, tools);
         const keyFile = join(folder, `signing-${file}.json`);
         writeFileSync(keyFile, encodeSigningKey(signingKey), { mode: 0o600 });
         const [program, ...words] = command;

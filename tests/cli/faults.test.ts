@@ -16,7 +16,7 @@ import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
 import { useServers } from '../harness/edge/listen.ts';
 import { goodAnswer, type TestMarketplace, useMarketplace } from '../harness/node/marketplace.ts';
 import { startRpcProxy } from '../harness/node/rpcProxy.ts';
-import { cli, type Run, runHere, useTerminal } from './run.ts';
+import { AGENT_FILE, cli, type Run, runHere, useTerminal } from './run.ts';
 
 type TurnAway = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -135,20 +135,8 @@ describe('the command line at a service or node with faults', function () {
     const signingKey = generateSigningKey();
     saveSigningKey(terminal.path('signing.json'), signingKey);
     market.setBehaviour(({ execution_id, task }, _, reply) => reply(goodAnswer(signingKey, execution_id, task)));
-    const description = {
-      name: 'patient',
-      tagline: 'Waits.',
-      description: 'Waits for its turn.',
-      display_name: 'Ada',
-      tags: ['data'],
-      price_usdc: '0.25',
-      timeout_seconds: 30,
-      input_schema: { type: 'object', properties: {} },
-      output_schema: { type: 'string' },
-      endpoint: market.endpoint,
-      signing_key: 'signing.json',
-    };
-    const create = ['listing', 'create', terminal.file('agent.json', JSON.stringify(description)), ...service];
+    const description = JSON.stringify({ ...AGENT_FILE, name: 'patient', endpoint: market.endpoint });
+    const create = ['listing', 'create', terminal.file('agent.json', description), ...service];
     set(busy(0));
     expect(await terminal.refused(market.creator, ...create)).to.include('Too much to do (service_unavailable)');
     expect([timesAsked(/v1\/metadata/), timesAsked(/listings\.test/)]).to.deep.equal([2, 1]);
@@ -224,7 +212,7 @@ describe('the command line at a service or node with faults', function () {
   });
 
   it('asks the user to name a node when no service names one', async () => {
-    const { code, stderr } = await cli(['admin', 'config', '--base-url', 'http://127.0.0.1:1']);
+    const { code, stderr } = await runHere(['admin', 'config', '--base-url', 'http://127.0.0.1:1']);
     expect(code).to.equal(1);
     expect(stderr).to.include('No server answers at http://127.0.0.1:1.').and.include('Give its URL with --rpc-url.');
   });

@@ -39,6 +39,42 @@ function modulesOf(url: string): string[] {
   return map ? JSON.parse(Buffer.from(map, 'base64').toString()).sources : [];
 }
 
+/** An address, and an execution. */
+const [ADDRESS, ID] = ['1'.repeat(32), '00000000-0000-8000-8000-000000000000'];
+/** Wrong values of arguments and options, and missing ones. */
+const WRONG = [
+  'unheard-of',
+  'admin update-config --tiers 1',
+  'admin update-config --tiers 1:2:3',
+  'admin update-config --fee-bps 1e2',
+  'admin update-config --min-price -1',
+  `admin resolve-dispute ${ID} --reject --uphold 1 --reason-file f`,
+  `admin resolve-dispute ${ID} --reject`,
+  `dispute open ${ID}`,
+  `dispute open ${ID} --evidence f --evidence-uri ${'x'.repeat(201)}`,
+  'execution show ABC',
+  `execution open ${ADDRESS} --request-hash 00`,
+  `execution open ${ADDRESS} --parameters []`,
+  `execution open ${ADDRESS} --max-price 0`,
+  'gas add',
+  'gas add 0',
+  'gas add -1',
+  'gas add 0.0000000001',
+  'gas take all',
+  'gas show --of nobody',
+  'keys close xyz',
+  'keys create --name x --gas 0',
+  'keys create --name x --max-gas 100001',
+  'keys new',
+  'local fund nobody --sol 1',
+  `local fund ${ADDRESS} --sol 0`,
+  `local fund ${ADDRESS} --sol 1e3`,
+  `local fund ${ADDRESS} --usdc -1`,
+  'local travel -1',
+  'local travel 0',
+  'local travel far',
+];
+
 describe('the command line before a command runs', function () {
   this.timeout(600_000);
   const directory = useFolder('cli');
@@ -55,7 +91,7 @@ describe('the command line before a command runs', function () {
       });
     });
 
-  it('prints help for every command, as JSON on request', async () => {
+  it('prints help for every command', async () => {
     const commands = leavesOf(createProgram());
     expect(commands.length).to.be.greaterThan(30);
     for (const words of commands) {
@@ -66,6 +102,16 @@ describe('the command line before a command runs', function () {
         .and.include('--json');
     }
   });
+
+  for (const line of WRONG) {
+    it(`refuses as wrong usage: ${line.slice(0, 70)}`, async () => {
+      const { code, stdout, stderr } = await runHere(line.split(' '));
+      expect({ code, stdout }, stderr).to.deep.equal({ code: 2, stdout: '' });
+      expect(stderr).to.match(
+        /^(execution|keys close)/.test(line) ? /^error: .* is invalid.* It must be / : /^error: /,
+      );
+    });
+  }
 
   it('matches docs/commands.md, which names every command, and all examples use existing options only', () => {
     const program = createProgram();

@@ -1,7 +1,7 @@
 /**
  * Key restrictions and rotation, webhooks, and starting an execution that the wallet opened itself, by commands on a
  * real service. Then the gas balance: wallet and gas balance to the lamport after each command, the limits of a key, and
- * the refusals. Also the rent of a dispute, which a command returns.
+ * the refusals. Also the rent of a dispute, which a command returns, and executions that a wallet opens.
  */
 import type { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
@@ -11,7 +11,8 @@ import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
 import { useServers } from '../harness/edge/listen.ts';
 import { until } from '../harness/edge/until.ts';
 import { request, useMarketplace } from '../harness/node/marketplace.ts';
-import { runHere, useTerminal } from './run.ts';
+import { opensExecutions } from './execution.ts';
+import { useTerminal } from './run.ts';
 
 /** Fee of one signature, in lamports. */
 const FEE = 5_000n;
@@ -229,23 +230,6 @@ describe('cli against the service', function () {
       expect(await held()).to.deep.equal(full);
     });
 
-    it('rejects: an invalid gas amount, or one above the maximum of any key, as wrong usage', async () => {
-      for (const words of [
-        ['gas', 'add'],
-        ['gas', 'add', '0'],
-        ['gas', 'add', '-1'],
-        ['gas', 'add', '0.0000000001'],
-        ['gas', 'take', 'all'],
-        ['gas', 'show', '--of', 'nobody'],
-        ['keys', 'create', '--name', 'x', '--max-gas', '100001'],
-        ['keys', 'create', '--name', 'x', '--gas', '0'],
-      ]) {
-        const { code, stdout, stderr } = await runHere(words);
-        expect({ code, stdout }, words.join(' ')).to.deep.equal({ code: 2, stdout: '' });
-        expect(stderr).to.match(/^error: /);
-      }
-    });
-
     it('dispute close returns the rent of an ended dispute after 30 days for any sender, and not before', async () => {
       const { body } = await market.execute(market.relay.url, { task: 'x' });
       expect(body.status, JSON.stringify(body)).to.equal('completed');
@@ -283,4 +267,6 @@ describe('cli against the service', function () {
       expect(await close()).to.equal(`No dispute of execution ${id} exists on this chain.\n`);
     });
   });
+
+  opensExecutions(market, terminal);
 });

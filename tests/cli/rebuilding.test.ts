@@ -8,7 +8,10 @@ import { expect } from 'chai';
 import { encodeArchived, readArchiveTree } from '../../app/sdk/program/archive.ts';
 import * as program from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
+import { disputeExecution } from '../../app/sdk/wallet/disputes.ts';
 import { readExecution } from '../../app/sdk/wallet/executions.ts';
+import { openChain } from '../../app/sdk/wallet/marketplace.ts';
+import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import { useServers } from '../harness/edge/listen.ts';
 import { until } from '../harness/edge/until.ts';
 import { type RpcProxy, startRpcProxy } from '../harness/node/rpcProxy.ts';
@@ -37,7 +40,7 @@ describe('the command line: proofs from the chain alone', function () {
     evidence = terminal.file('evidence.txt', 'The result is wrong.');
     await market.node.fundSol(stranger.publicKey, 10e9);
     await market.list();
-    executions = await Promise.all(Array.from({ length: 4 }, () => market.open()));
+    executions = await Promise.all(Array.from({ length: 5 }, () => market.open()));
     for (const opened of executions) await market.settle(opened);
     await market.node.timeTravel((await market.node.now()) + program.constants.recordSecondsMin + 60);
     const payer = stranger.publicKey;
@@ -253,5 +256,29 @@ describe('the command line: proofs from the chain alone', function () {
     expect(refund.stderr).to.include(
       `The node has no transaction that moved a refund of ${program.findExecution(other)} to the unclaimed ones.`,
     );
+  });
+
+  describe('a slow wallet', () => {
+    it('disputes by the leaf if the record was archived after it was read, and reads both alike', async () => {
+      const chain = await openChain({ baseUrl: NOBODY, rpcUrl: market.node.rpcUrl });
+      const { executionId } = executions[4]!;
+      const byRecord = await readExecution(chain.connection, executionId);
+      const own = keypairSigner(market.caller);
+      let signatures = 0;
+      const wallet: typeof own = {
+        ...own,
+        async signTransaction(transaction) {
+          signatures += 1;
+          // The person who signs takes so long that the record is archived meanwhile.
+          if (signatures === 1) await archive([recordOf(4)]);
+          return own.signTransaction(transaction);
+        },
+      };
+      await disputeExecution(chain, { wallet, executionId, evidenceHash: new Uint8Array(32).fill(1), evidenceUri: '' });
+      expect(signatures).to.equal(2);
+      const byLeaf = await readExecution(chain.connection, executionId);
+      expect([byRecord.source, byLeaf.source]).to.deep.equal(['record', 'leaf']);
+      expect(Object.keys(byLeaf.execution)).to.deep.equal(Object.keys(byRecord.execution));
+    });
   });
 });

@@ -2,29 +2,30 @@
  * `execution receipt` and `execution verify` on a real node: a valid receipt, changed receipts, and a receipt after its
  * record was archived.
  */
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { type Keypair, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
 import { decodeArchived } from '../../app/sdk/program/archive.ts';
 import { leafOf, rootOf } from '../../app/sdk/program/archiveTree.ts';
-import { constants, findArchive, PROGRAM_ID } from '../../app/sdk/program/program.ts';
-import { CHECKS, type Check, type ExecutionFacts, verifyReceipt } from '../../app/sdk/receipt/verify.ts';
+import { findArchive, findDispute, findEscrow, PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import {
+  CHECKS,
+  type Check,
+  type ExecutionFacts,
+  verifyExecution,
+  verifyReceipt,
+} from '../../app/sdk/receipt/verify.ts';
+import { openSession } from '../../app/sdk/wallet/service.ts';
+import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
+import { MAX_EVIDENCE_BYTES } from '../../app/sdk/wire/disputeProcedures.ts';
 import type { Receipt } from '../../app/sdk/wire/receipt.ts';
+import { run } from '../harness/edge/tools.ts';
 import { until } from '../harness/edge/until.ts';
 import { FEE, PRICE } from '../harness/node/marketplace.ts';
 import type { CallRule } from '../harness/node/rpcProxy.ts';
 import { ROOT } from '../local/start.ts';
-import {
-  dearer,
-  flipped,
-  grownProofs,
-  PROOF_CHANGES,
-  type Proof,
-  RECEIPT_CHANGES,
-  showsData,
-} from './receiptChanges.ts';
+import { dearer, flipped, grownProofs, type Proof, showsData } from './receiptChanges.ts';
+import { checksAtUntrustedNodes } from './receiptNodes.ts';
 import { NOBODY, named, of, PURE, useReceiptStage } from './receiptStage.ts';
 import { runHere } from './run.ts';
 
@@ -154,22 +155,16 @@ describe('the command line: receipts', function () {
     expect(found).to.not.have.any.keys('refunded_usdc');
   });
 
-  it('examples/receipt.ts reports the same for a valid and for a changed receipt', async () => {
-    const check = (path: string) =>
-      promisify(execFile)(process.execPath, ['--import', 'tsx', 'examples/receipt.ts', path], {
-        cwd: ROOT,
-        env: { ...process.env, RPC_URL: stage.market.node.rpcUrl },
-      });
-    const { stdout } = await check(file);
-    expect(
-      stdout
-        .trim()
-        .split('\n')
-        .map((line) => line.trim()),
-    ).to.deep.equal(CHECKS.map((name) => `${name} passed`));
-    const refusal = await check(stage.write('changed.json', { ...receipt, result: 'x' })).catch((error) => error);
-    expect(refusal).to.include({ code: 1 });
-    expect(refusal.stdout).to.include('result_hash failed');
+  it('examples/receipt.ts reports the same checks, and fails for a changed receipt', async () => {
+    const argv = ['--import', 'tsx', 'examples/receipt.ts', stage.write('changed.json', { ...receipt, result: 'x' })];
+    const env = { ...process.env, RPC_URL: stage.market.node.rpcUrl };
+    const { code, stdout } = await run(process.execPath, argv, { cwd: ROOT, env });
+    expect(code, stdout).to.equal(1);
+    const states = stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.trim());
+    expect(states).to.deep.equal(CHECKS.map((name) => `${name} ${name === 'result_hash' ? 'failed' : 'passed'}`));
   });
 
   it('refuses input that is neither an id nor a receipt', async () => {
@@ -187,30 +182,20 @@ describe('the command line: receipts', function () {
     );
   });
 
-  // tests/sdk/verify.test.ts changes what needs no node.
-  describe('a receipt that was changed fails at', () => {
-    for (const [what, change, failed, unknown = []] of RECEIPT_CHANGES) {
-      it(what, async () => {
-        const changed = { ...receipt, ...change(receipt) };
-        const checks = await stage.verifyBy(null, changed);
-        expect({ failed: named(checks, 'failed'), unknown: named(checks, 'not_checked') }).to.deep.equal({
-          failed,
-          unknown,
-        });
-      });
-    }
-
-    it('its signature, opening and settlement with fields of another execution of the same caller', async () => {
-      const next = await stage.take(await stage.pay('sum'));
-      const { execution_id, record, transactions } = next;
-      const checks = await stage.verifyBy(null, { ...receipt, execution_id, record, transactions });
-      expect(named(checks, 'failed')).to.include.members(['execution_signature']);
-      expect(named(await stage.verifyBy(null, { ...receipt, transactions }), 'failed')).to.deep.equal([
-        'opening',
-        'settlement',
-      ]);
-    });
+  // tests/sdk/verify.test.ts changes what needs no node. tests/clients/python.test.ts changes each field, and each of an
+  // archive proof, for both implementations of the checks.
+  it('a receipt fails at its signature, opening and settlement with fields of another execution of the same caller', async () => {
+    const next = await stage.take(await stage.pay('sum'));
+    const { execution_id, record, transactions } = next;
+    const checks = await stage.verifyBy(null, { ...receipt, execution_id, record, transactions });
+    expect(named(checks, 'failed')).to.include.members(['execution_signature']);
+    expect(named(await stage.verifyBy(null, { ...receipt, transactions }), 'failed')).to.deep.equal([
+      'opening',
+      'settlement',
+    ]);
   });
+
+  checksAtUntrustedNodes(stage, () => receipt);
 
   describe('after its record was archived', () => {
     let later: Receipt;
@@ -226,7 +211,6 @@ describe('the command line: receipts', function () {
     before(async () => {
       await travel(80_000);
       later = await stage.take(await stage.pay('later'));
-      await travel(constants.recordSecondsMin - 80_000 + 60);
       await archive('--make-tree');
       archived = await settledBefore(receipt.execution_id);
       await travel(80_000);
@@ -268,19 +252,14 @@ describe('the command line: receipts', function () {
       expect(named(misled, 'failed')).to.deep.equal(['record']);
     });
 
-    // Each implementation has its own words for these.
-    const UNREADABLE: typeof PROOF_CHANGES = [
-      ['fields of three bytes', () => ({ fields: 'AAAA' })],
-      ['fields that are not base64', () => ({ fields: 'AAAAA' })],
-    ];
-    for (const [what, change] of [...PROOF_CHANGES, ...UNREADABLE]) {
-      it(`fails only at the record when its archive proof has the wrong ${what}`, async () => {
-        const proof = archived.archive!;
-        const checks = await stage.verifyBy(null, { ...archived, archive: { ...proof, ...change(proof, archived) } });
+    it('fails only at the record when the fields of its archive proof cannot be read', async () => {
+      // Each implementation has its own words for these.
+      for (const fields of ['AAAA', 'AAAAA']) {
+        const checks = await stage.verifyBy(null, { ...archived, archive: { ...archived.archive!, fields } });
         expect(named(checks, 'failed')).to.deep.equal(['record']);
         expect(named(checks, 'passed')).to.include.members([...PURE, 'genesis_hash', 'opening', 'settlement']);
-      });
-    }
+      }
+    });
 
     it('reports an unknown archive as unknown', async () => {
       for (const archive_index of [1, 70_000]) {
@@ -349,6 +328,50 @@ describe('the command line: receipts', function () {
         const given = { ...late, ...wrong } as Proof;
         expect(of(await verify(grown, { archive: early }, given), 'record').reason).to.include('None was given');
       }
+    });
+
+    it('is disputed by its leaf, and an upheld dispute pays from the collateral and shows in a verification', async () => {
+      const { market, terminal, client } = stage;
+      const { wallet } = market.callers[0]!;
+      const { execution_id: id } = receipt;
+      const large = terminal.file('large.txt', 'x'.repeat(MAX_EVIDENCE_BYTES + 1));
+      expect(await terminal.refused(wallet, 'dispute', 'open', id, '--evidence', large)).to.include(
+        `has ${MAX_EVIDENCE_BYTES + 1} bytes, but the marketplace takes 1 to ${MAX_EVIDENCE_BYTES}.`,
+      );
+      const evidence = terminal.file('evidence.txt', 'The result is wrong.');
+      const open = ['dispute', 'open', id, '--evidence', evidence, '--base-url', market.relay.url];
+      expect(await terminal.refused(stranger, ...open)).to.include('(NotCaller)');
+      // What a stranger sends to the addresses of closed accounts changes nothing.
+      const record = new PublicKey(receipt.record);
+      const closed = [record, findEscrow(record), findDispute(record)];
+      for (const address of closed) await market.node.fundSol(address, 650_240);
+      const opened = await terminal.done(wallet, ...open);
+      expect(opened).to.include({ execution_id: id, evidence_uploaded: true });
+      const { call } = await openSession({ baseUrl: market.relay.url }, keypairSigner(wallet));
+      const kept = await call('disputes.evidence', { execution_id: id });
+      expect(Buffer.from(kept.content, 'base64').toString()).to.equal('The result is wrong.');
+      expect(kept).to.include({ media_type: 'text/plain', evidence_hash: opened.evidence_hash });
+      const read = () => client.request('getExecution', { execution_id: id });
+      await until('the dispute is shown', async () => (await read()).status === 'disputed');
+      const shown = await terminal.look('execution', 'show', id, '--base-url', market.relay.url);
+      expect(shown).to.include({ status: 'completed', source: 'leaf', escrow_usdc: null, dispute: 'open' });
+
+      const { callers, ...others } = await market.balances();
+      const decision = ['--uphold', '0.1', '--reason-file', evidence, '--hash-only'];
+      await terminal.done(market.node.payer, 'admin', 'resolve-dispute', id, ...decision);
+      const paid = { ...others, callers: [callers[0]! + 100_000n, callers[1]!] };
+      expect(await market.balances()).to.deep.equal(paid);
+      await until('the outcome is shown', async () => (await read()).dispute?.outcome === 'upheld');
+      const { archive } = await stage.take(id);
+      let facts: ExecutionFacts | null = null as ExecutionFacts | null;
+      await verifyExecution(id, {
+        rpcUrl: market.node.rpcUrl,
+        findArchive: async () => archive,
+        onFacts: (found) => {
+          facts = found;
+        },
+      });
+      expect(facts).to.include({ status: 'completed', dispute: 'upheld' });
     });
   });
 });

@@ -27,6 +27,19 @@ export function cli(args: string[], env: Record<string, string> = {}): Promise<R
   });
 }
 
+/** A creator's file, beside its signing key, but for the name and the endpoint of the agent. */
+export const AGENT_FILE = {
+  tagline: 'Does something.',
+  description: 'Does it well.',
+  display_name: 'Ada',
+  tags: ['data'],
+  price_usdc: '0.25',
+  timeout_seconds: 30,
+  input_schema: { type: 'object', properties: {} },
+  output_schema: { type: 'string' },
+  signing_key: 'signing.json',
+};
+
 /** The environment variables that commands read. */
 const SETTINGS = ['MARKETPLACE_URL', 'SOLANA_RPC_URL', 'SOLANA_KEYPAIR', 'DATA_DIR', 'INIT_CWD'];
 

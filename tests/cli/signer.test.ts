@@ -15,7 +15,6 @@ import { createKey } from '../../app/sdk/wallet/apiKeys.ts';
 import { disputeExecution, showDispute } from '../../app/sdk/wallet/disputes.ts';
 import { openByWallet, showExecution, startByWallet } from '../../app/sdk/wallet/executions.ts';
 import { addGas, readGas } from '../../app/sdk/wallet/gas.ts';
-import { type ListingDraftInput, parseListingDraft } from '../../app/sdk/wallet/listingDraft.ts';
 import { createListing, untilShown, updateListing } from '../../app/sdk/wallet/listings.ts';
 import { type MarketplaceChain, openChain, openMarketplace } from '../../app/sdk/wallet/marketplace.ts';
 import { Refusal } from '../../app/sdk/wallet/refusal.ts';
@@ -75,21 +74,7 @@ describe('a wallet', function () {
     creator: await usdcOf(creator.publicKey),
     lamports: await market.node.connection.getBalance(caller.publicKey),
   });
-  const draft = (price = '0.25') => {
-    const description: ListingDraftInput = {
-      name: 'remote',
-      tagline: 'Is listed by a wallet far away.',
-      description: 'Answers.',
-      display_name: 'Ada',
-      tags: ['code'],
-      price_usdc: price,
-      timeout_seconds: 30,
-      input_schema: { type: 'object', properties: {} },
-      output_schema: { type: 'string' },
-      endpoint: market.endpoint,
-    };
-    return parseListingDraft(description, 'remote');
-  };
+  const draft = (price?: string) => market.draftOf('remote', market.endpoint, price);
   const answerWith = (key: typeof signingKey) =>
     market.setBehaviour(({ execution_id, task }, _, reply) => reply(goodAnswer(key, execution_id, task)));
   const open = (wallet: Signer) =>

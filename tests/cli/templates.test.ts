@@ -16,12 +16,11 @@ import { TIMED, undisturbed } from '../harness/edge/undisturbed.ts';
 import { useFolder } from '../harness/folder.ts';
 import { freePort } from '../harness/freePort.ts';
 import { useMarketplace } from '../harness/node/marketplace.ts';
-import { packSdk } from '../harness/packSdk.ts';
+import { pack } from '../harness/pack.ts';
 import { ROOT } from '../local/start.ts';
 import { runHere, testUndisturbed, useTerminal } from './run.ts';
 
 const exec = promisify(execFile);
-const KEYS_PORT = 18_790;
 /** The price in agent.json and the marketplace's fee, in base units. */
 const PRICE = 50_000n;
 const FEE = 500n;
@@ -42,7 +41,7 @@ const TEMPLATES: Template[] = [
   {
     lang: 'ts',
     async install(folder, packages) {
-      const { filename } = await packSdk(packages);
+      const { filename } = await pack('app/sdk', packages);
       const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
       await exec('npm', ['install', ...quiet, join(packages, filename), '@types/node@20'], { cwd: folder });
       // The template also type-checks against the package's types.
@@ -118,23 +117,12 @@ describe('templates of a creator', function () {
       const path = join(folder, 'agent.json');
       const listing = JSON.parse(readFileSync(path, 'utf8'));
       writeFileSync(path, JSON.stringify({ ...listing, endpoint: url }));
-      const words = ['creator', 'test', url, '--listing', path];
-      // Each test signs with a new key, and a server reads new keys at most every five seconds.
-      const direct = await testUndisturbed(async () => {
-        await stop();
-        start(folder, template, `http://127.0.0.1:${KEYS_PORT}`, port);
-        return runHere([...words, '--keys-port', String(KEYS_PORT)]);
-      });
-      expect(direct.code, direct.stderr).to.equal(0);
-      await stop();
-
       // Also with a slash at its end.
       start(folder, template, `${market.relay.url}/`, port);
       await waitFor(port);
       const service = ['--base-url', market.relay.url];
-      const judged = await testUndisturbed(() =>
-        terminal.run(creator!, [...words, '--through-marketplace', ...service]),
-      );
+      const words = ['creator', 'test', url, '--listing', path, '--through-marketplace', ...service];
+      const judged = await testUndisturbed(() => terminal.run(creator!, words));
       expect(judged.code, judged.stderr).to.equal(0);
       const passed = { ok: true, passed: CONFORMANCE_NAMES.length, failed: [] };
       expect(JSON.parse(judged.stdout)).to.deep.include(passed);

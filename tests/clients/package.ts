@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { blocksOf, ROOT } from '../docs/markdown.ts';
-import { installInto, installPython, makeEnvironment, run } from '../harness/edge/tools.ts';
+import { installInto, installPython, makeEnvironment, run, type Tools } from '../harness/edge/tools.ts';
 
 export const SOURCE = join(ROOT, 'clients', 'python');
 const HERE = import.meta.dirname;
@@ -15,12 +15,8 @@ const INSTALL = /^pip install "?CHECKOUT\/clients\/python(\[\w+\])?"?(.*)$/m;
 
 export type PythonPackage = Awaited<ReturnType<typeof buildPackage>>;
 
-/** Installs the tools. Returns an obstacle if this machine cannot; the suite is then skipped. */
-export async function installTools(): Promise<{ bin: string; obstacle: string | null }> {
-  const { folder, obstacle } = await installPython('clients-python', join(HERE, 'requirements.txt'));
-  const hint = "Debian's package python3-venv has it";
-  return { bin: join(folder, 'bin'), obstacle: obstacle && `${obstacle} (${hint})` };
-}
+/** Installs the tools that build and check the package. */
+export const installTools = (): Promise<Tools> => installPython('clients-python', join(HERE, 'requirements.txt'));
 
 /** Builds sdist and wheel, installs the wheel into an empty environment, and writes the README's programs to files. */
 export async function buildPackage(bin: string) {

@@ -18,6 +18,7 @@ import { renderEvent } from '../../app/sdk/wire/eventStream.ts';
 import { blocksOf, ROOT } from '../docs/markdown.ts';
 import { useFolder } from '../harness/folder.ts';
 import { goodAnswer, useMarketplace } from '../harness/node/marketplace.ts';
+import { pack } from '../harness/pack.ts';
 import { runsElsewhere } from './runtimes.ts';
 
 const exec = promisify(execFile);
@@ -51,10 +52,7 @@ describe('clients/typescript as a package', () => {
   const market = useMarketplace({ price: '0.05', feePayer: Keypair.generate() });
 
   before(async () => {
-    const { stdout } = await exec('npm', ['pack', '--json', '--pack-destination', folder], { cwd: PACKAGE });
-    const [{ filename, files }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [
-      { filename: string; files: { path: string }[] },
-    ];
+    const { filename, files } = await pack('app/client', folder);
     packed = files.map(({ path }) => path);
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
     await install(folder, join(folder, filename));

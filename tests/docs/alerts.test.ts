@@ -30,11 +30,12 @@ const figure = (name: string, more: Labels = {}): string =>
   `marketplace_${name}{${Object.entries({ ...more, instance: 'a' })
     .map(([label, value]) => `${label}="${value}"`)
     .join(',')}}`;
-/** An alarm on one figure. */
-const above = (name: string, limit: number, fires: number, summary: string): Case => ({
+/** An alarm on one figure, which is silent for other values. */
+const onOne = (name: string, fires: Series[string], summary: string, silent: Series[string][], labels = {}): Case => ({
   fires: { [figure(name)]: fires },
+  labels,
   summary,
-  silent: [{ [figure(name)]: limit }],
+  silent: silent.map((value) => ({ [figure(name)]: value })),
 });
 const calls = (completed: number, refused: number): Series => ({
   [figure('call_seconds_count', { outcome: 'completed' })]: { rises: completed },
@@ -61,13 +62,8 @@ const CASES: Record<string, Case> = {
     // Nothing is called; one call in a hundred is refused; callers have too little money.
     silent: [calls(0, 0), calls(990, 10), { ...calls(0, 0), ...{ [figure('call_seconds_count')]: { rises: 1 } } }],
   },
-  Faults: {
-    fires: { [figure('faults_total')]: { rises: 1 } },
-    labels: A,
-    summary: 'Requests to a fail through a fault of the service',
-    silent: [{ [figure('faults_total')]: 7 }],
-  },
-  CallsParked: above('executions_parked', 0, 2, '2 executions wait for an operator'),
+  Faults: onOne('faults_total', { rises: 1 }, 'Requests to a fail through a fault of the service', [7], A),
+  CallsParked: onOne('executions_parked', 2, '2 executions wait for an operator', [0]),
   CallsUnsettled: {
     fires: {
       [figure('oldest_unsettled_seconds')]: 4_000,
@@ -88,14 +84,9 @@ const CASES: Record<string, Case> = {
       },
     ],
   },
-  RefundsWaiting: above('refunds_waiting', 0, 1, '1 refunds wait for an account of their caller'),
-  WebhooksLate: above('oldest_waiting_webhook_seconds', 300, 360, 'A webhook has been due for 6m 0s'),
-  FeesRunOut: {
-    fires: { [figure('fee_payer_runway_hours')]: 20 },
-    labels: A,
-    summary: 'The SOL of the authority of a lasts for 20 hours',
-    silent: [{ [figure('fee_payer_runway_hours')]: 30 }, { [figure('fee_payer_runway_hours')]: '+Inf' }],
-  },
+  RefundsWaiting: onOne('refunds_waiting', 1, '1 refunds wait for an account of their caller', [0]),
+  WebhooksLate: onOne('oldest_waiting_webhook_seconds', 360, 'A webhook has been due for 6m 0s', [300]),
+  FeesRunOut: onOne('fee_payer_runway_hours', 20, 'The SOL of the authority of a lasts for 20 hours', [30, '+Inf'], A),
   LendingLow: {
     fires: { [figure('lamports_free')]: 99, [figure('lamports_lent')]: 901 },
     labels: A,
@@ -114,8 +105,8 @@ const CASES: Record<string, Case> = {
     // Without x402 there is no such figure.
     silent: [{ [figure('x402_fee_payer_lamports')]: 10_000_000 }, { [figure('fee_payer_lamports')]: 0 }],
   },
-  IndexBehind: above('indexer_lag_seconds', 30, 40, 'The index is 40s old'),
-  IndexGaps: above('index_gaps', 0, 3, 'The indexer could not read 3 transactions'),
+  IndexBehind: onOne('indexer_lag_seconds', 40, 'The index is 40s old', [30]),
+  IndexGaps: onOne('index_gaps', 3, 'The indexer could not read 3 transactions', [0]),
   NodeDown: {
     fires: { [figure('rpc_node_up', { node: '1:host' })]: 0, [figure('rpc_node_up', { node: '2:host' })]: 1 },
     labels: { ...A, node: '1:host' },
@@ -131,24 +122,19 @@ const CASES: Record<string, Case> = {
     summary: 'Calls of a to the node fail',
     silent: [{ [figure('rpc_errors_total', { method: 'getSlot' })]: { rises: 12 } }],
   },
-  NodesDisagree: {
-    fires: { [figure('rpc_disagreements_total')]: { rises: 1 } },
-    labels: A,
-    summary: 'Two nodes of a disagree about money',
-    silent: [{ [figure('rpc_disagreements_total')]: 5 }],
-  },
-  ArchivesMismatched: above('archives_mismatched', 0, 1, '1 archives differ from the chain'),
-  ArchivingLate: above(
+  NodesDisagree: onOne('rpc_disagreements_total', { rises: 1 }, 'Two nodes of a disagree about money', [5], A),
+  ArchivesMismatched: onOne('archives_mismatched', 1, '1 archives differ from the chain', [0]),
+  ArchivingLate: onOne(
     'oldest_archivable_record_seconds',
-    4_200,
     5_400,
     'A record could have been archived 1h 30m 0s ago',
+    [4_200],
   ),
-  DescriptionsMissing: above(
+  DescriptionsMissing: onOne(
     'listings_without_description',
-    0,
     5,
     '5 active listings have no description and cannot be called',
+    [0],
   ),
   QueuesFull: {
     fires: { [figure('lane_waiting', { lane: 'paid' })]: 60 },
@@ -160,23 +146,9 @@ const CASES: Record<string, Case> = {
       { [figure('lane_refused_total', { lane: 'strangers' })]: { rises: 100 } },
     ],
   },
-  DiskLow: {
-    fires: { [figure('disk_free_bytes')]: 1_073_741_824 },
-    labels: A,
-    summary: '1GiB are free on the disk of a',
-    silent: [{ [figure('disk_free_bytes')]: 3_221_225_472 }, { [figure('disk_free_bytes')]: 'NaN' }],
-  },
-  BackupsLate: {
-    fires: { [figure('backup_age_seconds')]: 180_000 },
-    summary: 'The newest backup is 2d 2h 0m 0s old',
-    silent: [{ [figure('backup_age_seconds')]: 90_000 }, { [figure('backup_age_seconds')]: 'NaN' }],
-  },
-  LogLinesDropped: {
-    fires: { [figure('log_lines_dropped_total')]: { rises: 10 } },
-    labels: A,
-    summary: 'The log of a cannot be written',
-    silent: [{ [figure('log_lines_dropped_total')]: 10 }],
-  },
+  DiskLow: onOne('disk_free_bytes', 2 ** 30, '1GiB are free on the disk of a', [3 * 2 ** 30, 'NaN'], A),
+  BackupsLate: onOne('backup_age_seconds', 180_000, 'The newest backup is 2d 2h 0m 0s old', [90_000, 'NaN']),
+  LogLinesDropped: onOne('log_lines_dropped_total', { rises: 10 }, 'The log of a cannot be written', [10], A),
 };
 
 interface Rule {

@@ -53,7 +53,8 @@ export function tellOfCalls(visit: () => Visitor, only?: readonly string[]): voi
     });
   });
 
-  describe('the sandbox, each agent exactly as documented', () => {
+  // tests/creators/conformance.test.ts finds the fault of each agent, and relay/misbehaviour what follows from it.
+  describe('the sandbox', () => {
     const paid: [string, unknown, string, bigint][] = [
       ['sandbox-echo', { task: 'héllo' }, 'héllo', 10_000n],
       ['sandbox-slow', { task: 'soon', parameters: { seconds: 1 } }, 'soon', 20_000n],
@@ -76,14 +77,8 @@ export function tellOfCalls(visit: () => Visitor, only?: readonly string[]): voi
         'execution_timeout',
         /within 1 second/,
       ],
-      ['sandbox-fails', { task: 'x' }, 500, 'execution_failed', /./],
-      ['sandbox-error', { task: 'x' }, 500, 'execution_failed', /status 500/],
-      ['sandbox-bad-signature', { task: 'x' }, 500, 'execution_failed', /signature/],
       ['sandbox-wrong-hash', { task: 'x' }, 500, 'execution_failed', /SHA-256/],
       ['sandbox-wrong-id', { task: 'x' }, 500, 'execution_failed', /execution_id/],
-      ['sandbox-malformed', { task: 'x' }, 500, 'execution_failed', /JSON/],
-      ['sandbox-huge', { task: 'x' }, 500, 'execution_failed', /larger/],
-      ['sandbox-offline', { task: 'x', timeout_seconds: 2 }, 408, 'execution_timeout', /within 2 seconds/],
       [
         'csv-analyst',
         { task: 'x', parameters: { csv: CSV, query: 'DROP TABLE csv' } },

@@ -1,6 +1,6 @@
 /**
- * `npm start` on its embedded node, as a newcomer uses it: its output and files, the pasted commands, a second start, a
- * kill and Ctrl-C.
+ * `npm start` on its embedded node, as a newcomer uses it: its output and files, the pasted commands, the command line, a
+ * second start, a kill and Ctrl-C.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -9,10 +9,14 @@ import { isAbsolute, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
+import { readConfig } from '../../app/local/config.ts';
 import { demoAgents } from '../../app/local/creators/definitions.ts';
 import type { DemoFile } from '../../app/local/demoFile.ts';
+import { requireFreePort } from '../../app/local/service.ts';
 import { loadSigningKey } from '../../app/sdk/creator/signingKey.ts';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import { Refusal } from '../../app/sdk/wallet/refusal.ts';
+import { usesCommands } from '../cli/commands.ts';
 import { cleanUp, newDirectory, type Start, startNetwork, untilGone } from './start.ts';
 
 /** Runs a command as if pasted into a shell, in an unrelated directory. */
@@ -107,52 +111,53 @@ describe('npm start on the embedded node', () => {
     }
   });
 
-  it('refuses a second start on the same directory, and names the process that uses it', async () => {
-    const second = startNetwork(dataDir);
-    expect(await second.exited).to.equal(1);
-    const pid = readFileSync(join(dataDir, 'lock.pid'), 'utf8').trim();
-    expect(second.output()).to.include(`${dataDir} is in use by another \`npm start\` (process ${pid})`);
-    expect(existsSync(join(dataDir, 'demo.json'))).to.equal(true);
-  });
+  usesCommands(() => demo, dataDir);
 
-  it('refuses a port in use', async () => {
-    const port = Number(new URL(demo.base_url).port);
-    const other = startNetwork(newDirectory(), { port });
-    expect(await other.exited).to.equal(1);
-    expect(other.output()).to.include(`Port ${port} is in use by another program`);
-    await untilGone(other);
-  });
-
-  it('leaves no process after a kill, and restarts at once with the same keys on a fresh chain', async () => {
-    process.kill(Number(readFileSync(join(dataDir, 'lock.pid'), 'utf8')), 'SIGKILL');
-    const again = startNetwork(dataDir);
-    await untilGone(first);
-    const after = await again.ready;
-    expect(after.agents).to.deep.equal(demo.agents);
-    expect(after.callers).to.deep.equal(demo.callers);
-    expect(after.usdc_mint).to.equal(demo.usdc_mint);
-    const [old = ''] = readdirSync(dataDir).filter((name) => name.startsWith('old-'));
-    expect(again.output()).to.include(`This is a fresh chain`).and.include(join(dataDir, old));
-    expect(readdirSync(join(dataDir, old))).to.include.members(['ledger.db', 'index.db', 'chain.json']);
-
-    again.signalGroup('SIGINT');
-    await untilGone(again);
-    expect(await again.exited).to.equal(0);
-    expect(existsSync(join(dataDir, 'demo.json'))).to.equal(false);
-  });
-
-  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    it(`stops when npm gets ${signal}, also during the start`, async () => {
-      const start = startNetwork(newDirectory(), { command: 'npm' });
-      while (!start.output().includes('Creating the marketplace')) await delay(10);
-      start.child.kill(signal);
-      await untilGone(start);
+  describe('another start', () => {
+    it('refuses a second start on the same directory, and names the process that uses it', async () => {
+      const second = startNetwork(dataDir);
+      expect(await second.exited).to.equal(1);
+      const pid = readFileSync(join(dataDir, 'lock.pid'), 'utf8').trim();
+      expect(second.output()).to.include(`${dataDir} is in use by another \`npm start\` (process ${pid})`);
+      expect(existsSync(join(dataDir, 'demo.json'))).to.equal(true);
     });
-  }
 
-  it('names the variable that is wrong', async () => {
-    const start = startNetwork(newDirectory(), { env: { PORT: '99999' } });
-    expect(await start.exited).to.equal(1);
-    expect(start.output()).to.include('PORT must be a number from 0 to 65535, not 99999');
+    it('refuses a port in use, and names a variable that is wrong', async () => {
+      const port = new URL(demo.base_url).port;
+      const refusal = await requireFreePort(Number(port)).catch((error) => error);
+      expect(refusal).to.be.instanceOf(Refusal);
+      expect(refusal.message).to.include(`Port ${port} is in use by another program`);
+      expect(() => readConfig({ PORT: '99999' }, {})).to.throw(
+        Refusal,
+        'PORT must be a number from 0 to 65535, not 99999',
+      );
+    });
+
+    it('leaves no process after a kill, and restarts at once with the same keys on a fresh chain', async () => {
+      process.kill(Number(readFileSync(join(dataDir, 'lock.pid'), 'utf8')), 'SIGKILL');
+      const again = startNetwork(dataDir);
+      await untilGone(first);
+      const after = await again.ready;
+      expect(after.agents).to.deep.equal(demo.agents);
+      expect(after.callers).to.deep.equal(demo.callers);
+      expect(after.usdc_mint).to.equal(demo.usdc_mint);
+      const [old = ''] = readdirSync(dataDir).filter((name) => name.startsWith('old-'));
+      expect(again.output()).to.include(`This is a fresh chain`).and.include(join(dataDir, old));
+      expect(readdirSync(join(dataDir, old))).to.include.members(['ledger.db', 'index.db', 'chain.json']);
+
+      again.signalGroup('SIGINT');
+      await untilGone(again);
+      expect(await again.exited).to.equal(0);
+      expect(existsSync(join(dataDir, 'demo.json'))).to.equal(false);
+    });
+
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      it(`stops when npm gets ${signal}, also during the start`, async () => {
+        const start = startNetwork(newDirectory(), { command: 'npm' });
+        while (!start.output().includes('Creating the marketplace')) await delay(10);
+        start.child.kill(signal);
+        await untilGone(start);
+      });
+    }
   });
 });

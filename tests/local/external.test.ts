@@ -6,12 +6,17 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
+import { openLocalChain } from '../../app/local/chain.ts';
+import { readConfig } from '../../app/local/config.ts';
 import type { DemoFile } from '../../app/local/demoFile.ts';
+import { loadIdentities } from '../../app/local/identities.ts';
 import { deployProgram } from '../../app/local/network.ts';
+import { setUpChain } from '../../app/local/setup.ts';
 import { createClient } from '../../app/sdk/client/client.ts';
 import type { MarketplaceError } from '../../app/sdk/client/error.ts';
 import { loadSigningKey } from '../../app/sdk/creator/signingKey.ts';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import { Refusal } from '../../app/sdk/wallet/refusal.ts';
 import { formatSol } from '../../app/sdk/wire/sol.ts';
 import { until } from '../harness/edge/until.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
@@ -40,8 +45,16 @@ describe('npm start on another node, without cheat codes', () => {
   let demo: DemoFile;
   let executionId: string;
 
-  const startThere = (directory = dataDir): Start =>
-    startNetwork(directory, { env: { SOLANA_RPC_URL: proxy.rpcUrl, SOLANA_WS_URL: node.wsUrl } });
+  const place = () => ({ SOLANA_RPC_URL: proxy.rpcUrl, SOLANA_WS_URL: node.wsUrl });
+  const startThere = (): Start => startNetwork(dataDir, { env: place() });
+  /** Why `npm start` with this directory ends before it serves. */
+  const setUp = async (directory: string): Promise<string> => {
+    const chain = await openLocalChain(readConfig(place(), {}), null as never);
+    return setUpChain(chain, loadIdentities(join(directory, 'demo')), directory).then(
+      () => expect.fail('it was set up'),
+      (error: Error) => error.message,
+    );
+  };
   const api = () => createClient({ baseUrl: demo.base_url, apiKey: demo.callers[0]!.api_key });
   const call = () => {
     const agent_id = demo.agents.find(({ name }) => name === 'sandbox-echo')!.agent_id;
@@ -59,14 +72,11 @@ describe('npm start on another node, without cheat codes', () => {
   });
 
   it('explains how to deploy, and serves there after the deployment', async () => {
-    const refused = startThere();
-    expect(await refused.exited).to.equal(1);
-    expect(refused.output()).to.include(`The program ${PROGRAM_ID} is not deployed on ${proxy.rpcUrl}`);
-    expect(refused.output()).to.include('npm run validator -- --reset');
-    expect(refused.output()).to.include(
-      `solana-test-validator --alpenglow --slots-per-epoch 64 --ledger ${join(dataDir, 'validator')} `,
-    );
-    expect(refused.output()).to.include(`marketplace.so ${join(dataDir, 'demo', 'admin.json')} `);
+    expect(await setUp(dataDir))
+      .to.include(`The program ${PROGRAM_ID} is not deployed on ${proxy.rpcUrl}`)
+      .and.include('npm run validator -- --reset')
+      .and.include(`solana-test-validator --alpenglow --slots-per-epoch 64 --ledger ${join(dataDir, 'validator')} `)
+      .and.include(`marketplace.so ${join(dataDir, 'demo', 'admin.json')} `);
 
     const admin = new PublicKey(loadSigningKey(join(dataDir, 'demo', 'admin.json')).subarray(32));
     await deployProgram(node.rpcUrl, { programId: PROGRAM_ID, upgradeAuthority: admin });
@@ -111,10 +121,9 @@ describe('npm start on another node, without cheat codes', () => {
   });
 
   it('refuses a marketplace that belongs to another directory', async () => {
-    const other = startThere(newDirectory());
-    expect(await other.exited).to.equal(1);
-    expect(other.output()).to.include('has another relay authority').and.include(demo.relay_authorities[0]);
-    await untilGone(other);
+    expect(await setUp(newDirectory()))
+      .to.include('has another relay authority')
+      .and.include(demo.relay_authorities[0]);
   });
 
   it('leaves the node running at its end, and continues on the chain after the loss of its database', async () => {
@@ -138,10 +147,10 @@ describe('npm start on another node, without cheat codes', () => {
   });
 
   it('reports that no node answers', async () => {
-    const env = { SOLANA_RPC_URL: 'http://127.0.0.1:1', SOLANA_WS_URL: 'ws://127.0.0.1:1' };
-    const nowhere = startNetwork(newDirectory(), { env });
-    expect(await nowhere.exited).to.equal(1);
-    expect(nowhere.output()).to.include('No Solana node answers at SOLANA_RPC_URL=http://127.0.0.1:1');
+    const nowhere = readConfig({ SOLANA_RPC_URL: 'http://127.0.0.1:1' }, {});
+    const refusal = await openLocalChain(nowhere, null as never).catch((error) => error);
+    expect(refusal).to.be.instanceOf(Refusal);
+    expect(refusal.message).to.include('No Solana node answers at SOLANA_RPC_URL=http://127.0.0.1:1');
   });
 });
 

@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
+import { claimForChain } from '../../app/local/dataDirectory.ts';
 import type { DemoFile } from '../../app/local/demoFile.ts';
 import { administer, postgresFolder, startPostgres } from '../../app/local/postgres.ts';
 import { createClient } from '../../app/sdk/client/client.ts';
@@ -20,8 +21,11 @@ describe('npm start -- --postgres', () => {
   let start: Start;
   let demo: DemoFile;
 
-  const startOn = (where: TestNode, ...args: string[]): Start =>
-    startNetwork(dataDir, { args, env: { SOLANA_RPC_URL: where.rpcUrl, SOLANA_WS_URL: where.wsUrl } });
+  const startHere = (...args: string[]): Start =>
+    startNetwork(dataDir, {
+      args: ['--postgres', ...args],
+      env: { SOLANA_RPC_URL: node.rpcUrl, SOLANA_WS_URL: node.wsUrl },
+    });
   const agentId = (name: string): string => demo.agents.find((agent) => agent.name === name)?.agent_id ?? '';
   const api = () => createClient({ baseUrl: demo.base_url, apiKey: demo.callers[0]?.api_key ?? '' });
   const count = (table: string) =>
@@ -29,7 +33,7 @@ describe('npm start -- --postgres', () => {
 
   before(async () => {
     node = await startNode({ deploy: false });
-    start = startOn(node, '--postgres');
+    start = startHere();
     demo = await start.ready;
   });
   after(async () => {
@@ -47,22 +51,15 @@ describe('npm start -- --postgres', () => {
     for (const name of ['ledger.db', 'index.db']) expect(existsSync(join(dataDir, name)), name).to.equal(false);
   });
 
-  it('leaves nothing that blocks the next start after a kill, and refuses the chain without --postgres', async () => {
+  it('leaves nothing that blocks the next start after a kill', async () => {
     const slow = { task: 'finish later', parameters: { seconds: 3 }, async: true };
     const { execution_id } = await api().request('executeAgent', { agent_id: agentId('sandbox-slow'), body: slow });
     process.kill(Number(readFileSync(join(dataDir, 'lock.pid'), 'utf8')), 'SIGKILL');
     await start.exited;
-    const without = startOn(node);
-    expect(await without.exited).to.equal(1);
-    const database = new URL(demo.database_url!).pathname.slice(1);
-    expect(without.output()).to.include(
-      `${dataDir} has the records of this chain in its PostgreSQL, database ${database}`,
-    );
-    expect(without.output()).to.include('Start with --postgres');
     await untilGone(start);
 
     const before = { ...demo, base_url: '' };
-    start = startOn(node, '--postgres', '--json');
+    start = startHere('--json');
     demo = await start.ready;
     expect({ ...demo, base_url: '' }).to.deep.equal(before);
     while (!start.stdout().endsWith('\n')) await delay(10);
@@ -76,28 +73,24 @@ describe('npm start -- --postgres', () => {
     expect(await count('ledger.executions')).to.deep.equal([{ n: 2 }]);
   });
 
-  it('stops completely on Ctrl-C, and keeps the records of a removed chain beside the SQLite files of a new one', async () => {
+  it('stops completely on Ctrl-C, refuses its chain without --postgres, and keeps its records beside those of a new one', async () => {
     start.signalGroup('SIGINT');
     await untilGone(start);
     expect(await start.exited).to.equal(0);
     const database = new URL(demo.database_url!).pathname.slice(1);
-    const fresh = await startNode({ deploy: false });
-    try {
-      start = startOn(fresh);
-      demo = await start.ready;
-      expect(start.output()).to.include(`stay in its PostgreSQL, database ${database}`);
-      expect(demo.database_url).to.equal(null);
-      start.signalGroup('SIGINT');
-      await untilGone(start);
-      const other = startOn(fresh, '--postgres');
-      expect(await other.exited).to.equal(1);
-      expect(other.output()).to.include(
-        `${dataDir} has the records of this chain in SQLite files. Start without --postgres`,
-      );
-      await untilGone(other);
-    } finally {
-      await fresh.stop();
-    }
+    const claim = (genesisHash: string, onPostgres: boolean) =>
+      claimForChain(dataDir, { genesisHash, hasMarketplace: true, onPostgres });
+    const own = await node.connection.getGenesisHash();
+    const here = `${dataDir} has the records of this chain in`;
+    expect(() => claim(own, false)).to.throw(
+      Refusal,
+      `${here} its PostgreSQL, database ${database}. Start with --postgres`,
+    );
+    expect(claim('another', false)).to.deep.equal({
+      old: `stay in its PostgreSQL, database ${database}`,
+      database: null,
+    });
+    expect(() => claim('another', true)).to.throw(Refusal, `${here} SQLite files. Start without --postgres`);
     const server = await startPostgres({ folder: join(dataDir, 'postgres') });
     const kept = await administer(
       { url: () => server.url(database) },

@@ -12,13 +12,13 @@ import type { DemoFile } from '../../app/local/demoFile.ts';
 import { blocksOf } from '../docs/markdown.ts';
 import { createTerminal } from '../docs/terminal.ts';
 import { type Finished, installPython, run } from '../harness/edge/tools.ts';
-import { cleanUp, newDirectory, ROOT, startNetwork } from '../local/start.ts';
+import { pack } from '../harness/pack.ts';
+import { cleanUp, newDirectory, startNetwork } from '../local/start.ts';
 import { type Host, newHost } from './hosts.ts';
 import { startOAuthHost } from './oauth.ts';
 import { approve } from './person.ts';
 
 const PAGE = 'docs/agents.md';
-const PACKAGE = join(ROOT, 'app', 'mcp');
 /** Longer than one tool call waits, by more than a busy machine is late. */
 const SLOW_SECONDS = 45;
 
@@ -43,11 +43,7 @@ describe('docs/agents.md', function () {
   before(async () => {
     demo = await startNetwork(dataDir).ready;
     terminal = createTerminal(folder, dataDir, 'tests/mcp/hosts.test.ts');
-    const { code, output } = await run('npm', ['pack', '--json', '--pack-destination', empty], { cwd: PACKAGE });
-    expect(code, output).to.equal(0);
-    const [{ filename, files }] = JSON.parse(output.slice(output.indexOf('[\n'))) as [
-      { filename: string; files: { path: string }[] },
-    ];
+    const { filename, files } = await pack('app/mcp', empty);
     packed = files.map(({ path }) => path);
     writeFileSync(join(empty, 'package.json'), '{"private": true}');
     const installed = await run('npm', ['install', '--offline', '--no-audit', '--no-fund', filename], { cwd: empty });
@@ -136,27 +132,30 @@ describe('docs/agents.md', function () {
   });
 
   describe('in Python', () => {
-    let [host, hostWithTasks, hostWithOAuth]: Finished[] = [];
+    let [host, hostWithOAuth]: Finished[] = [];
 
     before(async () => {
-      const python = await installPython('mcp-python', join(import.meta.dirname, 'requirements.txt'));
-      expect(python.obstacle).to.equal(null);
-      const start = (file: string, ...agents: string[]) =>
-        run(join(python.folder, 'bin', 'python'), [
-          join(import.meta.dirname, file),
-          ...[`${demo.base_url}/mcp`, key, ...agents.map(agentId), String(SLOW_SECONDS)],
-        ]);
+      const tools = await installPython('mcp-python', join(import.meta.dirname, 'requirements.txt'));
+      expect(tools.obstacle).to.equal(null);
+      const python = join(tools.folder, 'bin', 'python');
+      const words = [
+        `${demo.base_url}/mcp`,
+        key,
+        agentId('sandbox-echo'),
+        agentId('sandbox-slow'),
+        String(SLOW_SECONDS),
+      ];
       // Together, because both wait for the slow agent most of the time.
-      [host, hostWithTasks, hostWithOAuth] = await Promise.all([
-        start('host.py', 'sandbox-echo', 'sandbox-slow'),
-        start('tasks.py', 'sandbox-slow'),
-        signIn(join(python.folder, 'bin', 'python')),
+      [host, hostWithOAuth] = await Promise.all([
+        run(python, [join(import.meta.dirname, 'host.py'), ...words]),
+        signIn(python),
       ]);
     });
 
     /** Starts the host, and does the person's part when it opens the page. */
     async function signIn(python: string): Promise<Finished> {
-      const args = [join(import.meta.dirname, 'oauth.py'), entries()[0]!.url!, agentId('sandbox-echo')];
+      const words = [entries()[0]!.url!, agentId('sandbox-slow'), String(SLOW_SECONDS)];
+      const args = [join(import.meta.dirname, 'oauth.py'), ...words];
       let refusal: unknown;
       const stop = new AbortController();
       const finished = await run(python, args, {
@@ -174,11 +173,12 @@ describe('docs/agents.md', function () {
       return finished;
     }
 
-    it('a host signs in by OAuth and buys', () => {
+    it('a host signs in by OAuth, and gets the result of a long call with one answer, by tasks', () => {
       const { code, output, stdout } = hostWithOAuth!;
       expect(code, output).to.equal(0);
       const [, bought] = stdout.trim().split('\n');
-      expect(JSON.parse(bought!)).to.include({ status: 'completed', result: 'by OAuth', cost_usdc: 0.01 });
+      // The host polls only a task: without one, the answer of this call would have no result yet.
+      expect(JSON.parse(bought!)).to.include({ status: 'completed', result: 'slow', cost_usdc: 0.02 });
     });
 
     it('a host buys, is refused, and waits for a call that takes longer than one answer', () => {
@@ -195,13 +195,6 @@ describe('docs/agents.md', function () {
       expect(dear.error).to.include('Nothing was charged');
       expect(long).to.include({ status: 'running', next: 'Call wait_for_execution with this execution_id.' });
       expect(waited.at(-1)).to.include({ status: 'completed', execution_id: long.execution_id, result: 'slow' });
-    });
-
-    it('a host with tasks gets the result of a long call with one answer', () => {
-      const { code, output, stdout } = hostWithTasks!;
-      expect(code, output).to.equal(0);
-      // The host polls only a task: without one, the answer of this call would have no result yet.
-      expect(JSON.parse(stdout)).to.include({ status: 'completed', result: 'slow' });
     });
   });
 });

@@ -181,7 +181,8 @@ describe('the MCP server', () => {
   });
 
   it('reports a refund, gives its price back to the budget of the session, and stops at that budget', async () => {
-    const host = await stdio(['--budget', '0.49']);
+    const session = createSession({ budget: 490_000n, approveAbove: PRICE });
+    const host = await here(createMarket({ ...buyer(), rpcUrl: null }), session);
     market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id, 'out of luck')));
     const text = await free(() => host.refused('run_agent', job()));
     expect(text).to.match(
@@ -257,29 +258,6 @@ describe('the MCP server', () => {
     }
     const { status, body } = await mcp(`?agents=${market.callers[0]!.wallet.publicKey}`);
     expect([status, body.error.details.issues[0].path]).to.deep.equal([400, 'agents']);
-  });
-
-  it('never reports an unknown outcome as failed: the call is repeated with its key, and paid once', async () => {
-    let isCut = true;
-    const market2 = createMarket({
-      ...buyer(),
-      rpcUrl: null,
-      // Drops all answers: the relay gets each request, but no answer arrives.
-      async fetch(input, init) {
-        const answer = await fetch(input, init);
-        if (isCut && String(input).endsWith('/execute')) throw new TypeError('fetch failed');
-        return answer;
-      },
-    });
-    const session = createSession({ budget: PRICE, approveAbove: PRICE });
-    const host = await here(market2, session);
-    const before = await paid();
-    const text = await host.refused('run_agent', job({ idempotency_key: 'cut' }));
-    expect(text).to.match(/outcome is unknown[\s\S]*may have been paid[\s\S]*idempotency_key "cut"/);
-    expect(session.spent()).to.equal(PRICE);
-    isCut = false;
-    expect(await host.call('run_agent', job({ idempotency_key: 'cut' }))).to.include({ status: 'completed' });
-    expect(before - (await paid())).to.equal(PRICE);
   });
 
   it('opens a dispute only if a wallet is configured and a person approves', async () => {
@@ -486,7 +464,7 @@ describe('the MCP server', () => {
   });
 
   it('does not pay a call that would lose a parameter', async () => {
-    const host = await stdio();
+    const host = await over({});
     const parameters = JSON.parse('{"list": [{"__proto__": 1}]}');
     await free(async () => expect(await host.refused('run_agent', job({ parameters }))).to.include('__proto__'));
   });

@@ -1,6 +1,6 @@
 """
-A host that gets its key by OAuth, FastMCP: prints the address that the person must open, then the answer of one call.
-Arguments: url, agent.
+A host that gets its key by OAuth and has MCP tasks, FastMCP: prints the address that the person must open, then the
+answer of one long call. Arguments: url, slow agent, seconds.
 """
 
 import asyncio
@@ -8,6 +8,7 @@ import json
 import sys
 import webbrowser
 
+import fastmcp_tasks  # noqa: F401  (a host without this import has no tasks)
 from fastmcp import Client
 
 
@@ -16,11 +17,12 @@ def show(address: str) -> bool:
     return True
 
 
-async def main(url: str, agent: str) -> None:
+async def main(url: str, slow: str, seconds: int) -> None:
     webbrowser.open = show
     async with Client(url, auth="oauth") as client:
-        answer = await client.call_tool("run_agent", {"agent_id": agent, "task": "by OAuth", "max_cost_usdc": 0.01})
+        arguments = {"agent_id": slow, "task": "slow", "parameters": {"seconds": seconds}, "max_cost_usdc": 0.02}
+        answer = await client.call_tool("run_agent", arguments)
         print(json.dumps(answer.structured_content), flush=True)
 
 
-asyncio.run(main(*sys.argv[1:3]))
+asyncio.run(main(*sys.argv[1:3], int(sys.argv[3])))

@@ -4,7 +4,7 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -14,7 +14,7 @@ import { expect } from 'chai';
 import { build, transformSync } from 'esbuild';
 import { useServers } from '../harness/edge/listen.ts';
 import { useFolder } from '../harness/folder.ts';
-import { packSdk } from '../harness/packSdk.ts';
+import { pack } from '../harness/pack.ts';
 
 const exec = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -38,23 +38,25 @@ const TSCONFIG = {
 describe('sdk/package', function () {
   this.timeout(600_000);
   const folder = useFolder('sdk-package');
-  /** The package installed without packages that only some entry points need. */
-  const alone = join(folder, 'alone');
   let packed: string[];
+  /** The installed packages before those that only some entry points need. */
+  let few: string[];
   const serve = useServers();
   let url: string;
 
   before(async () => {
-    const { filename, files } = await packSdk(folder);
+    const { filename, files } = await pack('app/sdk', folder);
     packed = files.map(({ path }) => path);
     const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
     const install = (cwd: string, ...others: string[]) =>
       exec('npm', ['install', ...quiet, join(folder, filename), ...others], { cwd });
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+    await install(folder);
+    const lock = JSON.parse(readFileSync(join(folder, 'node_modules/.package-lock.json'), 'utf8'));
+    few = Object.keys(lock.packages);
+    const loads = ['client', 'wire', 'receipt', 'creator'].map((entry) => `import '@agent-marketplace/sdk/${entry}';`);
+    await exec(process.execPath, ['--input-type=module', '-e', loads.join('\n')], { cwd: folder });
     await install(folder, '@solana/web3.js@1', '@types/node@20');
-    mkdirSync(alone);
-    writeFileSync(join(alone, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-    await install(alone);
     for (const [entry, code] of EXAMPLES) {
       writeFileSync(join(folder, `${entry}.ts`), code);
       writeFileSync(join(folder, `${entry}.mjs`), transformSync(code, { loader: 'ts', format: 'esm' }).code);
@@ -150,43 +152,35 @@ createClient(1);
     });
   }
 
-  it('needs few packages for ./client, ./wire, ./receipt and ./creator, and no TypeScript', async () => {
-    const { packages } = JSON.parse(readFileSync(join(alone, 'node_modules/.package-lock.json'), 'utf8')) as {
-      packages: Record<string, object>;
-    };
-    const names = Object.keys(packages);
-    expect(names.length, names.join()).to.be.at.most(20);
-    expect(names.join()).not.to.match(/typescript|web3\.js|@types/);
-    for (const entry of ['client', 'wire', 'receipt', 'creator']) {
-      const load = `await import('@agent-marketplace/sdk/${entry}')`;
-      await exec(process.execPath, ['--input-type=module', '-e', load], { cwd: alone });
-    }
+  it('needs few packages for ./client, ./wire, ./receipt and ./creator, and no TypeScript', () => {
+    expect(few.length, few.join()).to.be.at.most(20);
+    expect(few.join()).not.to.match(/typescript|web3\.js|@types/);
   });
 
-  for (const entry of BROWSER_ENTRIES) {
-    it(`bundles ./${entry} for a browser without Node modules`, async () => {
-      const { code, used } = await bundle(`export * from '@agent-marketplace/sdk/${entry}';`);
-      const kilobytes = (bytes: number) => `${(bytes / 1024).toFixed(0)} KiB`;
-      console.log(`      ./${entry}: ${kilobytes(code.length)} minified, ${kilobytes(gzipSync(code).length)} gzip`);
-      // `import { z }` brings all of zod, with its messages in forty languages.
-      expect(used.filter((path) => path.includes('/zod/v4/locales/')).length).to.be.at.most(1);
-      if (entry !== 'client') return;
-      const one = await bundle("export { createClient } from '@agent-marketplace/sdk/client';");
-      // All of zod would be larger.
-      expect(one.code.length).to.be.below(200 * 1024);
-    });
+  it('bundles the entry points for a browser without Node modules, and ./client small', async () => {
+    const all = BROWSER_ENTRIES.map((entry) => `export * as ${entry} from '@agent-marketplace/sdk/${entry}';`);
+    const { code, used } = await bundle(all.join('\n'));
+    const kilobytes = (bytes: number) => `${(bytes / 1024).toFixed(0)} KiB`;
+    console.log(`      ${kilobytes(code.length)} minified, ${kilobytes(gzipSync(code).length)} gzip`);
+    // `import { z }` brings all of zod, with its messages in forty languages.
+    expect(used.filter((path) => path.includes('/zod/v4/locales/')).length).to.be.at.most(1);
+    const one = await bundle("export { createClient } from '@agent-marketplace/sdk/client';");
+    // All of zod would be larger.
+    expect(one.code.length).to.be.below(200 * 1024);
+  });
 
-    it(`compiles ./${entry} to modules without Node imports`, () => {
-      const dist = join(folder, 'node_modules/@agent-marketplace/sdk/dist');
-      for (const file of readdirSync(join(dist, entry), { recursive: true, encoding: 'utf8' })) {
-        if (!file.endsWith('.js')) continue;
-        const code = readFileSync(join(dist, entry, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|^ *\/\/.*$/gm, '');
-        expect(code, file).not.to.match(/['"]node:|\bprocess\.|\brequire\(|\bglobal\./);
-        // web3.js needs Buffer for instruction data, and the `buffer` package is already in its bundle.
-        if (/\bBuffer\b/.test(code)) expect(code, file).to.include("import { Buffer } from 'buffer';");
-      }
-    });
-  }
+  it('compiles the entry points for browsers to modules without Node imports', () => {
+    const dist = join(folder, 'node_modules/@agent-marketplace/sdk/dist');
+    const files = BROWSER_ENTRIES.flatMap((entry) =>
+      readdirSync(join(dist, entry), { recursive: true, encoding: 'utf8' }).map((file) => join(entry, file)),
+    );
+    for (const file of files.filter((name) => name.endsWith('.js'))) {
+      const code = readFileSync(join(dist, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|^ *\/\/.*$/gm, '');
+      expect(code, file).not.to.match(/['"]node:|\bprocess\.|\brequire\(|\bglobal\./);
+      // web3.js needs Buffer for instruction data, and the `buffer` package is already in its bundle.
+      if (/\bBuffer\b/.test(code)) expect(code, file).to.include("import { Buffer } from 'buffer';");
+    }
+  });
 
   it('bundles ./receipt, which checks receipts against a node, without web3.js', async () => {
     const { inputs } = await bundle("export * from '@agent-marketplace/sdk/receipt';");

@@ -1,19 +1,15 @@
 /**
- * Independent x402 clients buy calls: `@x402/axios`, the Python package over HTTP and MCP, and the
- * official MCP client with a payment in `_meta`. Each buys, gets a refund, and repeats after a lost answer. The tests of
- * relay/x402 do so with `@x402/fetch`.
+ * Independent x402 clients buy calls: the Python package over HTTP and MCP, and the official MCP client with a payment in
+ * `_meta`. Each buys, gets a refund, and repeats after a lost answer. The tests of relay/x402 do so with `@x402/fetch`.
  */
-
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request as send } from 'node:http';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createKeyPairSignerFromBytes } from '@solana/kit';
 import { Keypair } from '@solana/web3.js';
-import { x402Client as AxiosPayer, wrapAxiosWithPayment } from '@x402/axios';
 import { x402Client } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
-import axios from 'axios';
 import { expect } from 'chai';
 import { x402Snippet } from '../../app/dashboard/views/agent/snippets.ts';
 import { findTokenAccount } from '../../app/sdk/program/program.ts';
@@ -27,16 +23,6 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const SERVICE_FEE = 5_000n;
 const TOTAL = PRICE + SERVICE_FEE;
 
-/** A call as a client reports it. */
-interface Bought {
-  status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: asserted field by field
-  body: any;
-  // biome-ignore lint/suspicious/noExplicitAny: asserted field by field
-  receipt: any;
-}
-type Buy = (url: string, body: object, headers: Record<string, string>) => Promise<Bought>;
-
 describe('independent clients of x402', function () {
   this.timeout(300_000);
   let market: TestMarketplace;
@@ -48,7 +34,7 @@ describe('independent clients of x402', function () {
   let delays = 0;
   /** The payments that passed through the connection. */
   const payments = new Set<unknown>();
-  const wallets = { axios: Keypair.generate(), python: Keypair.generate() };
+  const buyer = Keypair.generate();
   const host = Keypair.generate();
 
   before(async () => {
@@ -58,8 +44,8 @@ describe('independent clients of x402', function () {
       installPython('x402-python', join(import.meta.dirname, 'requirements.txt')),
     ]);
     if (python.obstacle !== null) throw new Error(python.obstacle);
-    for (const wallet of [...Object.values(wallets), host]) await market.mintTo(wallet.publicKey, 10_000_000n);
-    writeFileSync(keyFile(), JSON.stringify([...wallets.python.secretKey]), { mode: 0o600 });
+    for (const wallet of [buyer, host]) await market.mintTo(wallet.publicKey, 10_000_000n);
+    writeFileSync(keyFile(), JSON.stringify([...buyer.secretKey]), { mode: 0o600 });
     lossyUrl = await serve((incoming, outgoing) => {
       const { method, headers, url } = incoming;
       if (headers['payment-signature'] !== undefined) payments.add(headers['payment-signature']);
@@ -99,76 +85,54 @@ describe('independent clients of x402', function () {
     return JSON.parse(stdout);
   };
 
-  const clients: Record<keyof typeof wallets, Buy> = {
-    async axios(url, body, headers) {
-      const signer = await createKeyPairSignerFromBytes(wallets.axios.secretKey);
-      const payer = new AxiosPayer().register('solana:*', new ExactSvmScheme(signer, { rpcUrl: market.node.rpcUrl }));
-      const instance = wrapAxiosWithPayment(axios.create(), payer);
-      const answer = await instance.post(url, body, { headers }).catch((error) => {
-        if (!axios.isAxiosError(error) || !error.response) throw error;
-        return error.response;
-      });
-      const header = answer.headers['payment-response'];
-      return {
-        status: answer.status,
-        body: answer.data,
-        receipt: header ? JSON.parse(Buffer.from(header, 'base64').toString()) : null,
-      };
-    },
-    async python(url, body, headers) {
-      const [answer] = await python3([{ url, body, headers }]);
-      return answer;
-    },
-  };
+  describe('the Python package over HTTP', () => {
+    const path = () => `/v1/x402/agents/${market.agentId}/execute`;
+    const buy = async (url: string, task: string, headers = {}) =>
+      (await python3([{ url, body: { task }, headers }]))[0];
+    const paid = async (run: () => Promise<unknown>) => {
+      const before = await usdcOf(buyer);
+      await run();
+      return before - (await usdcOf(buyer));
+    };
 
-  for (const [name, buy] of Object.entries(clients) as [keyof typeof wallets, Buy][]) {
-    describe(name, () => {
-      const path = () => `/v1/x402/agents/${market.agentId}/execute`;
-      const paid = async (run: () => Promise<unknown>) => {
-        const before = await usdcOf(wallets[name]);
-        await run();
-        return before - (await usdcOf(wallets[name]));
-      };
-
-      it('buys a call, and gets the receipt of its payment', async () => {
-        const cost = await paid(async () => {
-          const { status, body, receipt } = await buy(market.relay.url + path(), { task: name }, {});
-          expect([status, body.result], JSON.stringify(body)).to.deep.equal([200, `done: ${name}`]);
-          const payer = wallets[name].publicKey.toBase58();
-          expect(receipt).to.include({ success: true, payer, amount: String(TOTAL) });
-        });
-        expect(cost).to.equal(TOTAL);
+    it('buys a call, and gets the receipt of its payment', async () => {
+      const cost = await paid(async () => {
+        const { status, body, receipt } = await buy(market.relay.url + path(), 'python');
+        expect([status, body.result], JSON.stringify(body)).to.deep.equal([200, 'done: python']);
+        const payer = buyer.publicKey.toBase58();
+        expect(receipt).to.include({ success: true, payer, amount: String(TOTAL) });
       });
-
-      it('gets the price back if the agent fails', async () => {
-        fails();
-        const cost = await paid(async () => {
-          const { status, body, receipt } = await buy(market.relay.url + path(), { task: name }, {});
-          expect([status, body.error.code], JSON.stringify(body)).to.deep.equal([500, 'execution_failed']);
-          expect(receipt.success).to.equal(false);
-        });
-        expect(cost).to.equal(SERVICE_FEE);
-      });
-
-      it('repeats after a lost answer with the same Idempotency-Key, and pays once', async () => {
-        const url = `${lossyUrl}${path()}`;
-        const headers = { 'idempotency-key': `lost-${name}` };
-        losses = 1;
-        const cost = await paid(async () => {
-          const lost = await buy(url, { task: 'lost' }, headers).then(
-            ({ status }) => status,
-            () => 'lost',
-          );
-          expect([lost, losses]).to.deep.equal(['lost', 0]);
-          const { status, body, receipt } = await buy(url, { task: 'lost' }, headers);
-          expect([status, body.result], JSON.stringify(body)).to.deep.equal([200, 'done: lost']);
-          expect(receipt.success).to.equal(true);
-          expect(market.calls.get(body.execution_id)).to.equal(1);
-        });
-        expect(cost).to.equal(TOTAL);
-      });
+      expect(cost).to.equal(TOTAL);
     });
-  }
+
+    it('gets the price back if the agent fails', async () => {
+      fails();
+      const cost = await paid(async () => {
+        const { status, body, receipt } = await buy(market.relay.url + path(), 'python');
+        expect([status, body.error.code], JSON.stringify(body)).to.deep.equal([500, 'execution_failed']);
+        expect(receipt.success).to.equal(false);
+      });
+      expect(cost).to.equal(SERVICE_FEE);
+    });
+
+    it('repeats after a lost answer with the same Idempotency-Key, and pays once', async () => {
+      const url = `${lossyUrl}${path()}`;
+      const headers = { 'idempotency-key': 'lost' };
+      losses = 1;
+      const cost = await paid(async () => {
+        const lost = await buy(url, 'lost', headers).then(
+          ({ status }) => status,
+          () => 'lost',
+        );
+        expect([lost, losses]).to.deep.equal(['lost', 0]);
+        const { status, body, receipt } = await buy(url, 'lost', headers);
+        expect([status, body.result], JSON.stringify(body)).to.deep.equal([200, 'done: lost']);
+        expect(receipt.success).to.equal(true);
+        expect(market.calls.get(body.execution_id)).to.equal(1);
+      });
+      expect(cost).to.equal(TOTAL);
+    });
+  });
 
   for (const [name, program] of [
     ['examples/x402Caller.ts', () => [process.execPath, '--import', 'tsx']],
@@ -188,22 +152,22 @@ describe('independent clients of x402', function () {
       };
 
       it('buys a call, and after a 202 gets its result without a second payment', async () => {
-        const before = await usdcOf(wallets.python);
+        const before = await usdcOf(buyer);
         const called = market.calls.size;
         delays = 2;
         const { code, stdout, output } = await example('continues', '{"n":1}');
         expect([code, stdout, delays], output).to.deep.equal([0, 'done: continues\n', 0]);
-        expect(before - (await usdcOf(wallets.python))).to.equal(TOTAL);
+        expect(before - (await usdcOf(buyer))).to.equal(TOTAL);
         expect(market.calls.size).to.equal(called + 1);
       });
 
       it('prints why a call failed, and costs the service fee alone', async () => {
         fails();
-        const before = await usdcOf(wallets.python);
+        const before = await usdcOf(buyer);
         const { code, output } = await example('fails');
         expect(code).to.equal(1);
         expect(output).to.include('execution_failed: ');
-        expect(before - (await usdcOf(wallets.python))).to.equal(SERVICE_FEE);
+        expect(before - (await usdcOf(buyer))).to.equal(SERVICE_FEE);
       });
     });
   }
@@ -219,7 +183,7 @@ describe('independent clients of x402', function () {
         ...{ rpcUrl: market.node.rpcUrl, usdcMint: market.usdcMint.toBase58(), total: TOTAL },
       });
       writeFileSync(file, text);
-      const before = await usdcOf(wallets.python);
+      const before = await usdcOf(buyer);
       const env = { ...process.env, SOLANA_KEYPAIR: keyFile() };
       delays = 2;
       payments.clear();
@@ -227,7 +191,7 @@ describe('independent clients of x402', function () {
       expect([code, stdout, delays], output).to.deep.equal([0, 'done: by the page\n', 0]);
       expect(output).to.match(/\nCall [0-9a-f-]{36} cost [\d.]+ USDC and the service fee\n/);
       expect(payments.size).to.equal(1);
-      expect(before - (await usdcOf(wallets.python))).to.equal(TOTAL);
+      expect(before - (await usdcOf(buyer))).to.equal(TOTAL);
     } finally {
       rmSync(folder, { recursive: true });
     }
@@ -377,7 +341,7 @@ describe('independent clients of x402', function () {
     });
 
     it("the Python package's MCP client buys, pays once if it repeats with its key, and gets the price back if the agent fails", async () => {
-      const before = await usdcOf(wallets.python);
+      const before = await usdcOf(buyer);
       const mcp = `${market.relay.url}/mcp`;
       const call = { mcp, tool: 'run_agent', arguments: { ...job('python'), idempotency_key: 'python' } };
       const [bought, again] = await python3([call, call]);
@@ -388,7 +352,7 @@ describe('independent clients of x402', function () {
       fails();
       const [failed] = await python3([{ mcp, tool: 'run_agent', arguments: job('python') }]);
       expect([failed.error, failed.receipt.success]).to.deep.equal([true, false]);
-      expect(before - (await usdcOf(wallets.python))).to.equal(TOTAL + SERVICE_FEE);
+      expect(before - (await usdcOf(buyer))).to.equal(TOTAL + SERVICE_FEE);
     });
   });
 });

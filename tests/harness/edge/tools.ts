@@ -68,7 +68,7 @@ export async function installPython(name: string, requirements: string): Promise
   const folder = join(TARGET, name);
   return once(folder, requirements, async () => {
     const made = await makeEnvironment(folder);
-    if (made.code !== 0) return `python3 with its venv module is needed: ${made.output}`;
+    if (made.code !== 0) return `python3 with its venv module is needed, Debian's package python3-venv: ${made.output}`;
     const installed = await installInto(folder, ['-r', requirements]);
     return installed.code === 0 ? null : `uv could not install it: ${installed.output}`;
   });

@@ -5,17 +5,10 @@ import { hashResult } from '../../app/sdk/receipt/receipt.ts';
 import { CHECKS, type CheckName } from '../../app/sdk/receipt/verify.ts';
 import type { Receipt } from '../../app/sdk/wire/receipt.ts';
 import type { CallRule } from '../harness/node/rpcProxy.ts';
-import { NOBODY, named, of, PURE, useReceiptStage } from './receiptStage.ts';
+import { NOBODY, named, of, PURE, type useReceiptStage } from './receiptStage.ts';
 
-describe('the command line: receipts and untrusted nodes', function () {
-  this.timeout(600_000);
-  const stage = useReceiptStage();
-  let receipt: Receipt;
-
-  before(async () => {
-    receipt = await stage.take(await stage.pay('sum'));
-  });
-
+/** Declares the tests. `receipt` is valid, and its record still exists. */
+export function checksAtUntrustedNodes(stage: ReturnType<typeof useReceiptStage>, receipt: () => Receipt): void {
   describe('a node that lies', () => {
     // biome-ignore lint/suspicious/noExplicitAny: an answer of a node, changed in one place
     type Answer = any;
@@ -34,9 +27,9 @@ describe('the command line: receipts and untrusted nodes', function () {
       result.value.data[0] = data.toString('base64');
       return result;
     };
-    const record = () => receipt.record;
-    const listing = () => receipt.agent_id;
-    const settle = () => receipt.transactions.settle;
+    const record = () => receipt().record;
+    const listing = () => receipt().agent_id;
+    const settle = () => receipt().transactions.settle;
     const recordIs = (value: (shown: Answer) => Answer) =>
       lie('getAccountInfo', record, (r) => ({ ...r, value: value(r.value) }));
     const recordHas = (change: (data: Buffer) => void) => lie('getAccountInfo', record, bytes(change));
@@ -52,20 +45,18 @@ describe('the command line: receipts and untrusted nodes', function () {
         r.transaction.message.instructions.forEach(change);
         return r;
       });
+    const otherChain = lie(
+      'getGenesisHash',
+      () => null,
+      () => 'x',
+    );
+    const failedSettle = settleIs((r) => ({ ...r, meta: { ...r.meta, err: { Custom: 1 } } }));
+    const otherSignature = settleIs((r) => ({ ...r, transaction: { ...r.transaction, signatures: ['x'] } }));
     const { status, price, resultHash, settledAt } = RECORD_OFFSETS;
     const notHis: CheckName[] = ['program', 'record'];
     // What the transfers of a settle must be, and what a node may leave out, is in tests/sdk/paid.test.ts.
     const LIES: [what: string, rule: CallRule, failed: CheckName[], unknown: CheckName[]][] = [
-      [
-        'the chain',
-        lie(
-          'getGenesisHash',
-          () => null,
-          () => 'x',
-        ),
-        ['genesis_hash'],
-        [],
-      ],
+      ['the chain', otherChain, ['genesis_hash'], []],
       ['the owner of the record', recordIs((shown) => ({ ...shown, owner: NOBODY })), [], notHis],
       ['that there is a record', recordIs(() => null), [], notHis],
       ['what the record is', recordHas((data) => data.fill(0, 0, 8)), ['record'], []],
@@ -77,25 +68,15 @@ describe('the command line: receipts and untrusted nodes', function () {
       ['the listing’s key, which may have changed', listingHas(LISTING_OFFSETS.signingKey), [], []],
       ['the listing’s creator', listingHas(LISTING_OFFSETS.creator), ['settlement'], []],
       ['that there is a listing', lie('getAccountInfo', listing, (r) => ({ ...r, value: null })), [], []],
-      [
-        'that the settle failed',
-        settleIs((r) => ({ ...r, meta: { ...r.meta, err: { Custom: 1 } } })),
-        ['settlement'],
-        [],
-      ],
+      ['that the settle failed', failedSettle, ['settlement'], []],
       ['that there is no settle', settleIs(() => null), [], ['settlement']],
-      [
-        'another signature',
-        settleIs((r) => ({ ...r, transaction: { ...r.transaction, signatures: ['x'] } })),
-        ['settlement'],
-        [],
-      ],
+      ['another signature', otherSignature, ['settlement'], []],
       ['an instruction that is none', settledBy((instruction) => (instruction.data = '0')), ['settlement'], []],
       ['accounts in another place', settledBy((instruction) => instruction.accounts.reverse()), ['settlement'], []],
     ];
     for (const [what, rule, failed, unknown] of LIES) {
       it(what, async () => {
-        const checks = await stage.verifyBy(rule, receipt);
+        const checks = await stage.verifyBy(rule, receipt());
         expect({ failed: named(checks, 'failed'), unknown: named(checks, 'not_checked') }).to.deep.equal({
           failed,
           unknown,
@@ -111,7 +92,7 @@ describe('the command line: receipts and untrusted nodes', function () {
         record,
         bytes((data) => Buffer.from(result_hash.slice(7), 'hex').copy(data, RECORD_OFFSETS.resultHash)),
       );
-      const checks = await stage.verifyBy(rule, { ...receipt, result: 'forged', result_hash });
+      const checks = await stage.verifyBy(rule, { ...receipt(), result: 'forged', result_hash });
       expect(of(checks, 'record').state).to.equal('passed');
       expect(named(checks, 'failed')).to.deep.equal(['signature', 'execution_signature', 'settlement']);
     });
@@ -133,7 +114,7 @@ describe('the command line: receipts and untrusted nodes', function () {
     ];
     for (const [what, rule, reason] of FAULTS) {
       it(what, async () => {
-        const checks = await stage.verifyBy(rule, receipt);
+        const checks = await stage.verifyBy(rule, receipt());
         expect(named(checks, 'passed')).to.deep.equal(PURE);
         expect(named(checks, 'not_checked')).to.deep.equal(asked);
         for (const name of asked) expect(of(checks, name).reason, name).to.match(reason);
@@ -141,11 +122,11 @@ describe('the command line: receipts and untrusted nodes', function () {
     }
 
     it('is down', async () => {
-      const { code, stdout } = await stage.run(stage.write('receipt.json', receipt), NOBODY);
+      const { code, stdout } = await stage.run(stage.write('valid.json', receipt()), NOBODY);
       expect(code).to.equal(0);
       expect(JSON.parse(stdout)).to.include({ passed: PURE.length, failed: 0, not_checked: asked.length });
-      const notUrl = await stage.run(stage.write('receipt.json', receipt), 'not a url');
+      const notUrl = await stage.run(stage.write('valid.json', receipt()), 'not a url');
       expect(JSON.parse(notUrl.stdout)).to.include({ failed: 0, not_checked: asked.length });
     });
   });
-});
+}
