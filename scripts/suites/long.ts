@@ -39,20 +39,21 @@ export const DISTURBED = ['aftermath', 'approval', 'changes', 'faults', 'slowLin
 /** Files of dashboard that read many views. */
 export const VIEWS = ['accessible', 'docs', 'weekly'];
 
-/** Files of validator that wait for hundreds of slots. The list splits the folder into two suites of similar duration. */
-const DEPLOYED = ['deploy', 'pruned'];
+/** The longest file of validator. The list splits the folder into two suites of similar duration. */
+const DEPLOYED = ['deploy'];
 
 /** They spend most of their time waiting for slots, so they start first. */
 export const ON_AGAVE: Suite[] = [
   {
     name: 'validator-deploy',
-    about: "deploying to Agave's own validator, its recorded answers, and its pruned history",
+    about: "deploying to Agave's own validator",
     folder: 'validator',
     files: DEPLOYED,
   },
   {
     name: 'validator',
-    about: "the marketplace on Agave's own validator: a newcomer, your own node, a slow cluster",
+    about:
+      "the marketplace on Agave's own validator: a newcomer, your own node, a slow cluster, and its pruned history",
     folder: 'validator',
     without: DEPLOYED,
   },
