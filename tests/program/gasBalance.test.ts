@@ -1,10 +1,8 @@
-/** The gas balance: what an open takes from a wallet's Spender address, what must remain there, and withdraw_gas. */
-import { SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { RECORD_BYTES, TOKEN_BYTES } from '../harness/vm/sizes.ts';
-import { FEE, GAS, GAS_BALANCE, GAS_LAMPORTS, NO_KEY, PRICE, useWorld } from '../harness/vm/world.ts';
+import { GAS, GAS_BALANCE, GAS_LAMPORTS, PRICE, useWorld } from '../harness/vm/world.ts';
 
 describe('the gas balance in an open', () => {
   const w = useWorld();
@@ -19,8 +17,6 @@ describe('the gas balance in an open', () => {
   const recordRent = () => w.vm.rent(RECORD_BYTES);
   const escrowRent = () => w.vm.rent(TOKEN_BYTES);
   const lent = () => recordRent() + escrowRent();
-  const holds = (lamports: bigint) =>
-    w.vm.setAccount(gasBalance(), { lamports, owner: SystemProgram.programId, data: new Uint8Array() });
   /** The instruction of an open by the grant, with its new accounts tracked. */
   const prepare = (change: Partial<program.OpenExecutionWithGrantInput> = {}) => {
     const input = w.openGrantInput(change);
@@ -37,7 +33,11 @@ describe('the gas balance in an open', () => {
 
   it('lends the rent and pays the gas, and gets the rent back at settle and close', async () => {
     const { run, open } = byGasBalance();
-    await w.moves([open], [w.relay], { ...funded(), gasBalance: { lamports: -(lent() + GAS_LAMPORTS) } });
+    const { events } = await w.moves([open], [w.relay], {
+      ...funded(),
+      gasBalance: { lamports: -(lent() + GAS_LAMPORTS) },
+    });
+    expect(events[0]?.data).to.include({ spenderLendsEscrow: true });
     const record = await w.read('ExecutionRecord', run.record);
     expect(record).to.include({ gasLamports: GAS });
     expect(record.rentSponsor.equals(gasBalance())).to.equal(true);
@@ -52,19 +52,6 @@ describe('the gas balance in an open', () => {
       record: { lamports: -recordRent() },
     });
     expect(await w.vm.lamports(gasBalance())).to.equal(GAS_BALANCE - GAS_LAMPORTS);
-  });
-
-  it('pays nothing when no gas is requested, and may then be empty', async () => {
-    holds(0n);
-    const { run, open } = prepare({ gasLamports: 0 });
-    await w.moves([open], [w.relay], { ...funded(0n), relay: { lamports: -lent() } });
-    const { events } = await w.moves([w.settleInstruction(run)], [w.relay], {
-      creator: { usdc: PRICE - FEE },
-      treasury: { usdc: FEE },
-      relay: { lamports: escrowRent() },
-      escrow: { usdc: -PRICE, lamports: -escrowRent() },
-    });
-    expect(events[0]?.data).to.include({ gasLamports: 0, gasReturned: 0 });
   });
 
   it("rejects: gas one lamport above the grant's limit, and above the general maximum", async () => {
@@ -101,18 +88,6 @@ describe('the gas balance in an open', () => {
       [w.relay],
       w.endingOf('settle', { relay: { lamports: GAS_LAMPORTS }, gasBalance: { lamports: escrowRent() } }),
     );
-  });
-
-  it("charges gas and rent of a wallet's own open to the payer, whoever gets the rent back", async () => {
-    for (const rentSponsor of [w.caller.publicKey, sponsor.publicKey, gasBalance()]) {
-      const input = w.openInput({ rentSponsor, payer: w.stranger.publicKey });
-      const run = w.track(w.execution(input.nonce, input.caller, NO_KEY, rentSponsor));
-      await w.moves([program.openExecution(input)], [w.caller, w.stranger], {
-        ...funded(),
-        stranger: { lamports: -(lent() + GAS_LAMPORTS) },
-      });
-      await w.must([w.settleInstruction(run)], [w.relay]);
-    }
   });
 });
 
