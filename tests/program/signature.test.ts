@@ -17,8 +17,8 @@ import { deployVerifier, type Signed, TEST_VERIFIER_ID, verified } from '../harn
 import { Vm } from '../harness/vm/vm.ts';
 import { type Case, forgeries } from './forgeries.ts';
 
-/** Enough for about ten of each kind of forgery. ROUNDS=n runs more, as in the suite `fuzz`. */
-const ROUNDS = Number(process.env.ROUNDS ?? 230);
+/** Enough for about twenty of each kind of forgery. ROUNDS=n runs more, as in the suite `fuzz`. */
+const ROUNDS = Number(process.env.ROUNDS ?? 500);
 /** The SDK's browser check takes milliseconds. */
 const ROUNDS_PER_PORTABLE_CHECK = 16;
 /** Compute units of an instruction that verifies the 71-byte message of a result. */
