@@ -64,7 +64,7 @@ describe('a newcomer on the validator with Alpenglow and every feature', functio
 
   describe('recovery from failures', () => {
     it('finishes eight running calls after the validator was killed and is back', async () => {
-      await untilLongEnough(stage);
+      await untilLongEnough(stage, bench);
       await callThrough(visit, 8, async () => {
         await stage.validator.kill();
         await stage.validator.restart();
