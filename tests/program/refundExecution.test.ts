@@ -4,17 +4,7 @@ import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
 import { START } from '../harness/vm/vm.ts';
-import {
-  type Execution,
-  FEE,
-  GAS,
-  GAS_LAMPORTS,
-  PRICE,
-  USDC,
-  useWorld,
-  type World,
-  world,
-} from '../harness/vm/world.ts';
+import { type Execution, FEE, GAS, GAS_LAMPORTS, PRICE, USDC, useWorld } from '../harness/vm/world.ts';
 
 describe('refund_execution', () => {
   const w = useWorld();
@@ -171,24 +161,6 @@ describe('refund_execution', () => {
       forged.keys[at]!.pubkey = address;
       await w.rejects([forged], [w.relay], error);
     }
-  });
-});
-
-describe("refund_execution and the listing's exposure", () => {
-  let w: World;
-  const exposure = async () => (await w.read('CreatorCollateral', program.findCollateral(w.listing))).exposureOpened;
-  const multiple = (exposureMultiple: number) =>
-    w.must([program.updateConfig({ admin: w.admin.publicKey, exposureMultiple })], [w.admin]);
-
-  it('subtracts no exposure for an open of an earlier window, which was counted even without a limit', async () => {
-    w = await world();
-    const early = await w.open();
-    expect(await exposure()).to.equal(PRICE);
-    await w.vm.setClock(START + 259_200n);
-    await multiple(1);
-    await w.open();
-    await w.must([w.refundInstruction(early)], [w.relay]);
-    expect(await exposure()).to.equal(PRICE);
   });
 });
 
