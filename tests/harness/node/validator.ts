@@ -43,6 +43,8 @@ export type Validator = Awaited<ReturnType<typeof startAt>>;
 
 /** Slots of 200 ms begin with the second epoch, so the first one is short. */
 const ALPENGLOW = ['--alpenglow', '--slots-per-epoch', '64'];
+/** All of a test is one epoch. */
+const SLOW = ['--slots-per-epoch', '34560000'];
 
 let found: string | null | undefined;
 
@@ -108,7 +110,7 @@ async function startAt(base: number, program: string, options: ValidatorOptions)
       ...['--upgradeable-program', programId.toBase58(), soPath, authority],
     ]),
     ...(options.keptShreds ? ['--limit-blockstore-size', options.keptShreds] : []),
-    ...(options.isSlow ? [] : ALPENGLOW),
+    ...(options.isSlow ? SLOW : ALPENGLOW),
   ].map(String);
   let child: ChildProcess;
   const begin = async () => {
