@@ -14,9 +14,6 @@ import { createAftermath } from './aftermath.ts';
 import { dump, executionIn, type Row, unordered, useBench } from './harness.ts';
 import { NO_KEY, type OpenedExecution, PRICE } from './market.ts';
 
-/** Longer than any test takes. */
-const _NEVER = 3_600_000;
-
 describe('indexer, gaps', () => {
   const { market, bench, rpc, start: startOn } = useBench({ deaf: true });
   let indexer: Indexer;

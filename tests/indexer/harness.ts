@@ -134,7 +134,7 @@ export class IndexerBench {
   private readonly children = new Set<ChildProcess>();
   private readonly places = new Map<string, string>();
 
-  constructor(private readonly market: { node: TestNode }) {}
+  constructor(private readonly market: { node: Pick<TestNode, 'rpcUrl' | 'wsUrl' | 'connection'> }) {}
 
   /** The index of this name that `place` created on PostgreSQL. */
   path(name: string): string {

@@ -10,7 +10,6 @@ import * as program from '../../app/sdk/program/program.ts';
 import { formatUuid } from '../../app/sdk/receipt/receipt.ts';
 import type { Indexer } from '../../indexer/indexer.ts';
 import { until } from '../harness/edge/until.ts';
-import { onPostgres } from '../harness/postgres.ts';
 import { proofsOfHashes } from '../program/archiving.ts';
 import { createAftermath, EVIDENCE_HASH, EVIDENCE_URI, REASON_HASH, readAccount, SERVICE_FEE } from './aftermath.ts';
 import { deployTestCaller, sendUnheard } from './caller.ts';
@@ -37,8 +36,7 @@ const comparable = (rows: Row[]): Row[] =>
     return { ...row, settled_at: null };
   });
 
-// On PostgreSQL, apply.test.ts runs what each event changes.
-for (const how of onPostgres ? (['cut'] as const) : (['heard', 'cut'] as const)) {
+for (const how of ['heard', 'cut'] as const) {
   describe(`indexer, the whole story, from ${how === 'heard' ? 'complete' : 'cut'} logs:`, () => {
     const { market, bench } = useBench();
     let indexer: Indexer;

@@ -1,6 +1,6 @@
 /**
  * The embedded node answers as Agave's validator does. Both get the same requests in the same scene; the validator's
- * answers are in answers.json. tests/validator/pruned.test.ts checks and renews them.
+ * answers are in answers.json. tests/validator/newcomer.test.ts checks and renews them.
  */
 import { expect } from 'chai';
 import { deployProgram } from '../../app/local/network.ts';

@@ -1,12 +1,11 @@
-/** Closing of ended records and disputes: the rent returns to its lender, and ids never recur. */
+/** Closing of ended records and disputes: the rent returns to its lender. exploits/accounts.test.ts opens their ids again. */
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
-import { createNonce } from '../../app/sdk/receipt/receipt.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
-import { DISPUTE_BYTES, RECORD_BYTES, TOKEN_BYTES } from '../harness/vm/sizes.ts';
+import { DISPUTE_BYTES, RECORD_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { type Execution, GAS_LAMPORTS, PRICE, useWorld } from '../harness/vm/world.ts';
+import { type Execution, PRICE, useWorld } from '../harness/vm/world.ts';
 import {
   BOND,
   claim,
@@ -23,8 +22,6 @@ import {
   uphold,
   WINDOW,
 } from './exploits/acts.ts';
-
-const HALF_HOUR = 1_800n;
 
 describe('close_execution', () => {
   const w = useWorld();
@@ -175,48 +172,5 @@ describe('close_dispute', () => {
     expect(await w.read('AgentListing', w.listing)).to.include({ status: 'active' });
     await w.must([uphold(w, other, 1n)], [w.admin]);
     expect(await w.read('AgentListing', w.listing)).to.include({ status: 'paused' });
-  });
-});
-
-describe('the half-hour of a nonce', () => {
-  const w = useWorld();
-  /** The first second of a half-hour. */
-  const TURN = (START / HALF_HOUR + 1n) * HALF_HOUR;
-
-  const both = (halfHour: number) => {
-    const change = () => ({ nonce: createNonce(halfHour), openBefore: w.vm.now });
-    return [
-      [program.openExecution(w.openInput(change())), w.caller],
-      [program.openExecutionWithGrant(w.openGrantInput(change())), w.relay],
-    ] as const;
-  };
-  const takes = async (halfHour: number) => {
-    const rents = w.vm.rent(RECORD_BYTES) + w.vm.rent(TOKEN_BYTES);
-    const [[own, caller], [grant, relay]] = both(halfHour);
-    await w.moves([own], [caller], { caller: { usdc: -PRICE, lamports: -rents - GAS_LAMPORTS } });
-    await w.moves([grant], [relay], {
-      caller: { usdc: -PRICE },
-      relay: { lamports: -rents },
-      gasBalance: { lamports: -GAS_LAMPORTS },
-    });
-  };
-  const refuses = async (halfHour: number) => {
-    for (const [open, signer] of both(halfHour)) await w.rejects([open], [signer], 'WrongNonceHalfHour');
-  };
-
-  it('is the present or the previous one, checked in the first second, the last second and between', async () => {
-    for (const seconds of [0n, 900n, HALF_HOUR - 1n]) {
-      await w.vm.setClock(TURN + seconds);
-      const present = w.halfHour();
-      expect(present).to.equal(Number(TURN / HALF_HOUR));
-      await takes(present);
-      await takes(present - 1);
-      await refuses(present + 1);
-      await refuses(present - 2);
-    }
-  });
-
-  it('rejects: half-hours outside the calendar', async () => {
-    for (const halfHour of [0, 0xffff_ffff]) await refuses(halfHour);
   });
 });

@@ -6,21 +6,7 @@ import { namedKeypair } from '../harness/vm/keys.ts';
 import { TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
 import { FEE, GAS_LAMPORTS, PRICE, possessionOf, USDC, useWorld } from '../harness/vm/world.ts';
-import {
-  claim,
-  delist,
-  disputed,
-  freeze,
-  giveBack,
-  resume,
-  rotate,
-  SPAN,
-  secondAgent,
-  swap,
-  thaw,
-  topUp,
-  uphold,
-} from './exploits/acts.ts';
+import { delist, giveBack, resume, rotate, SPAN, secondAgent, swap, topUp } from './exploits/acts.ts';
 
 describe('keys, collateral and delisting', () => {
   const w = useWorld();
@@ -92,27 +78,5 @@ describe('keys, collateral and delisting', () => {
       vault: { usdc: -10n * USDC, lamports: -rent },
     });
     await w.rejects([giveBack(w)], [], 'CollateralNotReturnable');
-  });
-
-  it('waits for an open dispute, returns less after a slash, and keeps the vault for an unpaid award', async () => {
-    const run = await disputed(w);
-    await w.must([delist(w)], [w.creator]);
-    await w.vm.setClock(START + SPAN);
-    await w.rejects([giveBack(w)], [], 'DisputesOpen');
-    await freeze(w, w.wallet(w.caller));
-    await w.must([uphold(w, run, 5n * USDC)], [w.admin]);
-    await w.moves([giveBack(w)], [], {
-      creator: { usdc: 5n * USDC },
-      treasury: { usdc: 5n * USDC - PRICE },
-      vault: { usdc: PRICE - 10n * USDC },
-    });
-    await w.rejects([giveBack(w)], [], 'CollateralNotReturnable');
-    await thaw(w, w.wallet(w.caller));
-    const rent = w.vm.rent(TOKEN_BYTES);
-    await w.moves([claim(w, run, w.stranger)], [w.stranger], {
-      caller: { usdc: PRICE },
-      creator: { lamports: rent },
-      vault: { usdc: -PRICE, lamports: -rent },
-    });
   });
 });

@@ -6,13 +6,11 @@ import { namedKeypair } from '../harness/vm/keys.ts';
 import { RECORD_BYTES, TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
 import { type Execution, FEE, GAS, GAS_BALANCE, GAS_LAMPORTS, PRICE, useWorld } from '../harness/vm/world.ts';
-import { TestArchive } from './archiving.ts';
-import { closeGrant, ENDED, emptyAndClose, REFUND_AFTER, swap, tip } from './exploits/acts.ts';
+import { closeGrant, ENDED, REFUND_AFTER, swap, tip } from './exploits/acts.ts';
 
 /** What the open itself costs, lamports. */
 const OPEN_FEE = 5_678;
 const PAID = BigInt(OPEN_FEE);
-const HOUR = 3_600n;
 
 describe('a gas balance that pays a call and lends its escrow', () => {
   const w = useWorld();
@@ -66,36 +64,6 @@ describe('a gas balance that pays a call and lends its escrow', () => {
     expect(record.rentSponsor.equals(sponsor.publicKey)).to.equal(true);
   });
 
-  it('pays the fee to another payer than the relay, and lends nothing unless asked', async () => {
-    const { events } = await w.moves(
-      [prepare({ payer: w.stranger.publicKey, spenderLendsEscrow: false })],
-      [w.relay, w.stranger],
-      {
-        caller: { usdc: -PRICE },
-        stranger: { lamports: PAID - recordRent() - escrowRent() },
-        gasBalance: { lamports: -PAID - GAS_LAMPORTS },
-        record: { lamports: recordRent() + GAS_LAMPORTS },
-        escrow: { usdc: PRICE, lamports: escrowRent() },
-      },
-    );
-    expect(events[0]?.data).to.include({ feeLamports: OPEN_FEE, spenderLendsEscrow: false });
-    expect((await w.read('ExecutionRecord', run.record)).spenderBump).to.equal(0);
-  });
-
-  it('lends both accounts if it is the rent sponsor, whether or not the arguments say that it lends the escrow', async () => {
-    for (const spenderLendsEscrow of [false, true]) {
-      const { events } = await w.moves([prepare({ rentSponsor: gasBalance, spenderLendsEscrow })], [w.relay], {
-        caller: { usdc: -PRICE },
-        relay: { lamports: PAID },
-        gasBalance: { lamports: -PAID - GAS_LAMPORTS - recordRent() - escrowRent() },
-        record: { lamports: recordRent() + GAS_LAMPORTS },
-        escrow: { usdc: PRICE, lamports: escrowRent() },
-      });
-      expect(events[0]?.data).to.include({ spenderLendsEscrow: true });
-      expect((await w.read('ExecutionRecord', run.record)).spenderBump).to.be.above(0);
-    }
-  });
-
   for (const [kind, who] of [
     ['settle', 'relay'],
     ['refund', 'relay'],
@@ -116,37 +84,6 @@ describe('a gas balance that pays a call and lends its escrow', () => {
       expect(await w.vm.lamports(gasBalance)).to.equal(GAS_BALANCE - PAID - gas);
     });
   }
-
-  it('gets rent and gas back when the refund becomes unclaimed', async () => {
-    const archive = await new TestArchive(w).create();
-    await open();
-    await emptyAndClose(w, w.caller);
-    w.watch('unclaimed', program.findUnclaimed());
-    await w.vm.setClock(START + REFUND_AFTER + HOUR);
-    const move = program.moveUnclaimedRefund({
-      ...{ ...run, authority: w.stranger.publicKey, reason: 'unserved' },
-      ...{ archiveIndex: 0, tree: archive.tree.publicKey, usdcMint: w.usdcMint },
-    });
-    await w.moves([move], [w.stranger], {
-      unclaimed: { usdc: PRICE },
-      gasBalance: { lamports: escrowRent() + GAS_LAMPORTS },
-      ...w.emptied(),
-    });
-    await closeRecord();
-  });
-
-  it('adds lamports that strangers sent to the escrow to the rent that it gets back', async () => {
-    await open();
-    await w.must([tip(w.stranger, run.escrow, 5_000n)], [w.stranger]);
-    await w.moves([w.settleInstruction(run)], [w.relay], {
-      creator: { usdc: PRICE - FEE },
-      treasury: { usdc: FEE },
-      relay: { lamports: GAS_LAMPORTS },
-      gasBalance: { lamports: escrowRent() + 5_000n },
-      record: { lamports: -GAS_LAMPORTS },
-      escrow: { usdc: -PRICE, lamports: -escrowRent() - 5_000n },
-    });
-  });
 
   for (const [what, end, moved] of [
     ['settle', () => w.settleInstruction(run), { creator: { usdc: PRICE - FEE }, treasury: { usdc: FEE } }],

@@ -39,12 +39,9 @@ describe('the gas in a record', () => {
     await opened();
   });
 
-  /** Makes `run` a new execution, by the grant or by the wallet itself, and tracks its accounts. */
+  /** Makes `run` a new execution, and tracks its accounts. */
   const opened = async (change: Partial<program.OpenExecutionWithGrantInput> = {}) => {
     run = w.track(await w.openWithGrant({ rentSponsor: sponsor.publicKey, ...change }));
-  };
-  const openedByWallet = async () => {
-    run = w.track(await w.open({ rentSponsor: sponsor.publicKey }));
   };
   const rent = () => w.vm.rent(TOKEN_BYTES);
   const money = {
@@ -93,17 +90,6 @@ describe('the gas in a record', () => {
     }
   });
 
-  it('goes in part back to the gas balance that lent the escrow as well, or to the sponsor of a wallet', async () => {
-    for (const end of both) {
-      const part = { end, by: second, taken: 5_700 };
-      const rest = rent() + GAS_LAMPORTS - 5_700n;
-      await opened({ spenderLendsEscrow: true });
-      await ends(part, { second: 5_700n, gasBalance: rest }, second.publicKey);
-      await openedByWallet();
-      await ends(part, { second: 5_700n, sponsor: rest }, second.publicKey);
-    }
-  });
-
   it('goes in full to the relay authority when the gas balance is empty and cannot take the rest', async () => {
     for (const end of both) {
       await opened();
@@ -145,12 +131,6 @@ describe('the gas in a record', () => {
     const before = await w.vm.lamports(run.record);
     await ends({ end: 'refund', by: w.caller }, { sponsor: rent(), caller: GAS_LAMPORTS }, w.caller.publicKey);
     expect(await w.vm.lamports(run.record)).to.equal(before - GAS_LAMPORTS);
-  });
-
-  it('goes to the rent sponsor when anyone refunds what a wallet opened itself', async () => {
-    await openedByWallet();
-    await w.vm.setClock(START + REFUND_AFTER);
-    await ends({ end: 'refund', by: w.stranger }, { sponsor: rent() + GAS_LAMPORTS }, sponsor.publicKey);
   });
 
   it('rejects: a relay authority that takes more than it holds', async () => {

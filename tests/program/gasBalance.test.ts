@@ -1,11 +1,8 @@
-/** The gas balance: what an open takes from a wallet's Spender address, what must remain there, and withdraw_gas. */
-import { SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
-import { findCallerPda, relayed } from '../harness/vm/caller.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { RECORD_BYTES, TOKEN_BYTES } from '../harness/vm/sizes.ts';
-import { FEE, GAS, GAS_BALANCE, GAS_LAMPORTS, NO_KEY, PRICE, USDC, useWorld } from '../harness/vm/world.ts';
+import { GAS, GAS_BALANCE, GAS_LAMPORTS, PRICE, useWorld } from '../harness/vm/world.ts';
 
 describe('the gas balance in an open', () => {
   const w = useWorld();
@@ -20,8 +17,6 @@ describe('the gas balance in an open', () => {
   const recordRent = () => w.vm.rent(RECORD_BYTES);
   const escrowRent = () => w.vm.rent(TOKEN_BYTES);
   const lent = () => recordRent() + escrowRent();
-  const holds = (lamports: bigint) =>
-    w.vm.setAccount(gasBalance(), { lamports, owner: SystemProgram.programId, data: new Uint8Array() });
   /** The instruction of an open by the grant, with its new accounts tracked. */
   const prepare = (change: Partial<program.OpenExecutionWithGrantInput> = {}) => {
     const input = w.openGrantInput(change);
@@ -38,7 +33,11 @@ describe('the gas balance in an open', () => {
 
   it('lends the rent and pays the gas, and gets the rent back at settle and close', async () => {
     const { run, open } = byGasBalance();
-    await w.moves([open], [w.relay], { ...funded(), gasBalance: { lamports: -(lent() + GAS_LAMPORTS) } });
+    const { events } = await w.moves([open], [w.relay], {
+      ...funded(),
+      gasBalance: { lamports: -(lent() + GAS_LAMPORTS) },
+    });
+    expect(events[0]?.data).to.include({ spenderLendsEscrow: true });
     const record = await w.read('ExecutionRecord', run.record);
     expect(record).to.include({ gasLamports: GAS });
     expect(record.rentSponsor.equals(gasBalance())).to.equal(true);
@@ -53,19 +52,6 @@ describe('the gas balance in an open', () => {
       record: { lamports: -recordRent() },
     });
     expect(await w.vm.lamports(gasBalance())).to.equal(GAS_BALANCE - GAS_LAMPORTS);
-  });
-
-  it('pays nothing when no gas is requested, and may then be empty', async () => {
-    holds(0n);
-    const { run, open } = prepare({ gasLamports: 0 });
-    await w.moves([open], [w.relay], { ...funded(0n), relay: { lamports: -lent() } });
-    const { events } = await w.moves([w.settleInstruction(run)], [w.relay], {
-      creator: { usdc: PRICE - FEE },
-      treasury: { usdc: FEE },
-      relay: { lamports: escrowRent() },
-      escrow: { usdc: -PRICE, lamports: -escrowRent() },
-    });
-    expect(events[0]?.data).to.include({ gasLamports: 0, gasReturned: 0 });
   });
 
   it("rejects: gas one lamport above the grant's limit, and above the general maximum", async () => {
@@ -102,18 +88,6 @@ describe('the gas balance in an open', () => {
       [w.relay],
       w.endingOf('settle', { relay: { lamports: GAS_LAMPORTS }, gasBalance: { lamports: escrowRent() } }),
     );
-  });
-
-  it("charges gas and rent of a wallet's own open to the payer, whoever gets the rent back", async () => {
-    for (const rentSponsor of [w.caller.publicKey, sponsor.publicKey, gasBalance()]) {
-      const input = w.openInput({ rentSponsor, payer: w.stranger.publicKey });
-      const run = w.track(w.execution(input.nonce, input.caller, NO_KEY, rentSponsor));
-      await w.moves([program.openExecution(input)], [w.caller, w.stranger], {
-        ...funded(),
-        stranger: { lamports: -(lent() + GAS_LAMPORTS) },
-      });
-      await w.must([w.settleInstruction(run)], [w.relay]);
-    }
   });
 });
 
@@ -154,19 +128,6 @@ describe('withdraw_gas', () => {
     await w.must([withdraw(floor())], [w.caller]);
   });
 
-  it('pays a wallet that is an address of another program, by CPI', async () => {
-    const pda = findCallerPda();
-    await w.vm.airdrop(pda, floor());
-    w.watch('pda', pda);
-    w.watch('its gas balance', program.findSpender(pda));
-    const deposit = program.depositGas({ from: w.stranger.publicKey, wallet: pda, lamports: 2n * floor() });
-    await w.must([deposit], [w.stranger]);
-    await w.moves([relayed(withdraw(floor(), pda))], [], {
-      pda: { lamports: floor() },
-      'its gas balance': { lamports: -floor() },
-    });
-  });
-
   it('rejects: a remainder that is not rent-exempt', async () => {
     for (const left of [1n, floor() - 1n])
       await w.rejects([withdraw(GAS_BALANCE - left)], [w.caller], 'GasBalanceBelowRent');
@@ -181,33 +142,14 @@ describe('withdraw_gas', () => {
     }
   });
 
-  it("does not change the wallet's USDC approval: the key pays again once there is gas", async () => {
-    await w.must([withdraw(GAS_BALANCE)], [w.caller]);
-    await w.rejects([program.openExecutionWithGrant(w.openGrantInput())], [w.relay], 'GasBalanceTooLow');
-    await w.must([w.depositInstruction(GAS_LAMPORTS + floor())], [w.caller]);
-    await w.openWithGrant();
-    expect(await w.vm.tokens(w.wallet(w.caller))).to.equal(1_000n * USDC - PRICE);
-  });
-});
-
-describe('the program withstands an attacker who abuses a gas balance and', () => {
-  const w = useWorld();
-
-  const _gasBalance = () => program.findSpender(w.caller.publicKey);
-  const open = (change: Partial<program.OpenExecutionWithGrantInput> = {}) =>
-    program.openExecutionWithGrant(w.openGrantInput(change));
-  const withdraw = (lamports: bigint) => program.withdrawGas({ wallet: w.caller.publicKey, lamports });
-  /** Withdraws from the caller's gas balance until this much is left. */
-  const leave = (lamports: bigint) => w.must([withdraw(GAS_BALANCE - lamports)], [w.caller]);
-
-  it('traps a gas balance below a raised rent: no part can be spent, all can be withdrawn, and other opens work', async () => {
+  it('returns all of a balance below a raised rent, of which no part can be spent; opens without gas still work', async () => {
     w.vm.setRent(696n);
-    const left = w.vm.rent(0) + 10n * GAS_LAMPORTS;
-    await leave(left);
+    const left = floor() + 10n * GAS_LAMPORTS;
+    await w.must([withdraw(GAS_BALANCE - left)], [w.caller]);
     w.vm.setRent(6_960n);
-    await w.rejects([open()], [w.relay], 'GasBalanceBelowRent');
+    await w.rejects([program.openExecutionWithGrant(w.openGrantInput())], [w.relay], 'GasBalanceBelowRent');
     await w.rejects([withdraw(1n)], [w.caller], 'GasBalanceBelowRent');
-    await w.must([open({ gasLamports: 0 })], [w.relay]);
+    await w.must([program.openExecutionWithGrant(w.openGrantInput({ gasLamports: 0 }))], [w.relay]);
     await w.moves([withdraw(left)], [w.caller], { caller: { lamports: left }, gasBalance: { lamports: -left } });
   });
 });

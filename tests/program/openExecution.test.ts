@@ -111,6 +111,9 @@ describe('open_execution', () => {
     await rejects({ timeoutSeconds: TERMS.minTimeoutSeconds - 1 }, 'TimeoutOutOfRange');
     await rejects({ timeoutSeconds: TERMS.timeoutSeconds + 1 }, 'TimeoutOutOfRange');
     await rejects({ openBefore: START - 1n }, 'OpenTooLate');
+    for (const halfHour of [w.halfHour() + 1, w.halfHour() - 2]) {
+      await rejects({ nonce: createNonce(halfHour) }, 'WrongNonceHalfHour');
+    }
     await rejects({ listingVersion: 0 }, 'ListingVersionMismatch');
     await rejects({ listingVersion: 2 }, 'ListingVersionMismatch');
   });

@@ -146,6 +146,9 @@ describe('open_execution_with_grant', () => {
     await rejects('ListingVersionMismatch', { listingVersion: 2 });
     await rejects('TimeoutOutOfRange', { timeoutSeconds: 61 });
     await rejects('OpenTooLate', { openBefore: START - 1n });
+    for (const halfHour of [w.halfHour() + 1, w.halfHour() - 2]) {
+      await rejects('WrongNonceHalfHour', { nonce: createNonce(halfHour) });
+    }
     const otherMint = namedKeypair('other mint').publicKey;
     w.vm.setMint(otherMint, w.mintAuthority.publicKey);
     w.vm.setWallet(w.caller.publicKey, otherMint, 10n * USDC);

@@ -4,17 +4,7 @@ import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { plain } from '../harness/vm/plain.ts';
 import { START } from '../harness/vm/vm.ts';
-import {
-  type Execution,
-  FEE,
-  GAS,
-  GAS_LAMPORTS,
-  PRICE,
-  USDC,
-  useWorld,
-  type World,
-  world,
-} from '../harness/vm/world.ts';
+import { type Execution, FEE, GAS, GAS_LAMPORTS, PRICE, USDC, useWorld } from '../harness/vm/world.ts';
 
 describe('refund_execution', () => {
   const w = useWorld();
@@ -174,35 +164,6 @@ describe('refund_execution', () => {
   });
 });
 
-describe("refund_execution and the listing's exposure", () => {
-  let w: World;
-  const exposure = async () => (await w.read('CreatorCollateral', program.findCollateral(w.listing))).exposureOpened;
-  const multiple = (exposureMultiple: number) =>
-    w.must([program.updateConfig({ admin: w.admin.publicKey, exposureMultiple })], [w.admin]);
-
-  it('restores the exposure at each refund, so that refunded opens cannot block an agent', async () => {
-    w = await world({ config: { exposureMultiple: 1 } });
-    for (let round = 0; round < 3; round += 1) {
-      const runs: Execution[] = [];
-      for (let open = 0; open < 8; open += 1) runs.push(await w.open());
-      await w.rejects([program.openExecution(w.openInput())], [w.caller], 'ExposureLimitReached');
-      for (const run of runs) await w.must([w.refundInstruction(run)], [w.relay]);
-      expect(await exposure()).to.equal(0n);
-    }
-  });
-
-  it('subtracts no exposure for an open of an earlier window, which was counted even without a limit', async () => {
-    w = await world();
-    const early = await w.open();
-    expect(await exposure()).to.equal(PRICE);
-    await w.vm.setClock(START + 259_200n);
-    await multiple(1);
-    await w.open();
-    await w.must([w.refundInstruction(early)], [w.relay]);
-    expect(await exposure()).to.equal(PRICE);
-  });
-});
-
 describe("refund_execution and the key's grant", () => {
   const w = useWorld();
   let execution: Execution;
@@ -219,16 +180,6 @@ describe("refund_execution and the key's grant", () => {
     expect(await w.vm.tokens(w.wallet(w.caller))).to.equal(1_000n * USDC);
     return [events[0]?.data.grantRestored, events[0]?.data.grantTotalSpent];
   };
-
-  it('reduces the total spend, but not the spend of a later period', async () => {
-    await w.vm.setClock(START + 86_400n);
-    const second = await w.openWithGrant();
-    const { events } = await w.must([w.refundInstruction(execution)], [w.relay]);
-    expect(events[0]?.data).to.include({ grantRestored: true, grantTotalSpent: PRICE });
-    expect(await grant()).to.include({ totalSpent: PRICE, periodSpent: PRICE, executionCount: 2n });
-    await w.must([w.refundInstruction(second)], [w.relay]);
-    expect(await grant()).to.include({ totalSpent: 0n, periodSpent: 0n, executionCount: 2n });
-  });
 
   it('refunds when the grant is revoked, expired or closed, and changes only the spend of an expired one', async () => {
     const authority = w.caller.publicKey;

@@ -14,7 +14,7 @@ import { admissibleSignature, verifyMessage } from '../../app/sdk/receipt/receip
 import { signAll } from '../harness/vm/keys.ts';
 import { nameFailure } from '../harness/vm/outcome.ts';
 import { deployVerifier, type Signed, TEST_VERIFIER_ID, verified } from '../harness/vm/verifier.ts';
-import { VM_KIND, Vm } from '../harness/vm/vm.ts';
+import { Vm } from '../harness/vm/vm.ts';
 import { type Case, forgeries } from './forgeries.ts';
 
 /** Enough for about twenty of each kind of forgery. ROUNDS=n runs more, as in the suite `fuzz`. */
@@ -80,20 +80,18 @@ function verifyInBrowser(publicKey: Uint8Array, message: Uint8Array, signature: 
 
 describe('signatures', () => {
   let vm: Vm;
-  let runtime: Vm;
 
   before(async () => {
-    vm = await Vm.create();
-    deployVerifier(vm);
     // The old runtime does not check Ed25519 instructions.
-    runtime = VM_KIND === 'litesvm' ? vm : await Vm.create('litesvm');
+    vm = await Vm.create('litesvm');
+    deployVerifier(vm);
   });
 
   async function verdicts(one: Signed, withPortable = true): Promise<Record<string, boolean>> {
     const text = `ed25519:${bs58.encode(one.signature)}`;
     return {
       program: (await passes(vm, verified(one))).verdict,
-      precompile: (await passes(runtime, precompiled(one))).verdict,
+      precompile: (await passes(vm, precompiled(one))).verdict,
       relay: verifyMessage(one.key, one.message, text),
       ...(withPortable && { receipt: verifyInBrowser(one.key, one.message, text) }),
     };

@@ -37,19 +37,6 @@ const lose = (): never => {
 };
 
 describe('client', () => {
-  it('sends a paid call again with the key of its error, also after an answer that is no one of the API', async () => {
-    for (const method of ['run', 'create'] as const) {
-      const { keys, fetch } = answering(() => new Response('<h1>Welcome</h1>'));
-      const { agents, executions } = new AgentMarketplace({ ...BASE, fetch });
-      const call = (options: { idempotencyKey?: string | null }) =>
-        method === 'run' ? agents.run('a', { task: 'x' }, options) : executions.create('a', { task: 'x' }, options);
-      const { idempotencyKey } = await refusal<{ idempotencyKey: string | null }>(call({}));
-      await refusal(call({ idempotencyKey }));
-      expect(keys[0], method).to.have.length.greaterThan(15);
-      expect(keys, method).to.deep.equal([keys[0], keys[0]]);
-    }
-  });
-
   it('refuses an address with a password in all clients, and does not show it', () => {
     const baseUrl = 'https://me:word@marketplace.example';
     const makers = [
@@ -76,22 +63,6 @@ describe('client', () => {
     // A read pays nothing, so its last answer counts.
     const read = createClient({ ...BASE, fetch: answering(lose, refuse).fetch }).request('getAgent', { agent_id: 'a' });
     expect(await refusal(read)).to.be.instanceOf(PermissionDeniedError);
-  });
-
-  it('shows the answer of a service that asks for a longer pause, without a retry', async () => {
-    const error = { code: 'service_unavailable', message: 'Not now', execution_id: null, details: null };
-    const later = (seconds: number) => () =>
-      Response.json({ error }, { status: 503, headers: { 'retry-after': `${seconds}` } });
-    for (const [seconds, patience] of [
-      [900, {}],
-      [11, { repeats: PATIENCE.repeats, pauseMs: PATIENCE.pauseMs }],
-    ] as const) {
-      const { keys, fetch } = answering(later(seconds));
-      const input = { agent_id: 'a', body: { task: 'x' } };
-      const call = createClient({ ...BASE, fetch }).request('executeAgent', input, { patience });
-      expect(await refusal(call)).to.include({ status: 503, message: 'Not now', retryAfterSeconds: seconds });
-      expect(keys).to.have.length(1);
-    }
   });
 
   it('retries the opening of an event stream as the options say, even if the client retries nothing', async () => {

@@ -5,6 +5,10 @@ import { expect } from 'chai';
 import { execution, post, read, serve, stopServers } from './creatorServer.ts';
 
 describe('sdk/creator, refusals', () => {
+  let base: string;
+  before(async () => {
+    base = await serve();
+  });
   after(stopServers);
 
   const id = '00000000-0000-8000-8000-ffffffffffff';
@@ -41,7 +45,6 @@ describe('sdk/creator, refusals', () => {
   }
   for (const [what, body, rule] of BAD_BODIES) {
     it(`rejects: a body with ${what}, with 400 and an error that names ${rule}`, async () => {
-      const base = await serve();
       const { status, json } = await post(base, body);
       expect(status).to.equal(400);
       expect(Object.keys(json)).to.deep.equal(['error']);
@@ -52,16 +55,16 @@ describe('sdk/creator, refusals', () => {
   }
 
   it('rejects: a body over the limit, stated or not, with 413', async () => {
-    const base = await serve({ maxBodyBytes: 1000 });
+    const small = await serve({ maxBodyBytes: 1000 });
     const padded = (bytes: number): string => {
       const empty = JSON.stringify(execution({ task: '' })).length;
       return JSON.stringify(execution({ task: 'x'.repeat(bytes - empty) }));
     };
-    expect((await post(base, padded(1000))).status).to.equal(200);
-    const { status, json } = await post(base, padded(1001));
+    expect((await post(small, padded(1000))).status).to.equal(200);
+    const { status, json } = await post(small, padded(1001));
     expect(status).to.equal(413);
     expect(json.error).to.deep.equal({ code: 'payload_too_large', message: 'the body must be at most 1000 bytes' });
-    const chunked = httpRequest(`${base}/execute`, {
+    const chunked = httpRequest(`${small}/execute`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
     });
@@ -73,7 +76,6 @@ describe('sdk/creator, refusals', () => {
   });
 
   it('rejects: other media types with 415', async () => {
-    const base = await serve();
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp']) {
       const headers = { 'content-type': type };
       const { status, json } = await post(base, execution(), { headers });
@@ -85,7 +87,6 @@ describe('sdk/creator, refusals', () => {
   });
 
   it('rejects: other methods with 405 and other paths with 404', async () => {
-    const base = await serve();
     for (const [method, path, status, code, allow] of [
       ['GET', '/execute', 405, 'method_not_allowed', 'POST'],
       ['PUT', '/execute', 405, 'method_not_allowed', 'POST'],
@@ -102,7 +103,6 @@ describe('sdk/creator, refusals', () => {
   });
 
   it('survives a connection that breaks in the middle of the body', async () => {
-    const base = await serve();
     const broken = httpRequest(`${base}/execute`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'content-length': 1000 },

@@ -7,9 +7,11 @@ import { expect } from 'chai';
 import { CHECKS } from '../../app/sdk/receipt/verify.ts';
 import { until } from '../harness/edge/until.ts';
 import { findValidator, NO_VALIDATOR } from '../harness/node/validator.ts';
+import { IndexerBench } from '../indexer/harness.ts';
 import { tellOfCalls } from '../journey/calls.ts';
 import type { Visitor } from '../journey/visitor.ts';
 import { cleanUp, newDirectory } from '../local/start.ts';
+import { KEPT_SHREDS, tellOfAnswers, tellOfHistory, untilLongEnough } from './history.ts';
 import { tellOfPurchases } from './purchases.ts';
 import { tellOfArguments, tellOfSignatures } from './runtime.ts';
 import { type Stage, startStage } from './stage.ts';
@@ -25,6 +27,7 @@ describe('a newcomer on the validator with Alpenglow and every feature', functio
   this.timeout(900_000);
   const dataDir = newDirectory();
   let stage: Stage;
+  let bench: IndexerBench;
   const visit = (): Visitor => stage.visit();
 
   before(async function () {
@@ -32,11 +35,20 @@ describe('a newcomer on the validator with Alpenglow and every feature', functio
       console.log(`    ${NO_VALIDATOR}`);
       return this.skip();
     }
-    stage = await startStage(dataDir);
+    stage = await startStage(dataDir, { keptShreds: KEPT_SHREDS });
+    bench = new IndexerBench({ node: stage.validator });
   });
   after(async () => {
     cleanUp();
+    await bench?.close();
     await stage?.stop();
+  });
+
+  tellOfAnswers(() => stage);
+
+  it('has a marketplace after `npm start`, and an index beside it that stops soon', async () => {
+    await stage.start();
+    await bench.backfill('away.db');
   });
 
   describe('the runtime', () => {
@@ -49,11 +61,21 @@ describe('a newcomer on the validator with Alpenglow and every feature', functio
   tellOfPurchases(() => stage);
 
   tellOfManyCalls(() => stage);
-  tellOfFaults(() => stage);
 
-  describe('Ctrl-C', () => {
-    it('stops everything', () => stage.end('SIGINT'));
+  describe('recovery from failures', () => {
+    it('finishes eight running calls after the validator was killed and is back', async () => {
+      await untilLongEnough(stage, bench);
+      await callThrough(visit, 8, async () => {
+        await stage.validator.kill();
+        await stage.validator.restart();
+      });
+    });
   });
+
+  tellOfHistory(
+    () => stage,
+    () => bench,
+  );
 });
 
 function tellOfManyCalls(stage: () => Stage): void {
@@ -81,31 +103,6 @@ function tellOfManyCalls(stage: () => Stage): void {
         status: 'completed',
       });
     });
-  });
-}
-
-function tellOfFaults(stage: () => Stage): void {
-  const visit = () => stage().visit();
-
-  describe('recovery from failures', () => {
-    it('pays calls while the WebSocket is cut, and after it is back', async () => {
-      const { balances, execute, assertPaid } = visit();
-      const pay = async (task: string) => {
-        const before = await balances();
-        expect((await execute('sandbox-echo', { task })).body.result).to.equal(task);
-        assertPaid(before, await balances(), 'sandbox-echo', SANDBOX_PRICE);
-      };
-      stage().socket.cut();
-      await pay('without');
-      stage().socket.restore();
-      await pay('with');
-    });
-
-    it('finishes eight running calls after the validator was killed and is back', () =>
-      callThrough(visit, 8, async () => {
-        await stage().validator.kill();
-        await stage().validator.restart();
-      }));
   });
 }
 

@@ -6,6 +6,8 @@ import { expect } from 'chai';
 import { callRpc } from '../../app/cli/surfpool.ts';
 import type { DemoFile } from '../../app/local/demoFile.ts';
 import { createClient } from '../../app/sdk/client/client.ts';
+import { decodeAccount, findExecution } from '../../app/sdk/program/program.ts';
+import { parseUuid } from '../../app/sdk/receipt/receipt.ts';
 import { blocksOf } from '../docs/markdown.ts';
 import { until } from '../harness/edge/until.ts';
 import { isFree } from '../harness/freePort.ts';
@@ -13,16 +15,18 @@ import { findValidator, NO_VALIDATOR, README_GOSSIP_PORT, setAllPriorities } fro
 import { cleanUp, newDirectory, type Start, startNetwork, untilGone } from '../local/start.ts';
 
 const MARK = 'run by tests/validator/ownNode.test.ts';
+const RPC_URL = 'http://127.0.0.1:8899';
 
 describe('your own node, as in README.md,', function () {
   // Each step depends on the one before it.
   this.bail(true);
+  const node = new Connection(RPC_URL, 'confirmed');
   let dataDir: string;
   let folder: string;
   let validator: Start;
   let marketplace: Start;
   let demo: DemoFile;
-  let executionId: string;
+  let record: PublicKey;
 
   before(function () {
     const program = findValidator();
@@ -36,63 +40,67 @@ describe('your own node, as in README.md,', function () {
   });
   after(cleanUp);
 
-  /** Runs each line in its own terminal, the second one when the first one's node makes blocks. */
-  async function paste(): Promise<void> {
-    const block = blocksOf('README.md').find(({ mark }) => mark === MARK);
-    const [first, second, ...more] = block!.text.trim().split('\n');
-    expect(more).to.deep.equal([]);
+  /** Runs a line of the README in a terminal of its own. */
+  function paste(at: number): Start {
+    const lines = blocksOf('README.md')
+      .find(({ mark }) => mark === MARK)!
+      .text.trim()
+      .split('\n');
+    expect(lines).to.have.length(2);
     const env = { PATH: `${folder}${delimiter}${process.env.PATH}` };
-    const node = new Connection(/SOLANA_RPC_URL=(\S+)/.exec(second!)![1]!, 'confirmed');
+    return startNetwork(dataDir, { command: { line: lines[at]! }, env });
+  }
+
+  /** Runs the first line, and waits until its node has reached this slot. */
+  async function startNode(slot: number): Promise<void> {
     await until('the default ports are free', async () => {
-      const free = await Promise.all([README_GOSSIP_PORT, Number(new URL(node.rpcEndpoint).port)].map(isFree));
+      const free = await Promise.all([README_GOSSIP_PORT, Number(new URL(RPC_URL).port)].map(isFree));
       return free.every(Boolean);
     });
-    validator = startNetwork(dataDir, { command: { line: first! }, env });
+    validator = paste(0);
     let hasEnded = false;
     void validator.exited.then(() => {
       hasEnded = true;
     });
     await until('the node makes blocks', async () => {
       if (hasEnded) throw new Error(`the validator did not start:\n${validator.output()}`);
-      return (await node.getSlot().catch(() => 0)) >= 2;
+      return (await node.getSlot().catch(() => 0)) >= slot;
     });
     setAllPriorities();
-    marketplace = startNetwork(dataDir, { command: { line: second! }, env });
-    demo = await marketplace.ready;
   }
 
-  async function interrupt(): Promise<void> {
-    for (const start of [marketplace, validator]) {
-      start.signalGroup('SIGINT');
-      await untilGone(start);
-    }
+  async function interrupt(start: Start): Promise<void> {
+    start.signalGroup('SIGINT');
+    await untilGone(start);
   }
 
   const api = () => createClient({ baseUrl: demo.base_url, apiKey: demo.callers[0]!.api_key });
 
   it('starts a ready marketplace with two lines, and accepts a paid call', async () => {
-    await paste();
-    expect(demo.rpc_url).to.equal('http://127.0.0.1:8899');
-    expect(await callRpc(demo.rpc_url, 'getAgGenesisCert'), 'the certificate of Alpenglow').not.to.equal(null);
+    await startNode(2);
+    marketplace = paste(1);
+    demo = await marketplace.ready;
+    expect(demo.rpc_url).to.equal(RPC_URL);
+    expect(await callRpc(RPC_URL, 'getAgGenesisCert'), 'the certificate of Alpenglow').not.to.equal(null);
     const agent = demo.agents.find(({ name }) => name === 'sandbox-echo')!;
     const answer = await api().request('executeAgent', { agent_id: agent.agent_id, body: { task: 'on my own node' } });
     expect(answer).to.include({ status: 'completed', result: 'on my own node' });
-    executionId = answer.execution_id;
+    record = findExecution(parseUuid(answer.execution_id)!);
     expect(await (await fetch(`${demo.base_url}/ready`)).json()).to.include({ status: 'ready' });
   });
 
   it('gives the relay enough SOL from its faucet for a day of calls', async () => {
     const relay = new PublicKey(demo.relay_authorities[0]!);
-    expect(await new Connection(demo.rpc_url, 'confirmed').getBalance(relay)).to.be.greaterThan(490 * LAMPORTS_PER_SOL);
+    expect(await node.getBalance(relay)).to.be.greaterThan(490 * LAMPORTS_PER_SOL);
   });
 
-  it('continues with the same chain after both are stopped and started again', async () => {
-    const { agents } = demo;
-    await interrupt();
-    await paste();
-    expect(marketplace.output()).to.include('continuing').and.not.include('fresh chain');
-    expect(demo.agents).to.deep.equal(agents);
-    expect((await api().request('getExecution', { execution_id: executionId })).status).to.equal('completed');
-    await interrupt();
+  it('continues with the same chain after both are stopped and the node is started again', async () => {
+    const slot = await node.getSlot();
+    await interrupt(marketplace);
+    await interrupt(validator);
+    await startNode(slot + 1);
+    const { status } = decodeAccount('ExecutionRecord', (await node.getAccountInfo(record))!.data);
+    expect(status).to.equal('completed');
+    await interrupt(validator);
   });
 });
