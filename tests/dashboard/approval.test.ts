@@ -8,8 +8,7 @@ import type { Page } from 'playwright-core';
 import nacl from 'tweetnacl';
 import { readKeypair } from '../../app/cli/wallet.ts';
 import { outlive } from '../harness/node/node.ts';
-import { requireChromium } from './browser.ts';
-import { type Site, startSite, stopSite, visit } from './site.ts';
+import { useSite } from './site.ts';
 
 const PRICE = 10_000n;
 const EXPLANATION = 'The approval took longer than the 30 s for which a transaction is valid. Please approve it again.';
@@ -36,14 +35,7 @@ const registerWallet = (address: string) => `{
 
 describe('a person who approves later than a transaction is valid', function () {
   this.timeout(600_000);
-  let site: Site;
-
-  before(async function () {
-    this.timeout(0);
-    if (!requireChromium()) this.skip();
-    site = await startSite();
-  });
-  after(() => stopSite(site));
+  const site = useSite();
 
   const dialog = (page: Page) => page.getByRole('dialog');
 
@@ -72,7 +64,7 @@ describe('a person who approves later than a transaction is valid', function () 
   }
 
   it('pays for a call once, after a second approval that the page explains', () =>
-    visit(site, {}, async (page) => {
+    site.visit({}, async (page) => {
       const { visitor } = site;
       const { wallet, keypair_path } = visitor.demo.callers[0]!;
       const approved = await connectSlow(page, readKeypair(keypair_path, "the caller's keypair"));

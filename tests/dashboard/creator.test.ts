@@ -435,8 +435,6 @@ describe('the creator', function () {
       expect(lines.find((line) => line.startsWith(executionId))).to.include(`,${agentId},${NAME},`);
       await page.getByLabel('Only failed calls').click();
       await ofThis.waitFor({ state: 'detached' });
-      await page.setViewportSize(PHONE);
-      await assertAccessible(page);
       await page.getByLabel('Find by call ID').fill(executionId);
       const agent = calls.locator('dt').filter({ hasText: 'Agent' }).locator('+ dd');
       await agent.getByRole('link', { name: NAME }).waitFor();
@@ -564,7 +562,6 @@ describe('the creator', function () {
       await page.getByLabel('Your reply').fill('As loud as letters are.');
       await page.getByRole('button', { name: 'Send reply' }).click();
       await page.getByRole('button', { name: 'Replace reply' }).waitFor();
-      await assertAccessible(page);
     });
     await site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto(`/disputes/${executionId}`);

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { until } from '../harness/edge/until.ts';
 import { assertAccessible, DESKTOP, PHONE, recordTexts, untilShown } from './browser.ts';
 import { focused } from './keys.ts';
+import { assertAccessibleInEveryLook } from './looks.ts';
 import { useSite } from './site.ts';
 
 /** Distance of an element from the upper edge of the window. */
@@ -92,12 +93,10 @@ describe('the guide of the page', function () {
     }));
 
   it('is accessible, and fits a phone and a desktop', () =>
-    site.visit({ phone: true, dark: true }, async (page) => {
+    site.visit({ phone: true }, async (page) => {
       for (const route of ['executeAgent', 'getDailyStatement']) await page.goto(`/docs#${route}`);
       await page.locator('#getDailyStatement[open]').waitFor();
-      await assertAccessible(page);
-      await page.setViewportSize(DESKTOP);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(DESKTOP.width);
+      await assertAccessibleInEveryLook(page);
     }));
 
   it('opens the route of a link, below the header, even when the page loads later than the document', () =>

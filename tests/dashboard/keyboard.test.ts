@@ -1,7 +1,7 @@
 /** With the keyboard alone, a person finds, runs and pays an agent, and the focus is never lost. */
 import { expect } from 'chai';
 import { until } from '../harness/edge/until.ts';
-import { assertAccessible, untilLoaded } from './browser.ts';
+import { untilLoaded } from './browser.ts';
 import { focused, tabTo, untilFocused } from './keys.ts';
 import { useSite } from './site.ts';
 
@@ -59,7 +59,6 @@ describe('with the keyboard alone', function () {
       await open();
       await page.keyboard.type('webhook');
       await option('Webhooks').waitFor();
-      await assertAccessible(page);
       await page.keyboard.press('Enter');
       await page.waitForURL('**/webhooks');
 

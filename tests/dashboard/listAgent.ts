@@ -9,7 +9,7 @@ import {
   generateSigningKey,
   saveSigningKey,
 } from '../../app/sdk/creator/creator.ts';
-import type { Site } from './site.ts';
+import type { useSite } from './site.ts';
 
 export interface ListedAgent {
   /** Of its page, and below `/v1` of its routes. */
@@ -19,7 +19,7 @@ export interface ListedAgent {
 
 /** The marketplace tests the agent with the task "Hello" before it is listed. */
 export async function listAgent(
-  { visitor, dataDir }: Pick<Site, 'visitor' | 'dataDir'>,
+  { visitor, dataDir }: Pick<ReturnType<typeof useSite>, 'visitor' | 'dataDir'>,
   name: string,
   execute: CreatorOptions['execute'],
 ): Promise<ListedAgent> {

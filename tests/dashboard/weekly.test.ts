@@ -3,9 +3,6 @@ import { expect } from 'chai';
 import { type ListedAgent, listAgent } from './listAgent.ts';
 import { useSite } from './site.ts';
 
-const usdcOf = (units: bigint) =>
-  `${(Number(units) / 1e6).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 6 })} USDC`;
-
 describe('the week of a caller and a creator', function () {
   this.timeout(600_000);
   const site = useSite();
@@ -50,32 +47,6 @@ describe('the week of a caller and a creator', function () {
       expect(await page.getByLabel('Task').inputValue()).to.equal(task);
       expect(await page.getByLabel('text', { exact: false }).last().inputValue()).to.equal(parameters.text);
       expect(body.status).to.equal('completed');
-    }));
-
-  it('shows in the header the amount that the wallet can spend, and follows each call', () =>
-    site.visit({ as: 'Demo caller 2' }, async (page) => {
-      const { visitor } = site;
-      const wallet = visitor.demo.callers[1]!.wallet;
-      const button = page.getByRole('banner').getByRole('button', { name: '…' });
-      let answer = () => {};
-      const isAsked = new Promise<void>((resolve) => (answer = resolve));
-      const isBalance = (post: string | null) => post?.includes('getTokenAccountBalance') ?? false;
-      await page.route(visitor.demo.rpc_url, async (route) => {
-        if (isBalance(route.request().postData())) await isAsked;
-        await route.continue();
-      });
-      await page.goto('/');
-      await button.waitFor();
-      expect(await button.textContent()).to.not.include('USDC');
-      answer();
-      const shown = async () => usdcOf((await visitor.balances())[wallet]!);
-      await button.getByText(await shown(), { exact: true }).waitFor();
-      await page.goto(`${pathOf('sandbox-echo')}?tab=run`);
-      await page.getByLabel('Task').fill('Echo');
-      await page.getByRole('button', { name: 'Run with 0.01 test USDC' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Run with 0.01 test USDC' }).click();
-      await page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: 'Completed' }).waitFor();
-      await button.getByText(await shown(), { exact: true }).waitFor();
     }));
 
   it('shows a running call after a reload and after Back, and in the header of every page', () =>
