@@ -53,7 +53,8 @@ describe('every view is accessible in every theme and size', function () {
 
   it('and is among these', () => {
     const paths = scenesOf(data).map(({ path }) => path.replace(/[?#].*/, ''));
-    const isShown = (route: string) => paths.some((path) => new RegExp(`^${route.replace(/\$\w+/g, '[^/]+')}$`).test(path));
+    const isShown = (route: string) =>
+      paths.some((path) => new RegExp(`^${route.replace(/\$\w+/g, '[^/]+')}$`).test(path));
     expect(ROUTES.filter((route) => !isShown(route))).to.deep.equal([]);
   });
 

@@ -30,8 +30,14 @@ describe('the admin', function () {
   }
   const showConfig = () => site.visitor.command(null, 'admin', 'config');
 
-  it('sees the state of the marketplace', () =>
+  it('sees the state of the marketplace, and is asked for a guardian and a delay where money is real', () =>
     site.visit(ADMIN, async (page) => {
+      await page.route('**/trpc/config.get', async (route) => {
+        const response = await route.fetch();
+        const json = await response.json();
+        json.result.data.environment = 'live';
+        return route.fulfill({ response, json });
+      });
       await page.goto('/admin');
       await page.getByText('The service works').waitFor();
       const { relay_authorities } = await showConfig();
@@ -41,6 +47,9 @@ describe('the admin', function () {
         const lamports = await site.visitor.lamports(new PublicKey(relay_authorities[0]));
         return (await row.getByTitle(`${Number(lamports) / 1e9} SOL`).count()) === 1;
       });
+      await page.getByText('Needs you: no guardian and no delay of changes', { exact: true }).waitFor();
+      await page.getByRole('link', { name: 'Set them in Settings' }).click();
+      await page.getByRole('heading', { name: 'Guardian and delay' }).waitFor();
     }));
 
   it('sees what is lent, free, due and lost, what is late or soon used up, and the balance that payments by x402 need', () =>
@@ -100,20 +109,6 @@ describe('the admin', function () {
       await fact('Records to archive').getByText('7, the oldest for 2 hours 30 minutes', { exact: true }).waitFor();
       await page.getByText('Ended records are not archived in time').waitFor();
       await fact('Open x402 payments').getByText('3', { exact: true }).waitFor();
-    }));
-
-  it('is asked for a guardian and a delay where money is real', () =>
-    site.visit(ADMIN, async (page) => {
-      await page.route('**/trpc/config.get', async (route) => {
-        const response = await route.fetch();
-        const json = await response.json();
-        json.result.data.environment = 'live';
-        return route.fulfill({ response, json });
-      });
-      await page.goto('/admin');
-      await page.getByText('Needs you: no guardian and no delay of changes', { exact: true }).waitFor();
-      await page.getByRole('link', { name: 'Set them in Settings' }).click();
-      await page.getByRole('heading', { name: 'Guardian and delay' }).waitFor();
     }));
 
   it('pauses new executions, which are then refused, and resumes them', () =>
@@ -224,37 +219,34 @@ describe('the admin', function () {
 
   it('transfers the role in two steps, and gets it back', async () => {
     const { admin } = await showConfig();
-    const next = site.visitor.demo.callers[1]!.wallet;
-    const propose = (as: 'Demo admin' | 'Demo caller 2', wallet: string) =>
-      site.visit({ as }, async (page) => {
-        await page.goto('/admin?tab=settings');
-        await page.getByRole('button', { name: 'Propose an admin …' }).click();
-        await dialog(page).getByLabel('Wallet of the next admin').fill(wallet);
-        await sign(page, 'Sign and propose');
-        await page.getByRole('region', { name: 'Pending changes' }).locator(`[title="${wallet}"]`).waitFor();
-        expect(await page.locator('main h2').allTextContents()).to.have.property('1', 'Pending changes');
+    const { wallet: next, keypair_path } = site.visitor.demo.callers[1]!;
+    await site.visit(ADMIN, async (page) => {
+      await page.goto('/admin?tab=settings');
+      await page.getByRole('button', { name: 'Propose an admin …' }).click();
+      await dialog(page).getByLabel('Wallet of the next admin').fill(next);
+      await sign(page, 'Sign and propose');
+      await page.getByRole('region', { name: 'Pending changes' }).locator(`[title="${next}"]`).waitFor();
+      expect(await page.locator('main h2').allTextContents()).to.have.property('1', 'Pending changes');
+    });
+    await site.visit({ as: 'Demo caller 2' }, async (page) => {
+      await page.goto('/admin');
+      await page.getByText('You are proposed as the next admin').waitFor();
+      await page.getByRole('button', { name: 'Accept' }).click();
+      await sign(page, 'Sign and accept');
+      expect(await showConfig()).to.include({ admin: next });
+      // The service's copy of the settings can be 2 s old.
+      await until('the service knows the new admin', async () => {
+        await page.reload();
+        await untilLoaded(page);
+        await page.getByRole('banner').getByRole('button', { name: '…' }).click();
+        const isOffered = await page.getByRole('menuitem', { name: 'Admin' }).isVisible();
+        await page.keyboard.press('Escape');
+        return isOffered;
       });
-    const accept = (as: 'Demo admin' | 'Demo caller 2', wallet: string) =>
-      site.visit({ as }, async (page) => {
-        await page.goto('/admin');
-        await page.getByText('You are proposed as the next admin').waitFor();
-        await page.getByRole('button', { name: 'Accept' }).click();
-        await sign(page, 'Sign and accept');
-        expect(await showConfig()).to.include({ admin: wallet });
-        // The service's copy of the settings can be 2 s old.
-        await until('the service knows the new admin', async () => {
-          await page.reload();
-          await untilLoaded(page);
-          await page.getByRole('banner').getByRole('button', { name: '…' }).click();
-          const isOffered = await page.getByRole('menuitem', { name: 'Admin' }).isVisible();
-          await page.keyboard.press('Escape');
-          return isOffered;
-        });
-      });
-    await propose('Demo admin', next);
-    await accept('Demo caller 2', next);
-    await propose('Demo caller 2', admin);
-    await accept('Demo admin', admin);
+    });
+    await site.visitor.command(keypair_path, 'admin', 'propose-change', '--next-admin', admin);
+    await site.visitor.command(join(site.dataDir, 'demo', 'admin.json'), 'admin', 'accept');
+    expect(await showConfig()).to.include({ admin });
   });
 
   describe('a dispute', () => {

@@ -294,7 +294,8 @@ describe('agents', function () {
       const before = await visitor.balances();
       const { wallet } = visitor.demo.callers[0]!;
       const account = page.getByRole('banner').getByRole('button', { name: '…' });
-      const shows = async () => account.getByText(usdcOf((await visitor.balances())[wallet]!), { exact: true }).waitFor();
+      const shows = async () =>
+        account.getByText(usdcOf((await visitor.balances())[wallet]!), { exact: true }).waitFor();
       let answer = () => {};
       const isAsked = new Promise<void>((resolve) => (answer = resolve));
       await page.route(visitor.demo.rpc_url, async (route) => {
