@@ -7,7 +7,7 @@ import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { until } from '../harness/edge/until.ts';
-import { chooseOwn, PHONE, untilLoaded } from './browser.ts';
+import { changeAnswers, chooseOwn, dialog, PHONE, sign, untilLoaded } from './browser.ts';
 import { giveEvidence, useSite } from './site.ts';
 
 const ADMIN = { as: 'Demo admin' } as const;
@@ -22,22 +22,13 @@ describe('the admin', function () {
   this.timeout(600_000);
   const site = useSite();
 
-  const dialog = (page: Page) => page.getByRole('dialog');
-  /** Signs in the dialog, and waits until it closes. */
-  async function sign(page: Page, name: string): Promise<void> {
-    await dialog(page).getByRole('button', { name, exact: true }).click();
-    await dialog(page).waitFor({ state: 'detached' });
-  }
   const showConfig = () => site.visitor.command(null, 'admin', 'config');
 
   it('sees the state of the marketplace, and is asked for a guardian and a delay where money is real', () =>
     site.visit(ADMIN, async (page) => {
-      await page.route('**/trpc/config.get', async (route) => {
-        const response = await route.fetch();
-        const json = await response.json();
-        json.result.data.environment = 'live';
-        return route.fulfill({ response, json });
-      });
+      await changeAnswers(page, '**/trpc/config.get', ({ result }) =>
+        Object.assign(result.data, { environment: 'live' }),
+      );
       await page.goto('/admin');
       await page.getByText('The service works').waitFor();
       const { relay_authorities } = await showConfig();
@@ -60,9 +51,7 @@ describe('the admin', function () {
         { name: '1:one', state: 'up', slot: 7 },
         { name: '2:other', state: 'dead', slot: null },
       ];
-      await page.route('**/trpc/operation.state', async (route) => {
-        const response = await route.fetch();
-        const json = await response.json();
+      await changeAnswers(page, '**/trpc/operation.state', (json) => {
         const { lamports, x402, held } = json.result.data;
         const before = { paid: 1_200, refunded: 0, paid_usdc: 30.5, fees_usdc: 0.305 };
         const counts = { paid: 10, refunded: 1, paid_usdc: 2, fees_usdc: 0.02, for_tests: 3, failed: 2, failing: 4 };
@@ -73,7 +62,6 @@ describe('the admin', function () {
         Object.assign(lamports, { lent: 4_050_000, lent_limit: free + 4_050_000, free });
         Object.assign(lamports, { due: 3_000_000, due_seconds: 600, unclaimed: 2_000_000, burnt_today: 5_000 });
         Object.assign(x402, { lamports: 1_500_000, min_lamports: 2_000_000, open_deposits: 3 });
-        return route.fulfill({ response, json });
       });
       await page.goto('/admin');
       const fact = (label: string) => page.locator('dt').filter({ hasText: label }).locator('+ dd');
@@ -487,15 +475,12 @@ describe('the admin', function () {
             () => page.evaluate(`String(${hidden}) === '${Array(tables).fill(0)}'`) as Promise<boolean>,
           );
         await shownWhole(2);
-        await page.route('**/trpc/creators.list*', async (route) => {
-          const response = await route.fetch();
-          const json = await response.json();
+        await changeAnswers(page, '**/trpc/creators.list*', (json) => {
           for (const creator of json.result.data.creators) {
             const disputes = { open: 10, rejected: 20, upheld: 30, lapsed: 40 };
             const counts = { listings: 1_000, total_executions: 1_000_000, failed_executions: 100_000 };
             Object.assign(creator, { ...counts, disputes, earned_usdc: 123_456.789012, other_names: ['Acme Bank'] });
           }
-          return route.fulfill({ response, json });
         });
         await page.goto('/admin?tab=creators');
         await page.getByText('also lists as Acme Bank').first().waitFor();

@@ -1,14 +1,15 @@
 /** Pages of an execution or a listing days later: awards and refunds that waited, collateral, and the archive. */
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { ExecutionFailure } from '../../app/sdk/creator/creator.ts';
 import { decodeOwn } from '../../app/sdk/program/program.ts';
-import { until } from '../harness/edge/until.ts';
+import { deferred, until } from '../harness/edge/until.ts';
 import { setFrozen } from '../harness/node/node.ts';
+import { dialog, download, sign } from './browser.ts';
 import { listAgent } from './listAgent.ts';
 import { useSite } from './site.ts';
 
@@ -19,12 +20,6 @@ const SIGNATURE_LAMPORTS = 5_000n;
 const SLOW_PRICE = 20_000n;
 /** The dispute window plus the longest call that can be open at a delisting, with some hours to spare. */
 const HOURS = 80;
-
-const dialog = (page: Page) => page.getByRole('dialog');
-async function sign(page: Page, name: string): Promise<void> {
-  await dialog(page).getByRole('button', { name, exact: true }).click();
-  await dialog(page).waitFor({ state: 'detached' });
-}
 
 describe('the page, days after a call', function () {
   this.timeout(600_000);
@@ -93,8 +88,7 @@ describe('the page, days after a call', function () {
   it('shows that a refund to a frozen account waits', async () => {
     const { visitor } = site;
     const task = 'Too hard';
-    let giveUp = () => {};
-    const mayFail = new Promise<void>((resolve) => (giveUp = resolve));
+    const { promise: mayFail, resolve: giveUp } = deferred();
     const { path, close } = await listAgent(site, 'sandbox-later', async (request) => {
       if (request.task !== task) return { result: request.task };
       await mayFail;
@@ -200,17 +194,9 @@ describe('the page, days after a call', function () {
         .getByText(`${body.archive.leaf_index} of archive ${body.archive.archive_index}`, { exact: true })
         .waitFor();
       await page.getByRole('button', { name: 'Receipt' }).click();
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.getByRole('menuitem', { name: 'Download (JSON)' }).click(),
-      ]);
-      const receipt = JSON.parse(readFileSync(await download.path(), 'utf8'));
+      const { path } = await download(page, page.getByRole('menuitem', { name: 'Download (JSON)' }));
       await page.goto('/verify');
-      await page.getByLabel('Choose a receipt').setInputFiles({
-        name: 'receipt.json',
-        mimeType: 'application/json',
-        buffer: Buffer.from(JSON.stringify(receipt)),
-      });
+      await page.getByLabel('Choose a receipt').setInputFiles(path);
       const result = page.getByRole('region', { name: 'Result' });
       await result
         .getByRole('heading', { level: 2 })

@@ -8,6 +8,7 @@ import type { Page } from 'playwright-core';
 import nacl from 'tweetnacl';
 import { readKeypair } from '../../app/cli/wallet.ts';
 import { outlive } from '../harness/node/node.ts';
+import { dialog, progress } from './browser.ts';
 import { useSite } from './site.ts';
 
 const PRICE = 10_000n;
@@ -36,8 +37,6 @@ const registerWallet = (address: string) => `{
 describe('a person who approves later than a transaction is valid', function () {
   this.timeout(600_000);
   const site = useSite();
-
-  const dialog = (page: Page) => page.getByRole('dialog');
 
   /** Signs in with a wallet that approves its first transaction too late, and the others once the page says why. */
   async function connectSlow(page: Page, keypair: Keypair) {
@@ -73,7 +72,7 @@ describe('a person who approves later than a transaction is valid', function () 
       await page.getByLabel('Task').fill('In my own time');
       await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
       await dialog(page).getByRole('button', { name: 'Pay 0.01 USDC' }).click();
-      await page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: 'Completed' }).waitFor();
+      await progress(page, 'Completed').waitFor();
       expect((await visitor.balances())[wallet]).to.equal(before[wallet]! - PRICE);
       expect(approved.transactions).to.equal(2);
     }));

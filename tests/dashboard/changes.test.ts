@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { until } from '../harness/edge/until.ts';
 import { timeTravel } from '../harness/node/node.ts';
-import { assertAccessible } from './browser.ts';
+import { assertAccessible, dialog, sign } from './browser.ts';
 import { useSite } from './site.ts';
 
 const DELAY_SECONDS = 86_400;
@@ -21,11 +21,6 @@ describe('delayed changes of settings', function () {
   this.timeout(600_000);
   const site = useSite({ isOwn: true });
 
-  const dialog = (page: Page) => page.getByRole('dialog');
-  async function sign(page: Page, name: string): Promise<void> {
-    await dialog(page).getByRole('button', { name, exact: true }).click();
-    await dialog(page).waitFor({ state: 'detached' });
-  }
   const waiting = (page: Page) => page.getByRole('region', { name: 'Pending changes' });
   const showConfig = () => site.visitor.command(null, 'admin', 'config');
 

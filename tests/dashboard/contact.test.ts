@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { procedureErrorExample } from '../../app/relay/http/openapi/examples.ts';
+import { changeAnswers } from './browser.ts';
 import { useSite } from './site.ts';
 
 const CONTACT = 'mailto:help@example.com';
@@ -17,12 +18,8 @@ describe('the contact of the operator', () => {
       await page.goto('/terms');
       await page.getByRole('main').getByText('Admin', { exact: true }).waitFor();
       expect(await page.getByText(/operator/i).count()).to.equal(0);
-      await page.route('**/trpc/config.get', async (route) => {
-        const response = await route.fetch();
-        const json = await response.json();
-        json.result.data.operator_contact = CONTACT;
-        return route.fulfill({ response, json });
-      });
+      const named = { operator_contact: CONTACT };
+      await changeAnswers(page, '**/trpc/config.get', ({ result }) => Object.assign(result.data, named));
       await page.reload();
       for (const link of [addressIn(page), linkIn(page, 'contentinfo')])
         expect(await link.getAttribute('href')).to.equal(CONTACT);

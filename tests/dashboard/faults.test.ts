@@ -9,6 +9,7 @@ import { constants, depositAddress, findTokenAccount, prepareDeposit } from '../
 import { sendTransaction } from '../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import { timeTravel } from '../harness/node/node.ts';
+import { dialog, payByKey, progress } from './browser.ts';
 import { useSite } from './site.ts';
 
 const CALLER = { as: 'Demo caller 1' } as const;
@@ -18,10 +19,6 @@ const SERVICE_FEE = 5_000n;
 const STREAMS_PER_KEY = 10;
 /** The console reports every request that was cut off. */
 const CUT_OFF = /Failed to load resource: net::ERR_(FAILED|CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE)/;
-
-const dialog = (page: Page) => page.getByRole('dialog');
-const progress = (page: Page, title: string) =>
-  page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: title, exact: true });
 
 describe('a node that does not answer', function () {
   this.timeout(600_000);
@@ -244,8 +241,7 @@ describe('a marketplace that does not answer', function () {
       await page.getByRole('link', { name: 'sandbox-echo' }).click();
       await page.getByRole('tab', { name: 'Run' }).click();
       await page.getByLabel('Task').fill('Once');
-      await page.getByRole('radio', { name: 'API key' }).check();
-      await page.getByRole('textbox', { name: 'API key' }).fill(demo.callers[0]!.api_key);
+      await payByKey(page, demo.callers[0]!.api_key);
 
       await site.stop();
       await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();

@@ -3,15 +3,14 @@
  * buys from it and disputes, the creator replies, the admin decides, and anybody verifies. The page never shows a wrong
  * amount, never moves the focused element, and loses no action.
  */
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { createCreatorServer, generateSigningKey, loadSigningKey } from '../../app/sdk/creator/creator.ts';
+import { useServers } from '../harness/edge/listen.ts';
 import { until } from '../harness/edge/until.ts';
-import { type Person, untilLoaded } from './browser.ts';
+import { dialog, type Person, progress, untilLoaded } from './browser.ts';
 import { focused, pressOn, tabTo, typeInto, untilFocused } from './keys.ts';
 import { useSite } from './site.ts';
 
@@ -52,8 +51,8 @@ describe('on a slow line, with the keyboard alone', function () {
   // Each role continues where the one before ended.
   this.bail(true);
   const site = useSite();
+  const serve = useServers();
   let creator: Server;
-  let server: Server;
   let endpoint: string;
   let agentId: string;
   let executionId: string;
@@ -63,13 +62,7 @@ describe('on a slow line, with the keyboard alone', function () {
   };
   before(async () => {
     signWith(generateSigningKey());
-    server = createServer((request, response) => void creator.emit('request', request, response));
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`;
-  });
-  after(() => {
-    server?.close();
-    server?.closeAllConnections();
+    endpoint = `${await serve((request, response) => void creator.emit('request', request, response))}/execute`;
   });
 
   /** `amounts` matches every amount that the page is allowed to show. */
@@ -89,7 +82,6 @@ describe('on a slow line, with the keyboard alone', function () {
       expect(moved, moved.join('; ')).to.deep.equal([]);
     });
 
-  const dialog = (page: Page) => page.getByRole('dialog');
   /** Presses the signing button of a dialog, and waits until the dialog closes. */
   async function sign(page: Page, name: string): Promise<void> {
     await pressOn(page, name);
@@ -160,7 +152,7 @@ describe('on a slow line, with the keyboard alone', function () {
         await pressOn(page, 'Run with 0.05 test USDC');
         await dialog(page).getByText('Into escrow', { exact: true }).waitFor();
         await sign(page, 'Run with 0.05 test USDC');
-        await page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: 'Completed' }).waitFor();
+        await progress(page, 'Completed').waitFor();
         await page.getByRole('main').getByText('done: take your time').first().waitFor();
         await pressOn(page, 'Call and receipt');
         await page.waitForURL(/\/executions\/[0-9a-f-]+$/);

@@ -1,10 +1,10 @@
 /** The page's receipt verification: a valid receipt, altered receipts, and missing data. */
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { CHECKS } from '../../app/sdk/receipt/verify.ts';
 import type { Receipt } from '../../app/sdk/wire/receipt.ts';
 import { freePort } from '../harness/freePort.ts';
+import { download } from './browser.ts';
 import { useSite } from './site.ts';
 
 /** The verdicts of altered receipts, by the check that fails. */
@@ -70,12 +70,9 @@ describe('verification of a receipt on the page', function () {
       await page.getByText(SETTLED).click();
       const settled = page.locator('li').filter({ hasText: SETTLED });
       await settled.getByText(`Source: ${site.visitor.demo.rpc_url}`).waitFor();
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.getByRole('button', { name: 'Download the verification' }).click(),
-      ]);
-      expect(download.suggestedFilename()).to.equal(`verification-${receipt.execution_id}.json`);
-      const report = JSON.parse(readFileSync(await download.path(), 'utf8'));
+      const saved = await download(page, page.getByRole('button', { name: 'Download the verification' }));
+      expect(saved.name).to.equal(`verification-${receipt.execution_id}.json`);
+      const report = JSON.parse(saved.text);
       expect(report).to.deep.include({ rpc_url: site.visitor.demo.rpc_url, receipt });
       expect(report.checks.map(({ name }: { name: string }) => name)).to.deep.equal([...CHECKS]);
       await page.getByText('the marketplace’s own node').waitFor();

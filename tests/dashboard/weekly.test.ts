@@ -1,5 +1,7 @@
 /** The weekly routine of callers and creators: examples, last inputs, money, figures by day, requests, receipts. */
 import { expect } from 'chai';
+import { deferred } from '../harness/edge/until.ts';
+import { payByKey, progress } from './browser.ts';
 import { type ListedAgent, listAgent } from './listAgent.ts';
 import { useSite } from './site.ts';
 
@@ -7,8 +9,7 @@ describe('the week of a caller and a creator', function () {
   this.timeout(600_000);
   const site = useSite();
   const LATER = 'Answer me later';
-  let finish = () => {};
-  const mayFinish = new Promise<void>((resolve) => (finish = resolve));
+  const { promise: mayFinish, resolve: finish } = deferred();
   let later: ListedAgent;
   before(async () => {
     later = await listAgent(site, 'sandbox-later', async ({ task }) => {
@@ -55,7 +56,7 @@ describe('the week of a caller and a creator', function () {
       await page.getByLabel('Task').fill(LATER);
       await page.getByRole('button', { name: 'Run with 0.02 test USDC' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Run with 0.02 test USDC' }).click();
-      const running = page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: 'Running' });
+      const running = progress(page, 'Running');
       await running.waitFor();
       await page.reload();
       await running.waitFor();
@@ -73,8 +74,7 @@ describe('the week of a caller and a creator', function () {
     site.visit({}, async (page) => {
       await page.goto(`${later.path}?tab=run`);
       await page.getByLabel('Task').fill(LATER);
-      await page.getByRole('radio', { name: 'API key' }).check();
-      await page.getByRole('textbox', { name: 'API key' }).fill(site.visitor.demo.callers[0]!.api_key);
+      await payByKey(page, site.visitor.demo.callers[0]!.api_key);
       await page.getByRole('button', { name: 'Pay 0.02 USDC and run' }).click();
       await page.getByText('You can leave this page').waitFor();
       await page.reload();
@@ -83,8 +83,7 @@ describe('the week of a caller and a creator', function () {
       await page.getByRole('button', { name: 'Show the form' }).click();
       // The same before the service has answered.
       await page.route('**/execute', () => undefined);
-      await page.getByRole('radio', { name: 'API key' }).check();
-      await page.getByRole('textbox', { name: 'API key' }).fill(site.visitor.demo.callers[0]!.api_key);
+      await payByKey(page, site.visitor.demo.callers[0]!.api_key);
       await page.getByRole('button', { name: 'Pay 0.02 USDC and run' }).click();
       await page.getByText('Putting 0.02 USDC into escrow').waitFor();
       await page.reload();
