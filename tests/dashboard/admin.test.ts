@@ -5,7 +5,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
 import { until } from '../harness/edge/until.ts';
 import { changeAnswers, chooseOwn, dialog, PHONE, sign, untilLoaded } from './browser.ts';
 import { giveEvidence, useSite } from './site.ts';

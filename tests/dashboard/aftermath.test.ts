@@ -4,7 +4,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
 import { ExecutionFailure } from '../../app/sdk/creator/creator.ts';
 import { decodeOwn } from '../../app/sdk/program/program.ts';
 import { deferred, until } from '../harness/edge/until.ts';

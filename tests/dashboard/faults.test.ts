@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createAssociatedTokenAccountInstruction, createTransferInstruction } from '@solana/spl-token';
 import { Connection, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import type { Page, Response } from 'playwright-core';
+import type { Response } from 'playwright-core';
 import { readKeypair } from '../../app/cli/wallet.ts';
 import { constants, depositAddress, findTokenAccount, prepareDeposit } from '../../app/sdk/program/program.ts';
 import { sendTransaction } from '../../app/sdk/wallet/send.ts';
