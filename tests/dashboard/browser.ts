@@ -39,7 +39,7 @@ export interface PageOptions {
   as?: Person;
 }
 
-/** The cookies and storage of each person who has signed in at a marketplace, with the time of the sign-in. */
+/** The cookies and storage of each person who has signed in at a marketplace, with the time when they were last used. */
 export type SignedIn = Map<Person, { state: Awaited<ReturnType<BrowserContext['storageState']>>; atMs: number }>;
 
 /** Sign-ins are kept for so long: an unused session ends after 15 minutes. */
@@ -125,6 +125,8 @@ export async function openPage(
     signedIn.set(options.as, { state: await context.storageState(), atMs: Date.now() });
   }
   async function close(): Promise<void> {
+    const used = options.as && signedIn.get(options.as);
+    if (used) used.atMs = Date.now();
     // A route that still answers a poll of the page would throw.
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await context.close();
