@@ -5,9 +5,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
 import { until } from '../harness/edge/until.ts';
-import { chooseOwn, PHONE, untilLoaded } from './browser.ts';
+import { changeAnswers, chooseOwn, dialog, PHONE, sign, untilLoaded } from './browser.ts';
 import { giveEvidence, useSite } from './site.ts';
 
 const ADMIN = { as: 'Demo admin' } as const;
@@ -22,16 +21,13 @@ describe('the admin', function () {
   this.timeout(600_000);
   const site = useSite();
 
-  const dialog = (page: Page) => page.getByRole('dialog');
-  /** Signs in the dialog, and waits until it closes. */
-  async function sign(page: Page, name: string): Promise<void> {
-    await dialog(page).getByRole('button', { name, exact: true }).click();
-    await dialog(page).waitFor({ state: 'detached' });
-  }
   const showConfig = () => site.visitor.command(null, 'admin', 'config');
 
-  it('sees the state of the marketplace', () =>
+  it('sees the state of the marketplace, and is asked for a guardian and a delay where money is real', () =>
     site.visit(ADMIN, async (page) => {
+      await changeAnswers(page, '**/trpc/config.get', ({ result }) =>
+        Object.assign(result.data, { environment: 'live' }),
+      );
       await page.goto('/admin');
       await page.getByText('The service works').waitFor();
       const { relay_authorities } = await showConfig();
@@ -41,6 +37,9 @@ describe('the admin', function () {
         const lamports = await site.visitor.lamports(new PublicKey(relay_authorities[0]));
         return (await row.getByTitle(`${Number(lamports) / 1e9} SOL`).count()) === 1;
       });
+      await page.getByText('Needs you: no guardian and no delay of changes', { exact: true }).waitFor();
+      await page.getByRole('link', { name: 'Set them in Settings' }).click();
+      await page.getByRole('heading', { name: 'Guardian and delay' }).waitFor();
     }));
 
   it('sees what is lent, free, due and lost, what is late or soon used up, and the balance that payments by x402 need', () =>
@@ -51,9 +50,7 @@ describe('the admin', function () {
         { name: '1:one', state: 'up', slot: 7 },
         { name: '2:other', state: 'dead', slot: null },
       ];
-      await page.route('**/trpc/operation.state', async (route) => {
-        const response = await route.fetch();
-        const json = await response.json();
+      await changeAnswers(page, '**/trpc/operation.state', (json) => {
         const { lamports, x402, held } = json.result.data;
         const before = { paid: 1_200, refunded: 0, paid_usdc: 30.5, fees_usdc: 0.305 };
         const counts = { paid: 10, refunded: 1, paid_usdc: 2, fees_usdc: 0.02, for_tests: 3, failed: 2, failing: 4 };
@@ -64,7 +61,6 @@ describe('the admin', function () {
         Object.assign(lamports, { lent: 4_050_000, lent_limit: free + 4_050_000, free });
         Object.assign(lamports, { due: 3_000_000, due_seconds: 600, unclaimed: 2_000_000, burnt_today: 5_000 });
         Object.assign(x402, { lamports: 1_500_000, min_lamports: 2_000_000, open_deposits: 3 });
-        return route.fulfill({ response, json });
       });
       await page.goto('/admin');
       const fact = (label: string) => page.locator('dt').filter({ hasText: label }).locator('+ dd');
@@ -100,20 +96,6 @@ describe('the admin', function () {
       await fact('Records to archive').getByText('7, the oldest for 2 hours 30 minutes', { exact: true }).waitFor();
       await page.getByText('Ended records are not archived in time').waitFor();
       await fact('Open x402 payments').getByText('3', { exact: true }).waitFor();
-    }));
-
-  it('is asked for a guardian and a delay where money is real', () =>
-    site.visit(ADMIN, async (page) => {
-      await page.route('**/trpc/config.get', async (route) => {
-        const response = await route.fetch();
-        const json = await response.json();
-        json.result.data.environment = 'live';
-        return route.fulfill({ response, json });
-      });
-      await page.goto('/admin');
-      await page.getByText('Needs you: no guardian and no delay of changes', { exact: true }).waitFor();
-      await page.getByRole('link', { name: 'Set them in Settings' }).click();
-      await page.getByRole('heading', { name: 'Guardian and delay' }).waitFor();
     }));
 
   it('pauses new executions, which are then refused, and resumes them', () =>
@@ -224,37 +206,34 @@ describe('the admin', function () {
 
   it('transfers the role in two steps, and gets it back', async () => {
     const { admin } = await showConfig();
-    const next = site.visitor.demo.callers[1]!.wallet;
-    const propose = (as: 'Demo admin' | 'Demo caller 2', wallet: string) =>
-      site.visit({ as }, async (page) => {
-        await page.goto('/admin?tab=settings');
-        await page.getByRole('button', { name: 'Propose an admin …' }).click();
-        await dialog(page).getByLabel('Wallet of the next admin').fill(wallet);
-        await sign(page, 'Sign and propose');
-        await page.getByRole('region', { name: 'Pending changes' }).locator(`[title="${wallet}"]`).waitFor();
-        expect(await page.locator('main h2').allTextContents()).to.have.property('1', 'Pending changes');
+    const { wallet: next, keypair_path } = site.visitor.demo.callers[1]!;
+    await site.visit(ADMIN, async (page) => {
+      await page.goto('/admin?tab=settings');
+      await page.getByRole('button', { name: 'Propose an admin …' }).click();
+      await dialog(page).getByLabel('Wallet of the next admin').fill(next);
+      await sign(page, 'Sign and propose');
+      await page.getByRole('region', { name: 'Pending changes' }).locator(`[title="${next}"]`).waitFor();
+      expect(await page.locator('main h2').allTextContents()).to.have.property('1', 'Pending changes');
+    });
+    await site.visit({ as: 'Demo caller 2' }, async (page) => {
+      await page.goto('/admin');
+      await page.getByText('You are proposed as the next admin').waitFor();
+      await page.getByRole('button', { name: 'Accept' }).click();
+      await sign(page, 'Sign and accept');
+      expect(await showConfig()).to.include({ admin: next });
+      // The service's copy of the settings can be 2 s old.
+      await until('the service knows the new admin', async () => {
+        await page.reload();
+        await untilLoaded(page);
+        await page.getByRole('banner').getByRole('button', { name: '…' }).click();
+        const isOffered = await page.getByRole('menuitem', { name: 'Admin' }).isVisible();
+        await page.keyboard.press('Escape');
+        return isOffered;
       });
-    const accept = (as: 'Demo admin' | 'Demo caller 2', wallet: string) =>
-      site.visit({ as }, async (page) => {
-        await page.goto('/admin');
-        await page.getByText('You are proposed as the next admin').waitFor();
-        await page.getByRole('button', { name: 'Accept' }).click();
-        await sign(page, 'Sign and accept');
-        expect(await showConfig()).to.include({ admin: wallet });
-        // The service's copy of the settings can be 2 s old.
-        await until('the service knows the new admin', async () => {
-          await page.reload();
-          await untilLoaded(page);
-          await page.getByRole('banner').getByRole('button', { name: '…' }).click();
-          const isOffered = await page.getByRole('menuitem', { name: 'Admin' }).isVisible();
-          await page.keyboard.press('Escape');
-          return isOffered;
-        });
-      });
-    await propose('Demo admin', next);
-    await accept('Demo caller 2', next);
-    await propose('Demo caller 2', admin);
-    await accept('Demo admin', admin);
+    });
+    await site.visitor.command(keypair_path, 'admin', 'propose-change', '--next-admin', admin);
+    await site.visitor.command(join(site.dataDir, 'demo', 'admin.json'), 'admin', 'accept');
+    expect(await showConfig()).to.include({ admin });
   });
 
   describe('a dispute', () => {
@@ -495,15 +474,12 @@ describe('the admin', function () {
             () => page.evaluate(`String(${hidden}) === '${Array(tables).fill(0)}'`) as Promise<boolean>,
           );
         await shownWhole(2);
-        await page.route('**/trpc/creators.list*', async (route) => {
-          const response = await route.fetch();
-          const json = await response.json();
+        await changeAnswers(page, '**/trpc/creators.list*', (json) => {
           for (const creator of json.result.data.creators) {
             const disputes = { open: 10, rejected: 20, upheld: 30, lapsed: 40 };
             const counts = { listings: 1_000, total_executions: 1_000_000, failed_executions: 100_000 };
             Object.assign(creator, { ...counts, disputes, earned_usdc: 123_456.789012, other_names: ['Acme Bank'] });
           }
-          return route.fulfill({ response, json });
         });
         await page.goto('/admin?tab=creators');
         await page.getByText('also lists as Acme Bank').first().waitFor();

@@ -1,17 +1,16 @@
 /** Pages of an execution or a listing days later: awards and refunds that waited, collateral, and the archive. */
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
 import { ExecutionFailure } from '../../app/sdk/creator/creator.ts';
 import { decodeOwn } from '../../app/sdk/program/program.ts';
-import { until } from '../harness/edge/until.ts';
+import { deferred, until } from '../harness/edge/until.ts';
 import { setFrozen } from '../harness/node/node.ts';
-import { requireChromium } from './browser.ts';
+import { dialog, download, sign } from './browser.ts';
 import { listAgent } from './listAgent.ts';
-import { type Site, startSite, stopSite, visit } from './site.ts';
+import { useSite } from './site.ts';
 
 const CALLER = { as: 'Demo caller 1' } as const;
 const PRICE = 10_000n;
@@ -21,25 +20,12 @@ const SLOW_PRICE = 20_000n;
 /** The dispute window plus the longest call that can be open at a delisting, with some hours to spare. */
 const HOURS = 80;
 
-const dialog = (page: Page) => page.getByRole('dialog');
-async function sign(page: Page, name: string): Promise<void> {
-  await dialog(page).getByRole('button', { name, exact: true }).click();
-  await dialog(page).waitFor({ state: 'detached' });
-}
-
 describe('the page, days after a call', function () {
   this.timeout(600_000);
   // Each test depends on the ones before it.
   this.bail(true);
-  let site: Site;
+  const site = useSite({ isOwn: true });
   let archivedId: string;
-
-  before(async function () {
-    this.timeout(0);
-    if (!requireChromium()) this.skip();
-    site = await startSite();
-  });
-  after(() => stopSite(site));
 
   const file = (name: string, content: string): string => {
     const path = join(site.dataDir, name);
@@ -63,7 +49,7 @@ describe('the page, days after a call', function () {
     const answer = ['--uphold', '0.01', '--reason-file', reason];
     await visitor.command(admin, 'admin', 'resolve-dispute', executionId, ...answer);
     expect(await visitor.balances()).to.deep.equal(before);
-    await visit(site, CALLER, async (page) => {
+    await site.visit(CALLER, async (page) => {
       await page.goto('/disputes');
       // The command line gave the service the reason's text.
       await page.getByText('So it does.').waitFor();
@@ -101,8 +87,7 @@ describe('the page, days after a call', function () {
   it('shows that a refund to a frozen account waits', async () => {
     const { visitor } = site;
     const task = 'Too hard';
-    let giveUp = () => {};
-    const mayFail = new Promise<void>((resolve) => (giveUp = resolve));
+    const { promise: mayFail, resolve: giveUp } = deferred();
     const { path, close } = await listAgent(site, 'sandbox-later', async (request) => {
       if (request.task !== task) return { result: request.task };
       await mayFail;
@@ -118,7 +103,7 @@ describe('the page, days after a call', function () {
     const { status, body } = await call;
     close();
     expect([status, body.error.code]).to.deep.equal([500, 'execution_failed']);
-    await visit(site, CALLER, async (page) => {
+    await site.visit(CALLER, async (page) => {
       await page.goto(`/executions/${body.error.execution_id}`);
       await page.getByText('The caller’s USDC account is missing or frozen.').first().waitFor();
       await page.getByRole('heading', { name: 'In escrow', exact: true }).waitFor();
@@ -141,7 +126,7 @@ describe('the page, days after a call', function () {
     expect(await visitor.exists(visitor.recordOf(livingId))).to.equal(true);
     const wallet = new PublicKey(caller().wallet);
     const dispute = visitor.seeds('dispute', visitor.recordOf(disputedId).toBytes());
-    await visit(site, CALLER, async (page) => {
+    await site.visit(CALLER, async (page) => {
       /** Opens the dialog of a dispute, and returns its text. */
       const asks = async (id: string): Promise<string> => {
         await page.goto(`/executions/${id}`);
@@ -183,7 +168,7 @@ describe('the page, days after a call', function () {
     const before = await visitor.balances();
     const vault = visitor.seeds('collateral_vault', new PublicKey(agent.agent_id).toBytes());
     const held = await visitor.units(vault);
-    await visit(site, { as: `Demo creator ${letter}` }, async (page) => {
+    await site.visit({ as: `Demo creator ${letter}` }, async (page) => {
       await page.goto('/creator');
       await page.getByText('Its collateral can be returned now').waitFor();
       await page.goto(`/creator/${agent.agent_id}`);
@@ -201,24 +186,16 @@ describe('the page, days after a call', function () {
     const archived = ({ body }: { body: { archive?: unknown } }) => Boolean(body.archive);
     const { body } = await visitor.sendUntil(`/v1/executions/${archivedId}`, 0, archived);
     expect(await visitor.exists(visitor.recordOf(archivedId))).to.equal(false);
-    await visit(site, CALLER, async (page) => {
+    await site.visit(CALLER, async (page) => {
       await page.goto(`/executions/${archivedId}`);
       await page.getByRole('heading', { name: 'Archived' }).first().click();
       await page
         .getByText(`${body.archive.leaf_index} of archive ${body.archive.archive_index}`, { exact: true })
         .waitFor();
       await page.getByRole('button', { name: 'Receipt' }).click();
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.getByRole('menuitem', { name: 'Download (JSON)' }).click(),
-      ]);
-      const receipt = JSON.parse(readFileSync(await download.path(), 'utf8'));
+      const { path } = await download(page, page.getByRole('menuitem', { name: 'Download (JSON)' }));
       await page.goto('/verify');
-      await page.getByLabel('Choose a receipt').setInputFiles({
-        name: 'receipt.json',
-        mimeType: 'application/json',
-        buffer: Buffer.from(JSON.stringify(receipt)),
-      });
+      await page.getByLabel('Choose a receipt').setInputFiles(path);
       const result = page.getByRole('region', { name: 'Result' });
       await result
         .getByRole('heading', { level: 2 })
@@ -230,7 +207,7 @@ describe('the page, days after a call', function () {
   it('deletes task and result of an execution that can no longer be disputed, and keeps its hash', async () => {
     const read = async () => (await site.visitor.send(`/v1/executions/${archivedId}`, 0)).body;
     const before = await read();
-    await visit(site, CALLER, async (page) => {
+    await site.visit(CALLER, async (page) => {
       await page.goto(`/executions/${archivedId}`);
       const task = page
         .getByRole('paragraph')

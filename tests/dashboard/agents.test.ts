@@ -3,15 +3,28 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
-import { until } from '../harness/edge/until.ts';
-import { assertAccessible, launchBrowser, openPage, recordedTexts, recordTexts, untilLoaded } from './browser.ts';
-import { focused } from './keys.ts';
+import { deferred, until } from '../harness/edge/until.ts';
+import {
+  assertAccessible,
+  changeAnswers,
+  download,
+  launchBrowser,
+  openPage,
+  payByKey,
+  progress,
+  recordedTexts,
+  recordTexts,
+  untilLoaded,
+} from './browser.ts';
 import { listAgent } from './listAgent.ts';
 import { useSite } from './site.ts';
 
 const ECHO_PRICE = 10_000n;
 const CSV_PRICE = 250_000n;
 const SLOW_PRICE = 20_000n;
+
+const usdcOf = (units: bigint) =>
+  `${(Number(units) / 1e6).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 6 })} USDC`;
 
 describe('agents', function () {
   this.timeout(600_000);
@@ -20,8 +33,6 @@ describe('agents', function () {
   const pathOf = (name: string) => `/agents/${site.visitor.agent(name).agent_id}`;
   const cards = (page: Page) => page.getByRole('main').getByRole('heading', { level: 2 });
   const searchOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
-  const progress = (page: Page, title: string) =>
-    page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: title, exact: true });
 
   /** What ends in the index may be on its way there when the page has it from the call itself. */
   async function untilPaid(before: Awaited<ReturnType<typeof site.visitor.balances>>, name: string, price: bigint) {
@@ -82,10 +93,8 @@ describe('agents', function () {
       await visitor.sendUntil(path, null, ({ body }) => body.total.completed > 0);
       let total_executions = 19;
       const disputes = { dispute_count: 3, open_disputes: 1, upheld_disputes: 0, rejected_disputes: 1 };
-      await page.route(`**/v1${pathOf('sandbox-echo')}`, async (route) => {
-        const response = await route.fetch();
-        return route.fulfill({ response, json: { ...(await response.json()), total_executions, ...disputes } });
-      });
+      const url = `**/v1${pathOf('sandbox-echo')}`;
+      await changeAnswers(page, url, (agent) => Object.assign(agent, { total_executions, ...disputes }));
       await page.goto(pathOf('sandbox-echo'));
       await page
         .getByText(/^19, all delivered; 1 of them is in an open dispute .* Too few calls for a success rate\.$/)
@@ -128,18 +137,10 @@ describe('agents', function () {
         avg_execution_time_ms: 0,
         open_disputes: 2,
       };
-      await page.route('**/v1/agents?**', async (route) => {
-        const response = await route.fetch();
-        const list = await response.json();
-        for (const agent of list.agents) {
-          if (agent.agent_id === agent_id) Object.assign(agent, failing);
-        }
-        return route.fulfill({ response, json: list });
+      await changeAnswers(page, '**/v1/agents?**', ({ agents }: { agents: { agent_id: string }[] }) => {
+        for (const agent of agents) if (agent.agent_id === agent_id) Object.assign(agent, failing);
       });
-      await page.route(`**/v1/agents/${agent_id}`, async (route) => {
-        const response = await route.fetch();
-        return route.fulfill({ response, json: { ...(await response.json()), ...failing } });
-      });
+      await changeAnswers(page, `**/v1/agents/${agent_id}`, (agent) => Object.assign(agent, failing));
       await page.goto('/?q=sandbox-fails');
       const card = page.getByRole('main').locator(`a[href$="/agents/${agent_id}"]`);
       await card.getByText('Failing', { exact: true }).waitFor();
@@ -165,8 +166,7 @@ describe('agents', function () {
       expect(await run.isDisabled()).to.equal(true);
       await page.getByLabel('Task').fill('The warmest city');
       await page.getByRole('button', { name: 'Use the example' }).click();
-      await page.getByRole('radio', { name: 'API key' }).check();
-      await page.getByRole('textbox', { name: 'API key' }).fill('not a key');
+      await payByKey(page, 'not a key');
       await run.click();
       await page.getByText('A key begins with crtx_test_').waitFor();
       await page.getByRole('textbox', { name: 'API key' }).fill(site.visitor.demo.callers[0]!.api_key);
@@ -187,20 +187,16 @@ describe('agents', function () {
       await page.getByRole('link', { name: 'Call and receipt' }).click();
       await page.waitForURL(/\/executions\/[0-9a-f-]{32,36}$/);
       await page.getByRole('button', { name: 'Receipt' }).click();
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.getByRole('menuitem', { name: 'Download (JSON)' }).click(),
-      ]);
+      const saved = await download(page, page.getByRole('menuitem', { name: 'Download (JSON)' }));
       const id = new URL(page.url()).pathname.split('/').at(-1);
-      expect(download.suggestedFilename()).to.equal(`receipt-${id}.json`);
+      expect(saved.name).to.equal(`receipt-${id}.json`);
       await page.getByRole('link', { name: 'Verify it yourself' }).click();
       await page.getByRole('heading', { name: 'Genuine: the creator signed exactly this result' }).waitFor();
     }));
 
   it('stream their output to a caller with a key, which shows by itself that the price is in escrow', async () => {
     const task = 'First second';
-    let finish = () => {};
-    const mayFinish = new Promise<void>((resolve) => (finish = resolve));
+    const { promise: mayFinish, resolve: finish } = deferred();
     const { path, close } = await listAgent(site, 'sandbox-writer', async (request, { delta }) => {
       await delta('First');
       if (request.task === task) await mayFinish;
@@ -210,15 +206,10 @@ describe('agents', function () {
       const before = await site.visitor.balances();
       // Until it ends, no poll says that the price is in escrow.
       let isHidden = true;
-      await page.route('**/v1/executions/*', async (route) => {
-        const response = await route.fetch();
-        const json = await response.json();
-        return route.fulfill({ response, json: isHidden ? { ...json, cost_usdc: 0 } : json });
-      });
+      await changeAnswers(page, '**/v1/executions/*', (json) => isHidden && Object.assign(json, { cost_usdc: 0 }));
       await page.goto(`${path}?tab=run`);
       await page.getByLabel('Task').fill(task);
-      await page.getByRole('radio', { name: 'API key' }).check();
-      await page.getByRole('textbox', { name: 'API key' }).fill(site.visitor.demo.callers[0]!.api_key);
+      await payByKey(page, site.visitor.demo.callers[0]!.api_key);
       await page.getByRole('button', { name: 'Pay 0.02 USDC and run' }).click();
       const output = page.getByRole('region', { name: 'Output so far' });
       await output.getByText('First', { exact: true }).waitFor();
@@ -249,8 +240,7 @@ describe('agents', function () {
       const isRead = page.waitForResponse(`**/v1/executions/${id}`);
       await page.goto(`${pathOf('sandbox-echo')}?tab=run`);
       await page.getByLabel('Task').fill('Slowly');
-      await page.getByRole('radio', { name: 'API key' }).check();
-      await page.getByRole('textbox', { name: 'API key' }).fill(visitor.demo.callers[0]!.api_key);
+      await payByKey(page, visitor.demo.callers[0]!.api_key);
       await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
       await isRead;
       await page.getByText('You can leave this page').waitFor();
@@ -288,8 +278,23 @@ describe('agents', function () {
 
   it('can be called with a wallet: one signature pays into escrow, another starts the work', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
-      const before = await site.visitor.balances();
+      const { visitor } = site;
+      const before = await visitor.balances();
+      const { wallet } = visitor.demo.callers[0]!;
+      const account = page.getByRole('banner').getByRole('button', { name: '…' });
+      const shows = async () =>
+        account.getByText(usdcOf((await visitor.balances())[wallet]!), { exact: true }).waitFor();
+      const { promise: isAsked, resolve: answer } = deferred();
+      await page.route(visitor.demo.rpc_url, async (route) => {
+        if (route.request().postData()?.includes('getTokenAccountBalance')) await isAsked;
+        await route.continue();
+      });
       await page.goto(`${pathOf('sandbox-echo')}?tab=run`);
+      // The header shows no balance before it is read, and follows each call.
+      await account.waitFor();
+      expect(await account.textContent()).to.not.include('USDC');
+      answer();
+      await shows();
       // What it costs is shown before it is paid; folded once the shared test wallet is connected.
       await page.getByRole('heading', { name: 'You pay nothing' }).waitFor();
       await page
@@ -307,12 +312,6 @@ describe('agents', function () {
       await page.getByRole('button', { name: 'Run with 0.01 test USDC' }).click();
       const dialog = page.getByRole('dialog', { name: 'Run sandbox-echo' });
       await dialog.getByText('Into escrow', { exact: true }).waitFor();
-      // Escape leaves the focus where it was.
-      await page.keyboard.press('Escape');
-      await dialog.waitFor({ state: 'detached' });
-      await until('the focus is back', async () => (await focused(page)) === 'Run with 0.01 test USDC');
-      await page.keyboard.press('Enter');
-      await dialog.getByText('Into escrow', { exact: true }).waitFor();
       await recordTexts(page);
       await dialog.getByRole('button', { name: 'Run with 0.01 test USDC' }).click();
       await progress(page, 'Completed').waitFor();
@@ -321,6 +320,7 @@ describe('agents', function () {
       expect(seen).to.not.have.length(0);
       for (const text of seen) expect(text).to.not.match(/not available|not here/i);
       await untilPaid(before, 'sandbox-echo', ECHO_PRICE);
+      await shows();
       // After a reload the same call is shown, and its page says what was asked.
       await page.reload();
       await progress(page, 'Completed').waitFor();
@@ -330,23 +330,7 @@ describe('agents', function () {
       await asked.getByText('Echo <b>this</b>').waitFor();
     }));
 
-  it('refund a failed call, and all balances are as before', () =>
-    site.visit({ as: 'Demo caller 1' }, async (page) => {
-      const before = await site.visitor.balances();
-      await page.goto(`${pathOf('sandbox-fails')}?tab=run`);
-      await page.getByLabel('Task').fill('Try');
-      await page.getByRole('radio', { name: 'API key' }).check();
-      await page.getByRole('textbox', { name: 'API key' }).fill(site.visitor.demo.callers[0]!.api_key);
-      await page.getByRole('button', { name: /^Pay .* and run$/ }).click();
-      await progress(page, 'Not completed').waitFor();
-      await page.getByText('Your money is back: the whole price was refunded.').waitFor();
-      await page.getByText(/^Refunded 0\.\d+ USDC/).waitFor();
-      expect(await site.visitor.balances()).to.deep.equal(before);
-      await page.getByRole('button', { name: 'Run again' }).click();
-      await page.getByLabel('Task').waitFor();
-    }));
-
-  it('fail without a word about payment and without a step back, when polls and lists are late', () =>
+  it('refund a failed call, without a word about payment or a step back when polls and lists are late', () =>
     site.visit({ as: 'Demo caller 1', expected: /status of 500/ }, async (page) => {
       const before = await site.visitor.balances();
       await page.goto(`${pathOf('sandbox-fails')}?tab=run`);
@@ -355,17 +339,13 @@ describe('agents', function () {
       await page.getByRole('dialog').getByText('Into escrow', { exact: true }).waitFor();
       await recordTexts(page);
       // Lists answer last of all, and two polls after the answer are older than it.
-      let release = () => {};
-      const isShown = new Promise<void>((resolve) => (release = resolve));
+      const { promise: isShown, resolve: release } = deferred();
       await page.route('**/v1/agents/*', (route) => isShown.then(() => route.continue()));
       let stale = 2;
       let hasFailed = false;
       page.on('response', (answer) => (hasFailed ||= answer.url().endsWith('/start')));
-      await page.route(/\/v1\/executions\/[0-9a-f-]{36}$/, async (route) => {
-        const answer = await route.fetch();
-        if (!hasFailed || stale-- <= 0) return route.fulfill({ response: answer });
-        const json = { ...(await answer.json()), status: 'running', error: null, refund: null };
-        return route.fulfill({ response: answer, json });
+      await changeAnswers(page, /\/v1\/executions\/[0-9a-f-]{36}$/, (json) => {
+        if (hasFailed && stale-- > 0) Object.assign(json, { status: 'running', error: null, refund: null });
       });
       await page
         .getByRole('dialog')
@@ -380,7 +360,10 @@ describe('agents', function () {
       expect(firstRun).to.be.at.least(0);
       for (const text of seen.slice(firstRun))
         expect(text).to.not.include('Into escrow').and.not.include('You pay nothing');
+      await page.getByText(/^Refunded 0\.\d+ USDC/).waitFor();
       expect(await site.visitor.balances()).to.deep.equal(before);
+      await page.getByRole('button', { name: 'Run again' }).click();
+      await page.getByLabel('Task').waitFor();
     }));
 
   it('show code that runs as it is copied: Python, curl, x402, and MCP with the agent as a tool', () =>

@@ -8,8 +8,8 @@ import type { Page } from 'playwright-core';
 import nacl from 'tweetnacl';
 import { readKeypair } from '../../app/cli/wallet.ts';
 import { outlive } from '../harness/node/node.ts';
-import { requireChromium } from './browser.ts';
-import { type Site, startSite, stopSite, visit } from './site.ts';
+import { dialog, progress } from './browser.ts';
+import { useSite } from './site.ts';
 
 const PRICE = 10_000n;
 const EXPLANATION = 'The approval took longer than the 30 s for which a transaction is valid. Please approve it again.';
@@ -36,16 +36,7 @@ const registerWallet = (address: string) => `{
 
 describe('a person who approves later than a transaction is valid', function () {
   this.timeout(600_000);
-  let site: Site;
-
-  before(async function () {
-    this.timeout(0);
-    if (!requireChromium()) this.skip();
-    site = await startSite();
-  });
-  after(() => stopSite(site));
-
-  const dialog = (page: Page) => page.getByRole('dialog');
+  const site = useSite();
 
   /** Signs in with a wallet that approves its first transaction too late, and the others once the page says why. */
   async function connectSlow(page: Page, keypair: Keypair) {
@@ -72,7 +63,7 @@ describe('a person who approves later than a transaction is valid', function () 
   }
 
   it('pays for a call once, after a second approval that the page explains', () =>
-    visit(site, {}, async (page) => {
+    site.visit({}, async (page) => {
       const { visitor } = site;
       const { wallet, keypair_path } = visitor.demo.callers[0]!;
       const approved = await connectSlow(page, readKeypair(keypair_path, "the caller's keypair"));
@@ -81,7 +72,7 @@ describe('a person who approves later than a transaction is valid', function () 
       await page.getByLabel('Task').fill('In my own time');
       await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
       await dialog(page).getByRole('button', { name: 'Pay 0.01 USDC' }).click();
-      await page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: 'Completed' }).waitFor();
+      await progress(page, 'Completed').waitFor();
       expect((await visitor.balances())[wallet]).to.equal(before[wallet]! - PRICE);
       expect(approved.transactions).to.equal(2);
     }));

@@ -2,10 +2,10 @@
  * A real Chromium on a running marketplace. Every page opened here records its faults: script errors, console errors,
  * and violations of its content security policy.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import { until } from '../harness/edge/until.ts';
 
 /** Debian's binaries, best first: the headless shell takes half of the processor time. */
@@ -39,7 +39,7 @@ export interface PageOptions {
   as?: Person;
 }
 
-/** The cookies and storage of each person who has signed in at a marketplace, with the time of the sign-in. */
+/** The cookies and storage of each person who has signed in at a marketplace, with the time when they were last used. */
 export type SignedIn = Map<Person, { state: Awaited<ReturnType<BrowserContext['storageState']>>; atMs: number }>;
 
 /** Sign-ins are kept for so long: an unused session ends after 15 minutes. */
@@ -125,6 +125,8 @@ export async function openPage(
     signedIn.set(options.as, { state: await context.storageState(), atMs: Date.now() });
   }
   async function close(): Promise<void> {
+    const used = options.as && signedIn.get(options.as);
+    if (used) used.atMs = Date.now();
     // A route that still answers a poll of the page would throw.
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await context.close();
@@ -135,9 +137,7 @@ export async function openPage(
 /** Signs in with the header's button and the wallet of that name. */
 export async function signInAs(page: Page, name: Person): Promise<void> {
   await page.getByRole('banner').getByRole('button', { name: 'Connect wallet' }).click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByRole('button', { name, exact: true }).click();
-  await dialog.waitFor({ state: 'detached' });
+  await sign(page, name);
 }
 
 /** Chooses in the menu under the wallet's address. */
@@ -150,6 +150,41 @@ export async function signOut(page: Page): Promise<void> {
   await chooseOwn(page, 'Disconnect');
   await page.getByRole('banner').getByRole('button', { name: 'Connect wallet' }).waitFor();
 }
+
+export const dialog = (page: Page) => page.getByRole('dialog');
+
+/** Signs in the dialog, and waits until it closes. */
+export async function sign(page: Page, name: string): Promise<void> {
+  await dialog(page).getByRole('button', { name, exact: true }).click();
+  await dialog(page).waitFor({ state: 'detached' });
+}
+
+/** The heading of a call's progress. */
+export const progress = (page: Page, title: string) =>
+  page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: title, exact: true });
+
+/** Chooses to pay by this key instead of the wallet. */
+export async function payByKey(page: Page, apiKey: string): Promise<void> {
+  await page.getByRole('radio', { name: 'API key' }).check();
+  await page.getByRole('textbox', { name: 'API key' }).fill(apiKey);
+}
+
+/** Clicks, and returns the file that the page saves. */
+export async function download(page: Page, button: Locator): Promise<{ name: string; path: string; text: string }> {
+  const [file] = await Promise.all([page.waitForEvent('download'), button.click()]);
+  const path = await file.path();
+  return { name: file.suggestedFilename(), path, text: readFileSync(path, 'utf8') };
+}
+
+/** Changes the JSON of each answer to these requests. */
+// biome-ignore lint/suspicious/noExplicitAny: of any shape
+export const changeAnswers = (page: Page, url: string | RegExp, change: (json: any) => void) =>
+  page.route(url, async (route) => {
+    const response = await route.fetch();
+    const json = await response.json();
+    change(json);
+    await route.fulfill({ response, json });
+  });
 
 /** Waits until everything on the page has loaded. */
 export async function untilLoaded(page: Page): Promise<void> {

@@ -10,7 +10,7 @@ import { readKeypair } from '../../app/cli/wallet.ts';
 import { findSpender } from '../../app/sdk/program/addresses.ts';
 import { until } from '../harness/edge/until.ts';
 import { decodeHeader, makePayment, paymentHeader } from '../harness/node/x402.ts';
-import { recordTexts, signInAs, signOut, untilShown } from './browser.ts';
+import { dialog, recordTexts, signInAs, signOut, untilShown } from './browser.ts';
 import { useSite } from './site.ts';
 
 const run = promisify(execFile);
@@ -30,7 +30,6 @@ describe('the caller', function () {
     await site.visitor.sendUntil(`/v1/executions/${executionId}`, 0, (answer) => answer.body.status === 'completed');
   });
 
-  const dialog = (page: Page) => page.getByRole('dialog');
   const card = (page: Page) => page.getByRole('main').locator(`[aria-label="API key ${NAME}"]`);
 
   it('creates a key, sees it once, calls with the exact command shown, and revokes it', () =>

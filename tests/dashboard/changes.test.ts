@@ -8,8 +8,8 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { until } from '../harness/edge/until.ts';
 import { timeTravel } from '../harness/node/node.ts';
-import { assertAccessible, requireChromium } from './browser.ts';
-import { type Site, startSite, stopSite, visit } from './site.ts';
+import { assertAccessible, dialog, sign } from './browser.ts';
+import { useSite } from './site.ts';
 
 const DELAY_SECONDS = 86_400;
 const ADMIN = { as: 'Demo admin' } as const;
@@ -19,24 +19,13 @@ const GUARDIAN = { as: 'Demo caller 2' } as const;
 
 describe('delayed changes of settings', function () {
   this.timeout(600_000);
-  let site: Site;
-  before(async function () {
-    this.timeout(0);
-    if (!requireChromium()) this.skip();
-    site = await startSite();
-  });
-  after(() => stopSite(site));
+  const site = useSite({ isOwn: true });
 
-  const dialog = (page: Page) => page.getByRole('dialog');
-  async function sign(page: Page, name: string): Promise<void> {
-    await dialog(page).getByRole('button', { name, exact: true }).click();
-    await dialog(page).waitFor({ state: 'detached' });
-  }
   const waiting = (page: Page) => page.getByRole('region', { name: 'Pending changes' });
   const showConfig = () => site.visitor.command(null, 'admin', 'config');
 
   it('sets a guardian and the delay, which only grows, and proposes a relay authority', () =>
-    visit(site, ADMIN, async (page) => {
+    site.visit(ADMIN, async (page) => {
       const { admin, ...before } = await showConfig();
       const guardian = site.visitor.demo.callers[1]!.wallet;
       const relay = Keypair.generate().publicKey.toBase58();
@@ -70,7 +59,7 @@ describe('delayed changes of settings', function () {
 
   it('announces a lower fee, shows it to everybody, and lets a stranger apply it once it is due', async () => {
     const { visitor } = site;
-    await visit(site, ADMIN, async (page) => {
+    await site.visit(ADMIN, async (page) => {
       await page.goto('/admin?tab=settings');
       await page.getByText('Delay of changes', { exact: true }).waitFor();
       await page.locator(`[title="${visitor.demo.callers[1]!.wallet}"]`).first().waitFor();
@@ -87,7 +76,7 @@ describe('delayed changes of settings', function () {
     expect(Date.parse(change.applicable_at) - Date.parse(change.proposed_at)).to.equal(DELAY_SECONDS * 1_000);
     expect(change.applicable_in_seconds).to.be.within(1, DELAY_SECONDS);
 
-    await visit(site, {}, async (page) => {
+    await site.visit({}, async (page) => {
       await page.goto('/');
       await page.getByRole('contentinfo').getByRole('link', { name: 'Fees and rules' }).click();
       await waiting(page).getByText('1 % → 0.5 %').waitFor();
@@ -104,7 +93,7 @@ describe('delayed changes of settings', function () {
     });
 
     await timeTravel(visitor.demo.rpc_url, Date.parse(change.applicable_at) / 1_000 + 1);
-    await visit(site, STRANGER, async (page) => {
+    await site.visit(STRANGER, async (page) => {
       await page.goto('/terms');
       await waiting(page).getByRole('button', { name: 'Apply …' }).click();
       await dialog(page).getByText('1 % → 0.5 %').waitFor();
@@ -122,7 +111,7 @@ describe('delayed changes of settings', function () {
     const { changes } = await visitor.command(null, 'admin', 'changes');
     await timeTravel(visitor.demo.rpc_url, Date.parse(changes[1].expires_at) / 1_000 + 1);
     await visitor.command(admin, 'admin', 'propose-change', '--fee-bps', '9');
-    await visit(site, STRANGER, async (page) => {
+    await site.visit(STRANGER, async (page) => {
       await page.goto('/terms');
       await waiting(page).getByText('Expired', { exact: true }).first().waitFor();
       expect(await waiting(page).getByRole('button', { name: 'Apply' }).count()).to.equal(0);
@@ -133,7 +122,7 @@ describe('delayed changes of settings', function () {
       await sign(page, 'Sign and cancel');
       await until('one is closed', async () => (await close.count()) === 1);
     });
-    await visit(site, GUARDIAN, async (page) => {
+    await site.visit(GUARDIAN, async (page) => {
       await page.goto('/terms');
       await waiting(page).getByRole('button', { name: 'Cancel all changes of settings …' }).click();
       await sign(page, 'Sign and cancel all');
@@ -156,7 +145,7 @@ describe('delayed changes of settings', function () {
   it('lets the guardian cancel another admin, pause, and remove the relay authority', async () => {
     const { admin, relay_authorities } = await showConfig();
     const next = site.visitor.demo.callers[0]!.wallet;
-    await visit(site, ADMIN, async (page) => {
+    await site.visit(ADMIN, async (page) => {
       await page.goto('/admin?tab=settings');
       await page.getByRole('button', { name: 'Propose an admin …' }).click();
       await dialog(page).getByLabel('Wallet of the next admin').fill(next);
@@ -170,7 +159,7 @@ describe('delayed changes of settings', function () {
           .count(),
       ).to.equal(0);
     });
-    await visit(site, GUARDIAN, async (page) => {
+    await site.visit(GUARDIAN, async (page) => {
       await page.goto('/admin');
       await page.getByRole('link', { name: 'Fees and rules' }).first().click();
       await waiting(page).locator(`[title="${next}"]`).waitFor();

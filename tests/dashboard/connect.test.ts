@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import type { Page, Route } from 'playwright-core';
 import { HOST_NAME, type OAuthHost, startOAuthHost } from '../mcp/oauth.ts';
-import { assertAccessible } from './browser.ts';
 import { useSite } from './site.ts';
 
 const PRICE = 10_000n;
@@ -41,7 +40,6 @@ describe('connecting a host', function () {
       await main(page).getByText(redirectHost(), { exact: true }).waitFor();
       await main(page).getByText('spend more than your limits').waitFor();
       await main(page).getByRole('button', { name: 'Connect wallet' }).waitFor();
-      await assertAccessible(page);
       const answer = host.answer();
       await page.getByRole('button', { name: 'Do not connect' }).click();
       await page.getByText('Back in the host').waitFor();

@@ -2,10 +2,8 @@
  * The whole life of an agent in the page: described, tested, listed, called, changed, paused, disputed and delisted.
  * Its texts and results contain attacks, and the page shows them as plain text.
  */
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { PublicKey } from '@solana/web3.js';
@@ -20,10 +18,11 @@ import {
 } from '../../app/sdk/creator/creator.ts';
 import { constants, DISPUTE_SIZE, decodeOwn, GRANT_SIZE, RECORD_SIZE } from '../../app/sdk/program/index.ts';
 import { formatSol } from '../../app/sdk/wire/sol.ts';
+import { useServers } from '../harness/edge/listen.ts';
 import { pngOf } from '../harness/edge/pictures.ts';
 import { until } from '../harness/edge/until.ts';
 import { ROOT } from '../local/start.ts';
-import { assertAccessible, PHONE, recordTexts, untilShown } from './browser.ts';
+import { assertAccessible, changeAnswers, dialog, download, PHONE, recordTexts, sign, untilShown } from './browser.ts';
 import { assertSameFigures, figure } from './figures.ts';
 import { assertAccessibleInEveryLook } from './looks.ts';
 import { giveEvidence, useSite } from './site.ts';
@@ -45,7 +44,7 @@ const FEE = PRICE / 100n;
 describe('the creator', function () {
   this.timeout(600_000);
   const site = useSite();
-  let server: Server;
+  const serve = useServers();
   let endpoint: string;
   let creator: Server;
   let agentId: string;
@@ -68,20 +67,9 @@ describe('the creator', function () {
 
   before(async () => {
     signWith(generateSigningKey());
-    server = createServer((request, response) => void creator.emit('request', request, response));
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`;
-  });
-  after(() => {
-    server?.close();
-    server?.closeAllConnections();
+    endpoint = `${await serve((request, response) => void creator.emit('request', request, response))}/execute`;
   });
 
-  const dialog = (page: Page) => page.getByRole('dialog');
-  async function sign(page: Page, name: string | RegExp): Promise<void> {
-    await dialog(page).getByRole('button', { name }).click();
-    await dialog(page).waitFor({ state: 'detached' });
-  }
   const next = (page: Page, step: string) => page.getByRole('button', { name: `Next: ${step}` }).click();
   const shownAgent = async () => (await site.visitor.send(`/v1/agents/${agentId}`, null)).body;
   const creatorWallet = () => site.visitor.agent('text-report').creator;
@@ -129,13 +117,10 @@ describe('the creator', function () {
       await until('the card is below the header', () => page.evaluate(atTop) as Promise<boolean>);
       await page.getByText('The admin’s wallet. Read from the chain: it can replace the program.').waitFor();
       // A program's data without the key.
-      await page.route(site.visitor.demo.rpc_url, async (route) => {
-        const response = await route.fetch();
-        const json = await response.json();
+      await changeAnswers(page, site.visitor.demo.rpc_url, (json) => {
         const [account] = json.result?.value ?? [];
         const bytes = Buffer.from(account?.data?.[0] ?? '', 'base64');
         if (bytes[0] === 3) account.data[0] = bytes.fill(0, 12, 13).toString('base64');
-        await route.fulfill({ response, json });
       });
       await page.reload();
       await page.getByText('Nobody has it: the program cannot be replaced any more.').waitFor();
@@ -228,22 +213,18 @@ describe('the creator', function () {
       await page.getByRole('radio', { name: 'Create a key here' }).click();
       await page.getByRole('button', { name: 'Create a signing key' }).click();
       await page.getByText('It exists on this page only').waitFor();
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.getByRole('button', { name: 'Save the key file' }).click(),
-      ]);
-      const file = join(site.dataDir, download.suggestedFilename());
-      await download.saveAs(file);
+      const saved = await download(page, page.getByRole('button', { name: 'Save the key file' }));
+      const signingKey = loadSigningKey(saved.path);
       await page.getByText('Saved as a file').waitFor();
-      expect(signs).to.include(` ${download.suggestedFilename()} `);
+      expect(signs).to.include(` ${saved.name} `);
       const kept = await page.evaluate<string>('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
-      expect(kept).to.not.include([...loadSigningKey(file).slice(0, 8)].join(','));
+      expect(kept).to.not.include([...signingKey.slice(0, 8)].join(','));
 
       // The server still has another key: the test reports it, and no input is lost.
       await next(page, 'Test');
       await page.getByText('No server yet?').click();
       const starts = page.getByRole('region', { name: 'Command that starts the example' });
-      expect(await starts.textContent()).to.include(` ${download.suggestedFilename()} `);
+      expect(await starts.textContent()).to.include(` ${saved.name} `);
       // A mistake in the form is named as one, before anything is sent.
       await page.getByText('Correct the parameters first').waitFor();
       expect(await page.getByRole('button', { name: 'Run the test' }).isDisabled()).to.equal(true);
@@ -260,7 +241,7 @@ describe('the creator', function () {
       expect(await sent.textContent())
         .to.include('marketplace-signing-key')
         .and.include('"text":"hello"');
-      signWith(loadSigningKey(file));
+      signWith(signingKey);
       // This server does not check who calls it. A pause of this computer fails a timed check too.
       await until('only 2 of the advised checks fail', async () => {
         await page.getByRole('button', { name: 'Test again' }).click();
@@ -402,7 +383,7 @@ describe('the creator', function () {
       await calls.getByRole('link', { name: 'Show all calls' }).waitFor();
       await calls.getByText(`Nothing to shout ${IMAGE}`).first().waitFor();
       // No line of the table is cut off, and none needs scrolling.
-      await page.goto(`/creator/${agentId}`);
+      await page.goBack();
       const reasons = page.getByRole('region', { name: 'Failures by reason' });
       await reasons.getByText(`Nothing to shout ${IMAGE}`).waitFor();
       const heights = await page.evaluate<number[][]>(`(() => {
@@ -424,19 +405,12 @@ describe('the creator', function () {
       await calls.getByText('Completed', { exact: true }).first().waitFor();
       const ofThis = calls.getByText(`${NAME} · ${executionId.slice(0, 4)}`);
       await ofThis.waitFor();
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.getByRole('button', { name: 'Download CSV' }).click(),
-      ]);
-      const file = join(site.dataDir, 'received.csv');
-      await download.saveAs(file);
-      const [head, ...lines] = readFileSync(file, 'utf8').trim().split('\r\n');
+      const { text } = await download(page, page.getByRole('button', { name: 'Download CSV' }));
+      const [head, ...lines] = text.trim().split('\r\n');
       expect(head).to.match(/^execution_id,agent_id,agent,task,/);
       expect(lines.find((line) => line.startsWith(executionId))).to.include(`,${agentId},${NAME},`);
       await page.getByLabel('Only failed calls').click();
       await ofThis.waitFor({ state: 'detached' });
-      await page.setViewportSize(PHONE);
-      await assertAccessible(page);
       await page.getByLabel('Find by call ID').fill(executionId);
       const agent = calls.locator('dt').filter({ hasText: 'Agent' }).locator('+ dd');
       await agent.getByRole('link', { name: NAME }).waitFor();
@@ -564,7 +538,6 @@ describe('the creator', function () {
       await page.getByLabel('Your reply').fill('As loud as letters are.');
       await page.getByRole('button', { name: 'Send reply' }).click();
       await page.getByRole('button', { name: 'Replace reply' }).waitFor();
-      await assertAccessible(page);
     });
     await site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto(`/disputes/${executionId}`);
@@ -584,12 +557,9 @@ describe('the creator', function () {
     expect(await visitor.balances()).to.deep.equal({ ...before, [wallet]: before[wallet]! + PRICE });
     expect(await collateral()).to.equal(held - PRICE);
     await site.visit(CREATOR, async (page) => {
-      await page.goto(`/creator/${agentId}`);
-      const left = Number(held - PRICE) / 1e6;
-      await figure(page, 'Collateral', `${left} USDC`).waitFor();
-      await page.getByText('Disputes took 0.05 USDC of the collateral').waitFor();
       await assertSameFigures(page, site.visitor, agentId);
       await page.goto(`/creator/${agentId}`);
+      await figure(page, 'Collateral', `${Number(held - PRICE) / 1e6} USDC`).waitFor();
       // Callers read the same reason, and its creator is one click away from managing it.
       await page.getByRole('link', { name: 'See its page' }).click();
       const why = page.getByRole('region', { name: 'Why it cannot be called' });

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { until } from '../harness/edge/until.ts';
 import { assertAccessible, DESKTOP, PHONE, recordTexts, untilShown } from './browser.ts';
 import { focused } from './keys.ts';
+import { assertAccessibleInEveryLook } from './looks.ts';
 import { useSite } from './site.ts';
 
 /** Distance of an element from the upper edge of the window. */
@@ -29,6 +30,10 @@ const BROKEN_TEXTS = `(() => {
   }
   return found;
 })()`;
+
+/** All coloured words of the page, and those outside of code, which must have none. */
+const COLOURED = `[...CSS.highlights].flatMap(([kind, ranges]) => [...ranges].map(
+  (range) => (range.startContainer.parentElement.closest('pre') ? '' : 'outside code: ') + kind + ' ' + range))`;
 
 describe('the guide of the page', function () {
   this.timeout(600_000);
@@ -91,16 +96,7 @@ describe('the guide of the page', function () {
       expect(await menu.isVisible()).to.equal(false);
     }));
 
-  it('is accessible, and fits a phone and a desktop', () =>
-    site.visit({ phone: true, dark: true }, async (page) => {
-      for (const route of ['executeAgent', 'getDailyStatement']) await page.goto(`/docs#${route}`);
-      await page.locator('#getDailyStatement[open]').waitFor();
-      await assertAccessible(page);
-      await page.setViewportSize(DESKTOP);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).to.be.at.most(DESKTOP.width);
-    }));
-
-  it('opens the route of a link, below the header, even when the page loads later than the document', () =>
+  it('opens the route of a link, below the header, even when the page loads later; accessible and as wide as the window', () =>
     site.visit({}, async (page) => {
       for (const id of ['errors', 'executeAgent']) {
         await page.goto(`/docs?${id}#${id}`);
@@ -113,13 +109,23 @@ describe('the guide of the page', function () {
       const contents = page.getByRole('navigation', { name: 'Contents' });
       await contents.getByRole('link', { name: 'Retries' }).click();
       await until('it has scrolled', async () => Number(await page.evaluate(TOP_OF('#retries'))) < 300);
+      await page.locator('#getDailyStatement > summary').click();
+      await page.locator('#getDailyStatement[open]').waitFor();
+      await assertAccessibleInEveryLook(page);
     }));
 
-  it('shows one language for all code, chosen by the keyboard and kept, and copies every block', () =>
+  it('shows and colours one language for all code, chosen by the keyboard and kept, and copies every block', () =>
     site.visit({}, async (page) => {
       await page.goto('/docs#executeAgent');
       const code = (place: string, text: string) => page.locator(`#${place}`).getByText(text).first();
       await code('executeAgent', "curl -s '").waitFor();
+      const coloured = () => page.evaluate<string[]>(COLOURED);
+      await until('code is coloured', async () => (await coloured()).includes('code-comment # see Keys, below'));
+      const words = await coloured();
+      const some = ['code-keyword export', 'code-keyword await', 'code-keyword def', 'code-name "execution_id"'];
+      expect(words).to.include.members(some);
+      expect(words.filter((word) => word.startsWith('outside'))).to.deep.equal([]);
+
       await page.locator('#executeAgent').getByRole('radio', { name: 'curl' }).focus();
       await page.keyboard.press('ArrowLeft');
       await code('executeAgent', 'import requests').waitFor();
@@ -143,23 +149,6 @@ describe('the guide of the page', function () {
         .getByRole('button', { name: 'Copy' })
         .click();
       await until('the first call is copied', async () => (await copied()).startsWith('export MARKETPLACE_URL='));
-    }));
-
-  it('colours code in each language, and no other text', () =>
-    site.visit({}, async (page) => {
-      await page.goto('/docs');
-      const COLOURED = `[...CSS.highlights].flatMap(([kind, ranges]) => [...ranges].map(
-        (range) => (range.startContainer.parentElement.closest('pre') ? '' : 'outside code: ') + kind + ' ' + range))`;
-      const coloured = () => page.evaluate<string[]>(COLOURED);
-      await until('code is coloured', async () => (await coloured()).includes('code-comment # see Keys, below'));
-      const words = await coloured();
-      expect(words).to.include.members([
-        'code-keyword export',
-        'code-keyword await',
-        'code-keyword def',
-        'code-name "execution_id"',
-      ]);
-      expect(words.filter((word) => word.startsWith('outside'))).to.deep.equal([]);
     }));
 
   it('finds words, and marks the section in view', () =>

@@ -3,16 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { createAssociatedTokenAccountInstruction, createTransferInstruction } from '@solana/spl-token';
 import { Connection, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import type { Page, Response } from 'playwright-core';
+import type { Response } from 'playwright-core';
 import { readKeypair } from '../../app/cli/wallet.ts';
 import { constants, depositAddress, findTokenAccount, prepareDeposit } from '../../app/sdk/program/program.ts';
 import { sendTransaction } from '../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../app/sdk/wallet/signer.ts';
 import { timeTravel } from '../harness/node/node.ts';
-import { createVisitor } from '../journey/visitor.ts';
-import { startNetwork, untilGone } from '../local/start.ts';
-import { requireChromium } from './browser.ts';
-import { type Site, startSite, stopSite, useSite, visit } from './site.ts';
+import { dialog, payByKey, progress } from './browser.ts';
+import { useSite } from './site.ts';
 
 const CALLER = { as: 'Demo caller 1' } as const;
 const PRICE = 10_000n;
@@ -22,27 +20,9 @@ const STREAMS_PER_KEY = 10;
 /** The console reports every request that was cut off. */
 const CUT_OFF = /Failed to load resource: net::ERR_(FAILED|CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE)/;
 
-const dialog = (page: Page) => page.getByRole('dialog');
-const progress = (page: Page, title: string) =>
-  page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: title, exact: true });
-
 describe('a node that does not answer', function () {
   this.timeout(600_000);
   const site = useSite();
-
-  it('leaves its checks open in a verification', () =>
-    site.visit({ expected: CUT_OFF }, async (page) => {
-      const { body } = await site.visitor.execute('sandbox-echo', { task: 'x' });
-      await page.route(`${site.visitor.demo.rpc_url}/**`, (route) => route.abort());
-      await page.goto(`/verify?id=${body.execution_id}`);
-      const result = page.getByRole('region', { name: 'Result' });
-      await result.locator('summary').filter({ hasText: 'The record on the chain matches' }).waitFor();
-      await result
-        .locator('summary')
-        .filter({ hasText: /The record on the chain matches.*Not checked/ })
-        .waitFor();
-      expect(await result.getByText('Failed', { exact: true }).count()).to.equal(0);
-    }));
 
   it('blocks signing with the reason, pays nothing, and lets the same dialog continue later', () =>
     site.visit({ ...CALLER, expected: CUT_OFF }, async (page) => {
@@ -126,17 +106,10 @@ describe('a wallet with as many event streams as it may have', function () {
 
 describe('a marketplace that does not answer', function () {
   this.timeout(600_000);
-  let site: Site;
-
-  before(async function () {
-    this.timeout(0);
-    if (!requireChromium()) this.skip();
-    site = await startSite();
-  });
-  after(() => stopSite(site));
+  const site = useSite();
 
   it('lets a wallet refund an execution that was never started, after its time', () =>
-    visit(site, CALLER, async (page) => {
+    site.visit(CALLER, async (page) => {
       const { visitor } = site;
       const { wallet } = visitor.demo.callers[0]!;
       const before = await visitor.balances();
@@ -201,7 +174,7 @@ describe('a marketplace that does not answer', function () {
     const { deposit, expiresAt } = await payIntoDeposit();
     const id = crypto.randomUUID();
     const ended = { ...failed, execution_id: id, deposit: deposit.toBase58() };
-    await visit(site, CALLER, async (page) => {
+    await site.visit(CALLER, async (page) => {
       let json = { ...ended, status: 'running', refund: 'pending', error: null, completed_at: null };
       await page.route(`**/v1/executions/${id}`, (route) => route.fulfill({ json }));
       await page.goto(`/executions/${id}`);
@@ -221,7 +194,7 @@ describe('a marketplace that does not answer', function () {
   });
 
   it('is reported in the agent search, which works again when it is back', () =>
-    visit(site, { expected: CUT_OFF }, async (page) => {
+    site.visit({ expected: CUT_OFF }, async (page) => {
       await page.goto('/');
       await page.getByRole('link', { name: 'text-report' }).waitFor();
       await page.route('**/v1/agents?**', (route) => route.abort('connectionrefused'));
@@ -234,7 +207,7 @@ describe('a marketplace that does not answer', function () {
     }));
 
   it('is reported for a call whose state is unknown, which continues where it was', () =>
-    visit(site, { ...CALLER, expected: CUT_OFF }, async (page) => {
+    site.visit({ ...CALLER, expected: CUT_OFF }, async (page) => {
       const { visitor } = site;
       await page.goto(`/agents/${visitor.agent('sandbox-echo').agent_id}?tab=run`);
       await page.getByLabel('Task').fill('In silence');
@@ -261,24 +234,20 @@ describe('a marketplace that does not answer', function () {
     }));
 
   it('is reported without losing the form: the same call is made once later, and paid once', () =>
-    visit(site, { ...CALLER, expected: new RegExp(`${CUT_OFF.source}|status of 503`) }, async (page) => {
+    site.visit({ ...CALLER, expected: new RegExp(`${CUT_OFF.source}|status of 503`) }, async (page) => {
       const { demo } = site.visitor;
       await page.goto('/');
       await page.getByText(/^\d+ test agents: /).click();
       await page.getByRole('link', { name: 'sandbox-echo' }).click();
       await page.getByRole('tab', { name: 'Run' }).click();
       await page.getByLabel('Task').fill('Once');
-      await page.getByRole('radio', { name: 'API key' }).check();
-      await page.getByRole('textbox', { name: 'API key' }).fill(demo.callers[0]!.api_key);
+      await payByKey(page, demo.callers[0]!.api_key);
 
-      site.start.signalGroup('SIGINT');
-      await untilGone(site.start);
+      await site.stop();
       await page.getByRole('button', { name: 'Pay 0.01 USDC and run' }).click();
       await page.getByText('The marketplace does not answer').waitFor();
 
-      // The chain of a local network starts anew; wallets, agents and keys stay the same.
-      site.start = startNetwork(site.dataDir, { port: Number(new URL(site.baseUrl).port) });
-      site.visitor = createVisitor(await site.start.ready, site.dataDir);
+      await site.restart();
       const before = await site.visitor.balances();
       // A pause that is longer than the page's own is no reason to show nothing.
       const error = { code: 'service_unavailable', message: 'Busy now', execution_id: null, details: null };

@@ -34,7 +34,7 @@ export async function assertSameFigures(page: Page, visitor: Visitor, agentId: s
   await calls.getByText('Dispute upheld').waitFor();
   await calls.getByText('Refunded 0.05 USDC').waitFor();
   expect(await calls.getByText('Completed', { exact: true }).count()).to.equal(0);
-  await page.goto('/creator');
+  await page.getByRole('main').getByRole('link', { name: 'Your agents' }).click();
   const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'Shouter' }) });
   for (const [column, value] of [
     ['Calls since yesterday', '2'],

@@ -1,7 +1,7 @@
 /** With the keyboard alone, a person finds, runs and pays an agent, and the focus is never lost. */
 import { expect } from 'chai';
-import { until } from '../harness/edge/until.ts';
-import { assertAccessible, untilLoaded } from './browser.ts';
+import { deferred, until } from '../harness/edge/until.ts';
+import { progress, untilLoaded } from './browser.ts';
 import { focused, tabTo, untilFocused } from './keys.ts';
 import { useSite } from './site.ts';
 
@@ -59,7 +59,6 @@ describe('with the keyboard alone', function () {
       await open();
       await page.keyboard.type('webhook');
       await option('Webhooks').waitFor();
-      await assertAccessible(page);
       await page.keyboard.press('Enter');
       await page.waitForURL('**/webhooks');
 
@@ -127,8 +126,7 @@ describe('with the keyboard alone', function () {
       await untilFocused(page, 'Run with 0.01 test USDC');
 
       // The answer arrives only while the focus is on a control that it removes.
-      let answer = () => {};
-      const isAwaited = new Promise<void>((resolve) => (answer = resolve));
+      const { promise: isAwaited, resolve: answer } = deferred();
       await page.route('**/v1/executions/**', async (route) => {
         await isAwaited;
         await route.continue();
@@ -142,7 +140,7 @@ describe('with the keyboard alone', function () {
       await until('the focus is somewhere', async () => (await focused(page)) !== 'nothing');
       await tabTo(page, 'your calls', 'Retry now');
       answer();
-      await page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: 'Completed' }).waitFor();
+      await progress(page, 'Completed').waitFor();
       await until('the focus is back', async () => (await focused(page)) !== 'nothing');
       await tabTo(page, 'Call and receipt');
       await page.keyboard.press('Enter');

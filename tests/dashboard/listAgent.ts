@@ -1,7 +1,5 @@
 /** Lists an agent that does what the test says: of the same creator, and at the same price, as `sandbox-slow`. */
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import {
   type CreatorOptions,
@@ -9,7 +7,8 @@ import {
   generateSigningKey,
   saveSigningKey,
 } from '../../app/sdk/creator/creator.ts';
-import type { Site } from './site.ts';
+import { listen } from '../harness/edge/listen.ts';
+import type { useSite } from './site.ts';
 
 export interface ListedAgent {
   /** Of its page, and below `/v1` of its routes. */
@@ -19,14 +18,14 @@ export interface ListedAgent {
 
 /** The marketplace tests the agent with the task "Hello" before it is listed. */
 export async function listAgent(
-  { visitor, dataDir }: Pick<Site, 'visitor' | 'dataDir'>,
+  { visitor, dataDir }: Pick<ReturnType<typeof useSite>, 'visitor' | 'dataDir'>,
   name: string,
   execute: CreatorOptions['execute'],
 ): Promise<ListedAgent> {
   const signingKey = generateSigningKey();
   saveSigningKey(join(dataDir, `${name}-key.json`), signingKey);
   const server = createCreatorServer({ signingKey, programId: visitor.demo.program_id, execute });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = await listen(server);
   const description = {
     name,
     tagline: 'Answers when it may.',
@@ -37,7 +36,7 @@ export async function listAgent(
     timeout_seconds: 600,
     input_schema: { type: 'object', properties: {} },
     output_schema: { type: 'string' },
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`,
+    endpoint: `${url}/execute`,
     signing_key: `${name}-key.json`,
     test: { task: 'Hello', parameters: {} },
   };

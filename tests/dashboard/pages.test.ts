@@ -5,7 +5,6 @@ import { expect } from 'chai';
 import { DOCS_POLICY } from '../../app/relay/http/routes/service.ts';
 import { EDGE_CONFIG, startWorld, type World } from '../harness/edge/api.ts';
 import { until } from '../harness/edge/until.ts';
-import { untilLoaded } from './browser.ts';
 import { addressOf, ROUTES } from './routes.ts';
 import { BUILT_PAGE, buildPage, useSite } from './site.ts';
 
@@ -64,13 +63,6 @@ describe('the addresses of the page', function () {
       // The page contains no inline script and no inline style.
       expect(body.toString()).to.not.match(/<script(?![^>]*\bsrc=)|<style|<[^>]*\s(on\w+|style)=/);
     });
-
-    it(`${route}: has one first-level heading and no errors`, () =>
-      site.visit({}, async (page) => {
-        await page.goto(addressOf(route, site.visitor.agent('csv-analyst').agent_id));
-        await untilLoaded(page);
-        expect(await page.getByRole('heading', { level: 1 }).count()).to.equal(1);
-      }));
   }
 
   it('return a document with its view rendered and the list of its requests', async () => {

@@ -1,9 +1,9 @@
 /** An agent's result, shown as people read it; and the first run from the home page. */
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { readResult, toCsv } from '../../app/dashboard/parts/result/read.ts';
 import { pixelOf, urlOf } from '../harness/edge/pictures.ts';
 import { until } from '../harness/edge/until.ts';
+import { download } from './browser.ts';
 import { useSite } from './site.ts';
 
 const PIXEL = urlOf('image/png', pixelOf('image/png'));
@@ -77,11 +77,8 @@ describe('results on the page', function () {
       await table.getByRole('button', { name: 'people' }).press('Enter');
       await until('it is sorted the other way', async () => (await cities())[0] !== first[0]);
       expect([first, await cities()].map(([city]) => city).sort()).to.deep.equal(['Oslo', 'Rome']);
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.getByRole('button', { name: 'Save as CSV' }).click(),
-      ]);
-      expect(readFileSync(await download.path(), 'utf8')).to.match(/^city,people\r\nRome,2748109\r\n/);
+      const { text } = await download(page, page.getByRole('button', { name: 'Save as CSV' }));
+      expect(text).to.match(/^city,people\r\nRome,2748109\r\n/);
       await page.getByRole('tab', { name: 'Exact text' }).click();
       await page.getByRole('region', { name: 'Result' }).getByText('"Paris; centre";2102650').waitFor();
     }, CITIES));

@@ -148,6 +148,7 @@ export function scenesOf({ disputed, answered, plain, receipt, agentId, pausedId
       },
     },
     { name: 'creator', path: '/creator', ...creator },
+    { name: 'creator-calls', path: '/creator/calls', ...creator },
     { name: 'creator-introduction', path: '/creator/new' },
     { name: 'creator-new', path: '/creator/new', ...creator },
     { name: 'creator-listing', path: `/creator/${agentId}`, ...creator },

@@ -1,13 +1,13 @@
 /** Signing in by a wallet, staying signed in, signing out, and sessions that expire. */
 import { expect } from 'chai';
-import { chooseOwn, signInAs, signOut } from './browser.ts';
+import { signInAs, signOut } from './browser.ts';
 import { useSite } from './site.ts';
 
 describe('signing in', function () {
   this.timeout(600_000);
   const site = useSite();
 
-  it('takes one signature, survives a reload by its cookie, and connects the wallet again', () =>
+  it('takes one signature, survives a reload by its cookie, makes nobody the admin, and ends with signing out', () =>
     site.visit({}, async (page, { context }) => {
       await page.goto('/verify');
       const main = page.getByRole('banner').getByRole('navigation', { name: 'Main' });
@@ -53,52 +53,30 @@ describe('signing in', function () {
       const statement = page.getByRole('dialog', { name: 'Statement' });
       await statement.getByLabel('Statement of').selectOption('Earnings of my agents');
       await statement.getByText('earnings, fees and upheld disputes').waitFor();
-    }));
 
-  it('shows the admin part to the admin, and to nobody else', async () => {
-    await site.visit({ as: 'Demo admin' }, async (page) => {
-      await page.goto('/');
-      await chooseOwn(page, 'Admin');
-      await page.getByRole('tab', { name: 'State', selected: true }).waitFor();
-    });
-    await site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto('/admin');
       await page.getByText('Only the admin can use this page').waitFor();
       expect(await page.getByRole('tab').count()).to.equal(0);
-    });
-    await site.visit({}, async (page) => {
-      await page.goto('/admin');
-      await page.getByText('Connect a wallet to continue').waitFor();
-    });
-  });
 
-  it('ends after signing out: the cookie is gone, and protected pages ask for a new sign-in', () =>
-    site.visit({}, async (page, { context }) => {
-      await page.goto('/');
-      await signInAs(page, 'Demo caller 1');
+      // Signing out removes the cookie, and protected pages ask for a new sign-in.
       await signOut(page);
       expect(await context.cookies()).to.deep.equal([]);
       await page.goto('/keys');
       await page.getByRole('banner').getByRole('button', { name: 'Connect wallet' }).waitFor();
-      await page.reload();
-      await page.getByRole('banner').getByRole('button', { name: 'Connect wallet' }).waitFor();
+      await page.getByRole('main').getByText('Connect a wallet to continue').waitFor();
     }));
 
-  it('takes one click with the shared test wallet, and keeps the focus in the page', () =>
-    site.visit({}, async (page) => {
-      await page.goto('/keys');
-      await page.getByRole('button', { name: 'Use a shared test wallet' }).click();
-      await page.getByRole('banner').getByText('Shared').waitFor();
-      await page.getByRole('main').getByText('Connect a wallet to continue').waitFor({ state: 'detached' });
-      expect(await page.evaluate('document.activeElement.id')).to.equal('content');
-    }));
-
-  it('leads whoever does not know USDC or wallets to their explanations', () =>
+  it('takes one click with the shared test wallet, keeps the focus in the page, and explains USDC and wallets', () =>
     site.visit({}, async (page) => {
       await page.goto('/keys');
       await page.getByRole('link', { name: 'New to this?' }).click();
       await page.getByText('one USDC can be exchanged for one US dollar').and(page.locator(':visible')).waitFor();
       await page.getByText('A wallet is an app').and(page.locator(':visible')).waitFor();
+      await page.goBack();
+      await page.getByRole('button', { name: 'Use a shared test wallet' }).click();
+      await page.getByRole('banner').getByText('Shared').waitFor();
+      await page.getByRole('main').getByText('Connect a wallet to continue').waitFor({ state: 'detached' });
+      expect(await page.evaluate('document.activeElement.id')).to.equal('content');
     }));
 
   it('detects an expired session at the next protected request', () =>

@@ -1,6 +1,6 @@
 /**
- * The marketplace of `npm start` with its page, once for all files of the suite, and one Chromium. A test that stops it,
- * or moves its clock, starts its own by `startSite`.
+ * The marketplace of `npm start` with its page, once for all files of the suite, and one Chromium. A test whose changes
+ * would disturb others, such as a clock that moves by days, has its own by `isOwn`.
  *
  *     const site = useSite();
  *     it('...', () => site.visit({ as: 'Demo caller 1' }, async (page) => { ... }));
@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { createVisitor, type Visitor } from '../journey/visitor.ts';
-import { cleanUp, newDirectory, ROOT, type Start, startNetwork } from '../local/start.ts';
+import { cleanUp, newDirectory, ROOT, type Start, startNetwork, untilGone } from '../local/start.ts';
 import {
   launchBrowser,
   type OpenedPage,
@@ -39,7 +39,7 @@ export interface VisitOptions extends PageOptions {
 }
 
 /** Builds the page if its sources have changed, and starts everything. */
-export async function startSite(): Promise<Site> {
+async function startSite(): Promise<Site> {
   const dataDir = newDirectory();
   const start = startNetwork(dataDir);
   const demo = await start.ready;
@@ -51,12 +51,6 @@ export async function startSite(): Promise<Site> {
     browser: await launchBrowser(),
     signedIn: new Map(),
   };
-}
-
-/** Ends the network and the browser of `startSite`: the tests that follow need the time that an idle network takes. */
-export async function stopSite(site: Site | undefined): Promise<void> {
-  await site?.browser.close();
-  for (const pid of site?.start.processes() ?? []) process.kill(pid, 'SIGKILL');
 }
 
 /** The output folder of `buildPage`. */
@@ -79,15 +73,21 @@ after(async () => {
   cleanUp();
 });
 
-/** The shared site, for a block. The first block starts it. */
-export function useSite() {
+/** The shared site, for a block; the first block starts it. With `isOwn`, one that ends with the block. */
+export function useSite({ isOwn = false } = {}) {
   let site: Site;
   before(async function () {
     this.timeout(0);
     if (!requireChromium()) this.skip();
-    shared ??= startSite();
-    site = await shared;
+    if (!isOwn) shared ??= startSite();
+    site = await (isOwn ? startSite() : shared!);
   });
+  if (isOwn)
+    after(async () => {
+      await site?.browser.close();
+      // The tests that follow need the time that an idle network takes.
+      for (const pid of site?.start.processes() ?? []) process.kill(pid, 'SIGKILL');
+    });
   return {
     get baseUrl() {
       return site.baseUrl;
@@ -99,6 +99,17 @@ export function useSite() {
       return site.dataDir;
     },
     visit: (options: VisitOptions, test: VisitTest) => visit(site, options, test),
+    /** Stops the network, as Ctrl-C does. */
+    async stop(): Promise<void> {
+      site.start.signalGroup('SIGINT');
+      await untilGone(site.start);
+    },
+    /** Starts it again: its chain is new; address, wallets, agents and keys stay the same. */
+    async restart(): Promise<void> {
+      site.start = startNetwork(site.dataDir, { port: Number(new URL(site.baseUrl).port) });
+      site.visitor = createVisitor(await site.start.ready, site.dataDir);
+      site.signedIn.clear();
+    },
   };
 }
 
@@ -116,7 +127,7 @@ export const giveEvidence = (site: Pick<ReturnType<typeof useSite>, 'visit'>, ex
   });
 
 /** Opens a page, runs the test in it, and closes it. */
-export async function visit(site: Site, { expected, ...options }: VisitOptions, test: VisitTest): Promise<void> {
+async function visit(site: Site, { expected, ...options }: VisitOptions, test: VisitTest): Promise<void> {
   const opened = await openPage(site.browser, site.baseUrl, options, site.signedIn);
   try {
     await test(opened.page, opened);

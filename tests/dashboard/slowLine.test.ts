@@ -3,16 +3,14 @@
  * buys from it and disputes, the creator replies, the admin decides, and anybody verifies. The page never shows a wrong
  * amount, never moves the focused element, and loses no action.
  */
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:http';
 import { join } from 'node:path';
-import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { createCreatorServer, generateSigningKey, loadSigningKey } from '../../app/sdk/creator/creator.ts';
+import { useServers } from '../harness/edge/listen.ts';
 import { until } from '../harness/edge/until.ts';
-import { type Person, untilLoaded } from './browser.ts';
+import { dialog, type Person, progress, untilLoaded } from './browser.ts';
 import { focused, pressOn, tabTo, typeInto, untilFocused } from './keys.ts';
 import { useSite } from './site.ts';
 
@@ -20,8 +18,6 @@ const LATENCY_MS = 400;
 const CREATOR = 'Demo creator B';
 const CALLER = 'Demo caller 2';
 const NAME = 'Slow and steady';
-const PRICE = 50_000n;
-const FEE = PRICE / 100n;
 const COMPLAINT = 'I asked for more than this.';
 const REPLY = 'It is what was asked for.';
 const REASON = 'It is what was asked for.';
@@ -55,8 +51,8 @@ describe('on a slow line, with the keyboard alone', function () {
   // Each role continues where the one before ended.
   this.bail(true);
   const site = useSite();
+  const serve = useServers();
   let creator: Server;
-  let server: Server;
   let endpoint: string;
   let agentId: string;
   let executionId: string;
@@ -66,13 +62,7 @@ describe('on a slow line, with the keyboard alone', function () {
   };
   before(async () => {
     signWith(generateSigningKey());
-    server = createServer((request, response) => void creator.emit('request', request, response));
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/execute`;
-  });
-  after(() => {
-    server?.close();
-    server?.closeAllConnections();
+    endpoint = `${await serve((request, response) => void creator.emit('request', request, response))}/execute`;
   });
 
   /** `amounts` matches every amount that the page is allowed to show. */
@@ -92,16 +82,12 @@ describe('on a slow line, with the keyboard alone', function () {
       expect(moved, moved.join('; ')).to.deep.equal([]);
     });
 
-  const dialog = (page: Page) => page.getByRole('dialog');
   /** Presses the signing button of a dialog, and waits until the dialog closes. */
   async function sign(page: Page, name: string): Promise<void> {
     await pressOn(page, name);
     await dialog(page).waitFor({ state: 'detached' });
     await until('the focus is somewhere', async () => (await focused(page)) !== 'nothing');
   }
-  const creatorWallet = () => site.visitor.agent('text-report').creator;
-  const callerWallet = () => site.visitor.demo.callers[1]!.wallet;
-  const collateral = () => site.visitor.units(site.visitor.seeds('collateral_vault', new PublicKey(agentId).toBytes()));
 
   it('a creator lists an agent', () =>
     visitSlowly(
@@ -110,7 +96,6 @@ describe('on a slow line, with the keyboard alone', function () {
       // The wallet's balance is the only amount of three digits that begins with 9. The SOL are of the accounts, of the bond on the agent's page, and of the wallet.
       /^((0\.01|0\.10|1\.00|5\.00|10\.00|25\.00|100\.00|0\.0495|0\.05|0\.005|0\.055|1|9\d\d\.\d+) USDC|(0\.00\d+|0\.01|\d{3}\.\d+) SOL)$/,
       async (page) => {
-        const { visitor } = site;
         const next = async (title: string) => {
           await pressOn(page, `Next: ${title}`);
           await untilFocused(page, title);
@@ -143,7 +128,6 @@ describe('on a slow line, with the keyboard alone', function () {
         await page.getByText('The endpoint passed').waitFor();
         await untilFocused(page, 'Test again');
         await next('Sign');
-        const before = await visitor.balances();
         const list = page.getByRole('button', { name: /^Deposit .* and list$/ });
         const deposit = /[\d.]+/.exec((await list.textContent())!)![0];
         await pressOn(page, `Deposit ${deposit} USDC and list`);
@@ -153,10 +137,6 @@ describe('on a slow line, with the keyboard alone', function () {
         await pressOn(page, 'See its page');
         await page.waitForURL(/\/agents\/\w+$/);
         agentId = new URL(page.url()).pathname.split('/').at(-1)!;
-        const held = await collateral();
-        expect(held).to.equal(BigInt(Math.round(Number(deposit) * 1e6)));
-        const after = { ...before, [creatorWallet()]: before[creatorWallet()]! - held };
-        expect(await visitor.balances()).to.deep.equal(after);
       },
     ));
 
@@ -167,22 +147,13 @@ describe('on a slow line, with the keyboard alone', function () {
       // The call also costs fees and deposits. The dialog of the dispute shows what is at stake, and the balance.
       /^(0\.05|0\.0495|0\.0005|1,000\.00|999\.95|0\.95|1\.00) USDC$|^(0\.000015|0\.00363728|0\.00148844|0\.00214884|0\.00365228|0\.0037|0\.01|0\.00204724|0\.000005|0\.01205224|\d{3}\.\d+) SOL$/,
       async (page) => {
-        const { visitor } = site;
-        const before = await visitor.balances();
         await typeInto(page, 'Task', 'take your time');
         await typeInto(page, 'Text', 'hello');
         await pressOn(page, 'Run with 0.05 test USDC');
         await dialog(page).getByText('Into escrow', { exact: true }).waitFor();
         await sign(page, 'Run with 0.05 test USDC');
-        await page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: 'Completed' }).waitFor();
+        await progress(page, 'Completed').waitFor();
         await page.getByRole('main').getByText('done: take your time').first().waitFor();
-        await until('it is settled', async () => (await visitor.balances()).treasury !== before.treasury);
-        expect(await visitor.balances()).to.deep.equal({
-          ...before,
-          [callerWallet()]: before[callerWallet()]! - PRICE,
-          [creatorWallet()]: before[creatorWallet()]! + PRICE - FEE,
-          treasury: before.treasury! + FEE,
-        });
         await pressOn(page, 'Call and receipt');
         await page.waitForURL(/\/executions\/[0-9a-f-]+$/);
         executionId = new URL(page.url()).pathname.split('/').at(-1)!;
@@ -208,8 +179,6 @@ describe('on a slow line, with the keyboard alone', function () {
 
   it('the admin decides the dispute', () =>
     visitSlowly('Demo admin', `/admin/disputes/${executionId}`, AT_STAKE, async (page) => {
-      const { visitor } = site;
-      const [before, held] = [await visitor.balances(), await collateral()];
       await page.getByText(REPLY).waitFor();
       await page.getByRole('radio', { name: 'Reject' }).waitFor();
       await pressOn(page, 'Skip to the content');
@@ -227,7 +196,6 @@ describe('on a slow line, with the keyboard alone', function () {
       await sign(page, 'Sign and reject');
       await page.getByRole('heading', { name: 'The decision' }).waitFor();
       await page.getByText(REASON).first().waitFor();
-      expect([await visitor.balances(), await collateral()]).to.deep.equal([before, held]);
     }));
 
   it('the caller reads the decision, and anybody verifies the execution', async () => {

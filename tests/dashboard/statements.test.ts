@@ -1,5 +1,4 @@
 /** A wallet's payments, earnings and content: statements, and the time from which content can be deleted. */
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import Papa from 'papaparse';
 import type { Page } from 'playwright-core';
@@ -7,7 +6,7 @@ import type { SpendRow, SpendStatement } from '../../app/sdk/wire/statement.ts';
 import { DAY_MS, toDay } from '../../app/sdk/wire/time.ts';
 import { parseUsdc } from '../../app/sdk/wire/usdc.ts';
 import { until } from '../harness/edge/until.ts';
-import { untilLoaded } from './browser.ts';
+import { assertAccessible, changeAnswers, dialog, download, untilLoaded } from './browser.ts';
 import { assertAccessibleInEveryLook } from './looks.ts';
 import { useSite } from './site.ts';
 
@@ -46,15 +45,7 @@ describe('the statements of a wallet', function () {
     });
   });
 
-  const dialog = (page: Page) => page.getByRole('dialog');
-
-  async function save(page: Page, name: string): Promise<{ file: string; text: string }> {
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name, exact: true }).click(),
-    ]);
-    return { file: download.suggestedFilename(), text: readFileSync(await download.path(), 'utf8') };
-  }
+  const save = (page: Page, name: string) => download(page, page.getByRole('button', { name, exact: true }));
 
   const textOf = async (path: string): Promise<string> => {
     const { api_key } = site.visitor.demo.callers[NUMBER]!;
@@ -65,7 +56,7 @@ describe('the statements of a wallet', function () {
     site.visit(CALLER, async (page) => {
       await page.goto('/executions');
       await page.getByRole('button', { name: 'Daily statement' }).click();
-      await assertAccessibleInEveryLook(page);
+      await assertAccessible(page);
       const [from, to] = [dialog(page).getByLabel('From (UTC)'), dialog(page).getByLabel('To (UTC)')];
       const last = await to.inputValue();
       await from.fill('2001-01-01');
@@ -74,7 +65,7 @@ describe('the statements of a wallet', function () {
       await from.fill(last);
       for (const format of ['csv', 'json']) {
         const path = `/v1/statements/daily?role=caller&from=${last}&to=${last}&format=${format}`;
-        const { file, text } = await save(page, `Download ${format.toUpperCase()}`);
+        const { name: file, text } = await save(page, `Download ${format.toUpperCase()}`);
         expect(file).to.equal(`statement-caller-${last}-${last}.${format}`);
         expect(text)
           .to.equal(await textOf(path))
@@ -93,13 +84,12 @@ describe('the statements of a wallet', function () {
       await row.getByText('0.00 USDC', { exact: true }).waitFor();
       await row.getByText('Key: local network', { exact: true }).waitFor();
       await row.getByText(/^The creator’s server answered with /).waitFor();
-      await assertAccessibleInEveryLook(page);
       const key = failed.executions.find(({ key_name }) => key_name === 'local network')!;
       await page.getByLabel('API key', { exact: true }).selectOption({ label: 'local network' });
       await page.waitForURL(`**/executions?status=failed&key=${key.key_id}`);
       await page.reload();
       await row.waitFor();
-      const { file, text } = await save(page, 'These calls as CSV');
+      const { name: file, text } = await save(page, 'These calls as CSV');
       expect(file).to.equal('calls-failed.csv');
       const { data } = Papa.parse<Row>(text, { header: true });
       const byKey = JSON.parse(await textOf(`/v1/executions?status=failed&key_id=${key.key_id}`)).executions as Row[];
@@ -145,21 +135,6 @@ describe('the statements of a wallet', function () {
       await page.getByRole('banner').locator('a[aria-current="true"]').filter({ hasText: 'Activity' }).waitFor();
       await agents.getByRole('row').filter({ hasText: 'sandbox-echo' }).getByText(paidIn(ofAgent)).first().waitFor();
       await page.getByText(/^[\d.]+ USDC on \d+ \w+: .*sandbox-echo [\d.]+/).waitFor();
-      await untilLoaded(page);
-      await assertAccessibleInEveryLook(page);
-      // With payments on three days it is a chart.
-      await page.route('**/v1/statements/spend?*', async (route) => {
-        const spend: SpendStatement = await (await route.fetch()).json();
-        const earlier = (row: SpendRow) =>
-          [1, 2].map((days) => ({ ...row, day: toDay(Date.parse(row.day) / DAY_MS - days) }));
-        await route.fulfill({ json: { ...spend, rows: [...spend.rows, ...spend.rows.flatMap(earlier)] } });
-      });
-      await page.reload();
-      await page.getByRole('img', { name: 'Paid, by agent' }).waitFor();
-      await untilLoaded(page);
-      await assertAccessibleInEveryLook(page);
-      await page.unrouteAll();
-      await page.reload();
       const one = agents.getByRole('row').filter({ hasText: 'sandbox-echo' }).getByRole('link', { name: /^\d+$/ });
       expect(new URL((await one.getAttribute('href'))!, site.baseUrl).searchParams.get('agent')).to.equal(agent_id);
       await page.getByRole('button', { name: 'By API key' }).click();
@@ -167,20 +142,30 @@ describe('the statements of a wallet', function () {
       const ofKey = rows.filter(({ key_id }) => key_id === named.key_id);
       const keys = page.getByRole('region', { name: 'By API key' });
       await keys.getByRole('row').filter({ hasText: named.key_name! }).getByText(paidIn(ofKey)).first().waitFor();
-      const { file, text } = await save(page, 'Spend by day, agent and key (CSV)');
+      const { name: file, text } = await save(page, 'Spend by day, agent and key (CSV)');
       expect(file).to.match(/^spend-[0-9-]{10}-[0-9-]{10}\.csv$/);
       expect(text).to.equal(await textOf('/v1/statements/spend?format=csv'));
       await page.getByLabel('From (UTC)').fill('2001-01-01');
       await page.getByText('At most 92 days').waitFor();
       await page.getByLabel('To (UTC)').fill('2001-01-02');
       await page.getByText('No call of this wallet ended on these days').waitFor();
+      // With payments on three days it is a chart.
+      await changeAnswers(page, '**/v1/statements/spend?*', (spend: SpendStatement) => {
+        const earlier = (row: SpendRow) =>
+          [1, 2].map((days) => ({ ...row, day: toDay(Date.parse(row.day) / DAY_MS - days) }));
+        spend.rows.push(...spend.rows.flatMap(earlier));
+      });
+      await page.goto('/spend');
+      await page.getByRole('img', { name: 'Paid, by agent' }).waitFor();
+      await untilLoaded(page);
+      await assertAccessibleInEveryLook(page);
     }));
 
   it('appear for the creator on the page of its agents', () =>
     site.visit({ as: 'Demo creator A' }, async (page) => {
       await page.goto('/creator');
       await page.getByRole('button', { name: 'Daily statement' }).click();
-      const { file, text } = await save(page, 'Download JSON');
+      const { name: file, text } = await save(page, 'Download JSON');
       expect(file).to.match(/^statement-creator-/);
       const { role, wallet, days, total } = JSON.parse(text);
       expect([role, days.length]).to.deep.equal(['creator', 30]);

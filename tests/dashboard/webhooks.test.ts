@@ -1,37 +1,33 @@
 /**
  * Webhooks on the page: an endpoint with its secret, a test event, the log, redelivery, switching off, and deletion.
  */
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
+import { useServers } from '../harness/edge/listen.ts';
 import { assertAccessibleInEveryLook } from './looks.ts';
 import { useSite } from './site.ts';
 
 describe('the webhooks of a wallet', function () {
   this.timeout(600_000);
   const site = useSite();
+  const serve = useServers();
 
   it('are added, tested, inspected, sent again, switched off and deleted', () =>
     site.visit({ as: 'Demo caller 2' }, async (page) => {
       const received: { body: string; headers: Record<string, string> }[] = [];
       let fails = true;
-      const server = createServer(async (request, response) => {
+      const url = await serve(async (request, response) => {
         received.push({ body: await text(request), headers: request.headers as Record<string, string> });
         response.writeHead(fails ? 500 : 200).end('said the server');
       });
-      server.listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
 
       await page.goto('/webhooks');
       await page.getByRole('cell', { name: 'key.cap_near', exact: true }).waitFor();
       await page.getByRole('main').getByRole('link', { name: 'guide' }).waitFor();
       await page.getByRole('button', { name: 'Add endpoint' }).click();
       const dialog = page.getByRole('dialog', { name: 'Add an endpoint' });
-      await dialog.getByLabel('URL').fill(url);
+      await dialog.getByLabel('URL').fill(`${url}/hook`);
       await dialog.getByLabel('All events').uncheck();
       await dialog.getByLabel(/^execution\.completed/).check();
       await dialog.getByRole('button', { name: 'Add endpoint' }).click();
@@ -64,8 +60,6 @@ describe('the webhooks of a wallet', function () {
       await page.getByRole('button', { name: 'Delete', exact: true }).click();
       await page.getByRole('dialog', { name: 'Delete the endpoint?' }).getByRole('button', { name: 'Delete' }).click();
       await page.getByText('No endpoints yet').waitFor();
-      server.closeAllConnections();
-      server.close();
     }));
 
   it('say that an endpoint was switched off after days of failures, and offer to switch it on', () =>

@@ -1,17 +1,15 @@
 /** The weekly routine of callers and creators: examples, last inputs, money, figures by day, requests, receipts. */
 import { expect } from 'chai';
+import { deferred } from '../harness/edge/until.ts';
+import { payByKey, progress } from './browser.ts';
 import { type ListedAgent, listAgent } from './listAgent.ts';
 import { useSite } from './site.ts';
-
-const usdcOf = (units: bigint) =>
-  `${(Number(units) / 1e6).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 6 })} USDC`;
 
 describe('the week of a caller and a creator', function () {
   this.timeout(600_000);
   const site = useSite();
   const LATER = 'Answer me later';
-  let finish = () => {};
-  const mayFinish = new Promise<void>((resolve) => (finish = resolve));
+  const { promise: mayFinish, resolve: finish } = deferred();
   let later: ListedAgent;
   before(async () => {
     later = await listAgent(site, 'sandbox-later', async ({ task }) => {
@@ -52,39 +50,13 @@ describe('the week of a caller and a creator', function () {
       expect(body.status).to.equal('completed');
     }));
 
-  it('shows in the header the amount that the wallet can spend, and follows each call', () =>
-    site.visit({ as: 'Demo caller 2' }, async (page) => {
-      const { visitor } = site;
-      const wallet = visitor.demo.callers[1]!.wallet;
-      const button = page.getByRole('banner').getByRole('button', { name: '…' });
-      let answer = () => {};
-      const isAsked = new Promise<void>((resolve) => (answer = resolve));
-      const isBalance = (post: string | null) => post?.includes('getTokenAccountBalance') ?? false;
-      await page.route(visitor.demo.rpc_url, async (route) => {
-        if (isBalance(route.request().postData())) await isAsked;
-        await route.continue();
-      });
-      await page.goto('/');
-      await button.waitFor();
-      expect(await button.textContent()).to.not.include('USDC');
-      answer();
-      const shown = async () => usdcOf((await visitor.balances())[wallet]!);
-      await button.getByText(await shown(), { exact: true }).waitFor();
-      await page.goto(`${pathOf('sandbox-echo')}?tab=run`);
-      await page.getByLabel('Task').fill('Echo');
-      await page.getByRole('button', { name: 'Run with 0.01 test USDC' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Run with 0.01 test USDC' }).click();
-      await page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: 'Completed' }).waitFor();
-      await button.getByText(await shown(), { exact: true }).waitFor();
-    }));
-
   it('shows a running call after a reload and after Back, and in the header of every page', () =>
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto(`${later.path}?tab=run`);
       await page.getByLabel('Task').fill(LATER);
       await page.getByRole('button', { name: 'Run with 0.02 test USDC' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Run with 0.02 test USDC' }).click();
-      const running = page.getByRole('region', { name: 'Progress' }).getByRole('heading', { name: 'Running' });
+      const running = progress(page, 'Running');
       await running.waitFor();
       await page.reload();
       await running.waitFor();
@@ -102,8 +74,7 @@ describe('the week of a caller and a creator', function () {
     site.visit({}, async (page) => {
       await page.goto(`${later.path}?tab=run`);
       await page.getByLabel('Task').fill(LATER);
-      await page.getByRole('radio', { name: 'API key' }).check();
-      await page.getByRole('textbox', { name: 'API key' }).fill(site.visitor.demo.callers[0]!.api_key);
+      await payByKey(page, site.visitor.demo.callers[0]!.api_key);
       await page.getByRole('button', { name: 'Pay 0.02 USDC and run' }).click();
       await page.getByText('You can leave this page').waitFor();
       await page.reload();
@@ -112,8 +83,7 @@ describe('the week of a caller and a creator', function () {
       await page.getByRole('button', { name: 'Show the form' }).click();
       // The same before the service has answered.
       await page.route('**/execute', () => undefined);
-      await page.getByRole('radio', { name: 'API key' }).check();
-      await page.getByRole('textbox', { name: 'API key' }).fill(site.visitor.demo.callers[0]!.api_key);
+      await payByKey(page, site.visitor.demo.callers[0]!.api_key);
       await page.getByRole('button', { name: 'Pay 0.02 USDC and run' }).click();
       await page.getByText('Putting 0.02 USDC into escrow').waitFor();
       await page.reload();

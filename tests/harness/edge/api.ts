@@ -2,10 +2,8 @@
  * The relay's HTTP server for tests, over real tables. The test writes their rows, as indexer and engine would. Only
  * the parts that need a chain are stubs: the engine's outcome and the accounts that are read.
  */
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { RequestListener, Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -35,6 +33,7 @@ import type { FoundChange } from '../../../app/sdk/wallet/pending.ts';
 import { openTables } from '../tables.ts';
 import { CONFIG, grantAccount } from './accounts.ts';
 import { watchFigures } from './figures.ts';
+import { listen } from './listen.ts';
 import { createRows, EPOCH, newExecutionId } from './rows.ts';
 
 /** The genesis hash of no public cluster. */
@@ -230,10 +229,7 @@ export async function startWorld(
   const server: Server = createHttpServer(deps);
   const [serve] = server.listeners('request') as [RequestListener];
   server.off('request', serve).on('request', figures.beforeRequests(serve));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  url = `http://127.0.0.1:${port}`;
+  url = await listen(server);
 
   async function call(path: string, init: RequestInit & { key?: string } = {}): Promise<ApiAnswer> {
     const headers = new Headers(init.headers);
@@ -250,7 +246,7 @@ export async function startWorld(
   const rows = createRows(figures.index, ledger.db, state);
   return {
     url,
-    port,
+    port: Number(new URL(url).port),
     deps,
     state,
     index: figures.index,
