@@ -46,6 +46,9 @@ describe('sweepers that die', () => {
     expect(new Set(rows.map(({ record }) => record)).size).to.equal(earlier + 50);
   });
 
+  // The rest depends on the node, not on the database.
+  if (onPostgres) return;
+
   /**
    * Expects that everything is swept once by another relay, after the node of the first fails once `isSoFar` is true.
    */

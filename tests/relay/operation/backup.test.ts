@@ -12,7 +12,7 @@ import { chooseBackup, restore } from '../../../app/relay/ledger/restore.ts';
 import { useFolder } from '../../harness/folder.ts';
 import { figuresOf, useMarketplace } from '../../harness/node/marketplace.ts';
 import { FORGETFUL } from '../../harness/node/relayHere.ts';
-import { runRelayCommand } from '../../harness/node/relayMain.ts';
+import { runCommandHere, runRelayCommand } from '../../harness/node/relayMain.ts';
 
 const NAME = /^ledger-\d{8}T\d{6}Z\.sqlite\.zst$/;
 
@@ -77,9 +77,9 @@ describe('a backup of the ledger', () => {
     const copy = new Sqlite(ledgerPath(empty), { readonly: true });
     expect(copy.prepare('SELECT count(*) FROM api_keys').pluck().get()).to.equal(2);
     copy.close();
-    const again = await runRelayCommand(market, ['restore'], given);
+    const again = await runCommandHere(market, ['restore'], given);
     requireFailed(again, /Move the present ledger away first.*ledger\.db/);
-    const under = await runRelayCommand(market, ['restore'], { BACKUP_DIR: dir });
+    const under = await runCommandHere(market, ['restore'], { BACKUP_DIR: dir });
     requireFailed(under, /A relay runs on .*Stop it first/);
     expect((await market.execute(market.relay.url, { task: 'still there' })).status).to.equal(200);
   });
@@ -90,7 +90,7 @@ describe('a backup of the ledger', () => {
     const old = ['ledger-20200101T000000Z.sqlite.zst', 'ledger-20200102T000000Z.sqlite.zst'];
     for (const name of [...old, 'notes.txt']) writeFileSync(join(dir, name), 'old');
     const given = { BACKUP_DIR: dir, BACKUP_KEEP: '2', BACKUP_COMMAND: `cp "$BACKUP_FILE" "$BACKUP_DIR"/n* ${away}` };
-    const { status, stdout } = await runRelayCommand(market, ['backup', '--json'], given);
+    const { status, stdout } = await runCommandHere(market, ['backup', '--json'], given);
     expect(status).to.equal(0);
     const { file, removed } = JSON.parse(stdout);
     expect(removed).to.deep.equal(old.reverse().map((name) => join(dir, name)));
@@ -122,7 +122,7 @@ describe('a backup of the ledger', () => {
     expect(namesIn(own)).to.deep.equal([basename(older)]);
     const much = { ...settings, dir: own, keep: 1, minFreeBytes: 2 ** 60 };
     expect(await thrown(backUp(place(damaged), much))).to.match(/needs twice the ledger's \d+ for a moment/);
-    const nothing = await runRelayCommand(market, ['backup'], { DATA_DIR: join(folder, 'nothing') });
+    const nothing = await runCommandHere(market, ['backup'], { DATA_DIR: join(folder, 'nothing') });
     requireFailed(nothing, /The ledger .* does not exist/);
   });
 
@@ -176,12 +176,12 @@ describe('a backup of the ledger', () => {
     requireFailed(refused, /^.*ledger\.db was migrated by a newer release, which has the migration \d{4}_next\..*\n$/);
     expect(refused.stderr).to.include('restore the backup made before the upgrade: npm run relay -- restore FILE');
 
-    const checked = await runRelayCommand(market, ['check', '--json']);
+    const checked = await runCommandHere(market, ['check', '--json']);
     expect(checked.status).to.equal(1);
     expect(checked.stdout).to.include('the ledger was migrated by a newer release');
 
     for (const suffix of ['', '-wal', '-shm']) rmSync(ledger + suffix, { force: true });
-    const { status } = await runRelayCommand(market, ['restore', listBackups(dir)[0]!.path]);
+    const { status } = await runCommandHere(market, ['restore', listBackups(dir)[0]!.path]);
     expect(status).to.equal(0);
     await call('on the restored ledger');
   });

@@ -7,7 +7,7 @@ import { openDatabase } from '../../../app/database/open.ts';
 import type { Finding } from '../../../app/relay/check.ts';
 import { until } from '../../harness/edge/until.ts';
 import { figuresOf, request, useMarketplace } from '../../harness/node/marketplace.ts';
-import { runRelayCommand } from '../../harness/node/relayMain.ts';
+import { runCommandHere, runRelayCommand } from '../../harness/node/relayMain.ts';
 import { startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 /** Settings of a process whose clock is wrong by this much. */
@@ -20,7 +20,7 @@ describe('npm run relay -- check', () => {
   const market = useMarketplace();
 
   async function check(changes: NodeJS.ProcessEnv = {}): Promise<{ status: number | null; findings: Finding[] }> {
-    const { status, stdout, stderr } = await runRelayCommand(market, ['check', '--json'], changes);
+    const { status, stdout, stderr } = await runCommandHere(market, ['check', '--json'], changes);
     expect(stderr).to.equal('');
     const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: Finding[] };
     expect(status).to.equal(ok ? 0 : 1);
@@ -67,7 +67,11 @@ describe('npm run relay -- check', () => {
     const other = Keypair.generate();
     const file = join(market.dataDir, 'other.json');
     writeFileSync(file, JSON.stringify([...other.secretKey]), { mode: 0o600 });
-    const found = await failed({ SOLANA_RPC_URL: proxy.rpcUrl, RELAY_KEYPAIR: file, ...clockWrongBy(90_000) });
+    const { now } = Date;
+    Date.now = () => now() + 90_000;
+    const found = await failed({ SOLANA_RPC_URL: proxy.rpcUrl, RELAY_KEYPAIR: file }).finally(() => {
+      Date.now = now;
+    });
     await proxy.close();
     const [node, clock, authority, fees] = found;
     expect(node).to.equal(`node: ${new URL(proxy.rpcUrl).host} lacks getProgramAccounts`);
