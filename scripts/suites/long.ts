@@ -111,6 +111,7 @@ export const LONG: Suite[] = [
       'lending',
       'listedAgents',
       'lostCalls',
+      'orphans',
       'rents',
       'restoring',
       'results',
@@ -234,14 +235,6 @@ export const LONG: Suite[] = [
     about: 'lists and rows touched on large tables; the watch over the relay authority',
     folder: 'relay/operation',
     files: LARGE,
-  },
-  {
-    name: 'x402-postgres',
-    about: 'x402 deposits without a row, on PostgreSQL',
-    folder: 'relay/x402',
-    // Claims, debts and the state of a deposit are tested on PostgreSQL by operation/lending and kills/deposits.
-    files: ['lostLedger'],
-    env: POSTGRES,
   },
   {
     name: 'program-bankrun',

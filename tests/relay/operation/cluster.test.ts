@@ -128,6 +128,7 @@ describe('the cluster', () => {
   });
 
   it('takes no new calls after a restart until index and ledger fit it, and takes back what the chain does not show', async () => {
+    await until('it is ready', async () => (await problemsOf(relay)).length === 0);
     const ids: string[] = [];
     for (const task of ['lost', 'other end', 'as before']) ids.push((await execute(relay, task)).body.execution_id);
     const [lost, other, kept] = ids;
