@@ -86,15 +86,18 @@ export async function runCommandHere(market: TestMarketplace, args: string[], ch
   addCheckCommand(program, () => readConfig(env));
   for (const add of [addBackupCommand, addRestoreCommand, addReconcileCommand]) add(program, () => readToolConfig(env));
   const [{ log, error }, { exitCode }] = [{ ...console }, process];
-  const printed = { stdout: '', stderr: '' };
-  console.log = (line) => void (printed.stdout += `${line}\n`);
-  console.error = (line) => void (printed.stderr += `${line}\n`);
+  const [printed, faults]: [string[], string[]] = [[], []];
+  console.log = (line) => void printed.push(line);
+  console.error = (line) => void faults.push(line);
   process.exitCode = 0;
   try {
-    await program.parseAsync(args, { from: 'user' });
-    return { status: process.exitCode as number, ...printed };
-  } catch (failure) {
-    return { status: 1, ...printed, stderr: `${(failure as Error).message}\n` };
+    // Prints an error of the action as main.ts does.
+    await program.parseAsync(args, { from: 'user' }).catch(({ message }: Error) => {
+      console.error(message);
+      process.exitCode = 1;
+    });
+    const textOf = (lines: string[]) => lines.map((line) => `${line}\n`).join('');
+    return { status: process.exitCode as number, stdout: textOf(printed), stderr: textOf(faults) };
   } finally {
     Object.assign(console, { log, error });
     process.exitCode = exitCode;

@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import { LEASE_MS } from '../../../app/relay/ledger/leases.ts';
 import { until } from '../../harness/edge/until.ts';
 import {
+  type Answer,
   afterPaying,
   type Balances,
   failedAnswer,
@@ -109,7 +110,7 @@ describe('kill -9', () => {
 
   function execute(relay: RelayHandle, task: string) {
     const body = { task, timeout_seconds: task.includes('timeout') ? TIMEOUT_SECONDS : 60 };
-    return market.execute(relay.url, body);
+    return market.execute(relay.url, body, { headers: { 'idempotency-key': task.replace(/\W+/g, '-') } });
   }
 
   /** Stops one execution of each task at its point, and kills the process. */
@@ -196,6 +197,8 @@ describe('kill -9', () => {
   let ends: Map<string, End>;
   let balances: { before: Balances; after: Balances };
   let standingMs: number;
+  /** Answers to the calls that were opened and completed, repeated with their keys. */
+  const repeats = new Map<string, Answer>();
 
   before(async () => {
     const [doomed, neighbour] = await Promise.all([
@@ -210,6 +213,8 @@ describe('kill -9', () => {
     standingMs = killed - begun;
     const relay = neighbour ?? (await market.startRelayProcess());
     ends = await followAll(relay, tasks, onPostgres ? killed : Date.now());
+    for (const point of POINTS.completed.filter((one) => !NOTHING_SENT.includes(one)))
+      repeats.set(point, await execute(relay, taskOf('completed', point)));
     balances = { before, after: await market.balances() };
     await untilTold(ends, taskOf);
     await relay.kill();
@@ -236,13 +241,20 @@ describe('kill -9', () => {
     });
   }
 
+  it('answers repeats with the one execution of their key', () => {
+    for (const [point, { status, body, text }] of repeats) {
+      const task = taskOf('completed', point);
+      expect([status, body.result], `${point}: ${text}`).to.deep.equal([200, `done: ${task}`]);
+      expect(body.execution_id, point).to.equal(ends.get(task)!.id);
+    }
+  });
+
   it('ends all of them in time, with every balance exact to the base unit', () => {
     for (const ending of TRIED) {
       const slowest = Math.max(...POINTS[ending].map((point) => ends.get(taskOf(ending, point))!.ms));
       const deadlineMs = ending === 'timeout' ? TIMEOUT_SECONDS * 1_000 : 0;
       expect(slowest, ending).to.be.at.most(END_WITHIN_MS + SILENT_MS + deadlineMs + STANDING_TIMES * standingMs);
     }
-    const paid = BigInt(POINTS.completed.filter((point) => !NOTHING_SENT.includes(point)).length);
-    expect(balances.after).to.deep.equal(afterPaying(balances.before, paid));
+    expect(balances.after).to.deep.equal(afterPaying(balances.before, BigInt(repeats.size)));
   });
 });

@@ -39,7 +39,7 @@ interface Fault {
   end?: (proxy: RpcProxy) => void;
   /** Duration; null until the execution has ended. */
   lastsMs: number | null;
-  /** True if the relay may act on it differently for each kind. A fault of a send always is. */
+  /** True if the relay may act on it differently for each kind. */
   isOfKind?: true;
 }
 
@@ -89,18 +89,20 @@ const FAULTS: Record<string, () => Fault> = {
   'landed, but the answer never comes': () => ({
     onSend: async (n, forward) => (n === 0 ? forward().then(() => 'silence' as const) : null),
     lastsMs: null,
+    isOfKind: true,
   }),
   'landed, but the connection breaks before the answer': () => ({
     onSend: async (n, forward) => (n === 0 ? forward().then(() => 'cut' as const) : null),
     lastsMs: null,
   }),
-  'accepted, but dropped twice': () => ({ onSend: (n) => (n < 2 ? accepted : null), lastsMs: null }),
+  'accepted, but dropped twice': () => ({ onSend: (n) => (n < 2 ? accepted : null), lastsMs: null, isOfKind: true }),
   'accepted, and sent on late': () => ({
     onSend: (n, forward) => {
       if (n === 0) sleep(OUTAGE_MS).then(forward);
       return accepted;
     },
     lastsMs: OUTAGE_MS,
+    isOfKind: true,
   }),
   'sent on twice': () => ({
     onSend: async (_n, forward) => {
@@ -115,6 +117,7 @@ const FAULTS: Record<string, () => Fault> = {
       return { json: { jsonrpc: '2.0', id: 1, error: { code: -32002, message: 'Transaction simulation failed' } } };
     },
     lastsMs: null,
+    isOfKind: true,
   }),
   'confirmed, but its status is null and no notification comes': () => ({
     onCall: changingEach('getSignatureStatuses', () => null),
@@ -127,6 +130,7 @@ const FAULTS: Record<string, () => Fault> = {
     onSend: (n) => (n < 2 ? accepted : null),
     onCall: changing('getEpochInfo', (info) => ({ ...info, absoluteSlot: 1_000_000, blockHeight: 1_000_000 })),
     lastsMs: 3_000,
+    isOfKind: true,
   }),
   '429 to everything': () => during({ status: 429 }),
   'answers of another shape': () => during({ json: { jsonrpc: '2.0', id: 1, result: {} } }),
@@ -252,9 +256,8 @@ describe('a node with faults', () => {
   after(() => Promise.all(Object.values(stages).map((stage) => stage.stop())));
 
   for (const [index, [name, makeFault]] of Object.entries(FAULTS).entries()) {
-    // A fault of the whole node does not depend on the transaction that is sent: each has one kind, in turn.
-    const { onSend, isOfKind } = makeFault();
-    const kinds = onSend || isOfKind ? KINDS : [KINDS[index % KINDS.length]!];
+    // A fault of the whole node or of a connection does not depend on the transaction: each has one kind, in turn.
+    const kinds = makeFault().isOfKind ? KINDS : [KINDS[index % KINDS.length]!];
     describe(name, () => {
       const plays = new Map<Kind, Promise<PromiseSettledResult<void>[]>>();
       before(() => {
