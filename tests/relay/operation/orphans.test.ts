@@ -141,10 +141,8 @@ describe('deposits without a row', () => {
     const add = async (deposit: string, prepared_at: number, changes: { rent_sponsor?: string; closed?: 1n } = {}) => {
       const money = { caller: 'payer', rent_sponsor: 'us', price: '250000', service_fee: 5_000n, slot: 1n };
       const row = { deposit, ...money, prepared_at: BigInt(prepared_at), expires_at, status: 'prepared' as const };
-      await tables.index.db
-        .insertInto('deposits')
-        .values({ ...row, ...changes })
-        .execute();
+      const values = { ...row, ended_at: null, end_signature: null, closed: 0n as const, ...changes };
+      await tables.index.db.insertInto('deposits').values(values).execute();
     };
     await noteLender(tables.ledger.db, 'us');
     await noteLender(tables.ledger.db, 'us');

@@ -28,7 +28,6 @@ interface Written {
   executions: Record<string, unknown>;
 }
 type Tables = Kysely<Written>;
-type Opened = OpenDatabase<Written>;
 type Spoil = (ledger: Tables, index: Tables) => Promise<unknown>;
 
 describe('reconcile', () => {
@@ -80,12 +79,7 @@ describe('reconcile', () => {
 
   /** Copies the tables, lets `spoil` change them, and compares them with the chain. */
   async function check(spoil: Spoil = async () => undefined) {
-    const [ledger, index] = [ledgerPath, indexPath].map((pathIn) => {
-      const path = pathIn(folder);
-      for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
-      copyFileSync(pathIn(market.dataDir), path);
-      return openDatabase<Written>(path);
-    }) as [Opened, Opened];
+    const [ledger, index] = [copy(ledgerPath), copy(indexPath)];
     await spoil(ledger.db, index.db);
     for (const { close } of [ledger, index]) await close();
     const views = await openViews({ dataDir: folder, databaseUrl: null });
@@ -94,6 +88,13 @@ describe('reconcile', () => {
     } finally {
       await views.close();
     }
+  }
+
+  function copy(pathIn: (dataDir: string) => string): OpenDatabase<Written> {
+    const path = pathIn(folder);
+    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+    copyFileSync(pathIn(market.dataDir), path);
+    return openDatabase<Written>(path);
   }
 
   /** Expects exactly these differences, in any order. */
