@@ -224,12 +224,11 @@ export const LONG: Suite[] = [
   },
   { name: 'misbehaviour', about: 'misbehaving creators', folder: 'relay/misbehaviour' },
   {
-    name: 'chaos-postgres',
-    about: 'the suite chaos on PostgreSQL, with two relays and a standby indexer',
+    name: 'chaos',
+    about: 'random kills, faults and bad creators, from a seed: two relays and a standby indexer on one PostgreSQL',
     folder: 'relay/chaos',
     env: POSTGRES,
   },
-  { name: 'chaos', about: 'random kills, faults and bad creators, from a seed', folder: 'relay/chaos' },
   {
     name: 'operation-large',
     about: 'lists and rows touched on large tables; the watch over the relay authority',
