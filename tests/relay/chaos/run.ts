@@ -3,7 +3,6 @@
  * so are the database and the indexer. Clients repeat uncertain calls with their Idempotency-Key, as documented.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PublicKey } from '@solana/web3.js';
 import { idsOfDay, tailOf } from '../../../app/relay/calls/idempotency.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import { until } from '../../harness/edge/until.ts';
