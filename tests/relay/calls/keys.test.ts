@@ -1,5 +1,5 @@
 /**
- * API keys on the real node, with two relay processes on one ledger. A revocation applies from the next request at
+ * API keys on the real node, with two relays on one ledger. A revocation applies from the next request at
  * both. A key's figures come from the chain. A rotated key gives way to its successor.
  */
 import { existsSync } from 'node:fs';
@@ -19,19 +19,16 @@ import { parseUsdc } from '../../../app/sdk/wire/usdc.ts';
 import type { KeyDirectory } from '../../../app/sdk/wire/wire.ts';
 import { useServers } from '../../harness/edge/listen.ts';
 import { until } from '../../harness/edge/until.ts';
-import {
-  failedAnswer,
-  goodAnswer,
-  PRICE,
-  request,
-  useMarketplace,
-  useRelayProcess,
-} from '../../harness/node/marketplace.ts';
+import { failedAnswer, goodAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
 
 describe('API keys', () => {
   const market = useMarketplace();
-  const other = useRelayProcess(market, { WITHOUT_INDEXER: 'true' });
+  let other: RunningRelay;
+  before(async () => {
+    other = await startRelayHere(market, { SPONSOR: 'all' });
+  });
+  after(() => other?.stop());
   beforeEach(() => market.setBehaviour(null));
 
   const wallet = () => market.callers[0]!.wallet;
@@ -56,7 +53,7 @@ describe('API keys', () => {
   const read = (url: string, apiKey: string) => request(url, '/v1/executions?limit=1', { apiKey });
   const execute = (url: string, apiKey: string, body: object = { task: 'x' }) => market.execute(url, body, { apiKey });
 
-  it('are refused at the other process from the first request after their revocation', async () => {
+  it('are refused at the other relay from the first request after their revocation', async () => {
     const apiKey = await newKey();
     for (const url of urls()) expect((await read(url, apiKey)).status).to.equal(200);
     const before = await market.balances();
@@ -82,7 +79,7 @@ describe('API keys', () => {
     expect(await market.balances()).to.deep.equal(before);
   });
 
-  it('are restricted at the other process from the first request after the change', async () => {
+  it('are restricted at the other relay from the first request after the change', async () => {
     const apiKey = await newKey();
     const restrict = (restrictions: Parameters<typeof restrictKey>[1]['restrictions']) =>
       restrictKey(market.marketplace, { wallet: keypairSigner(wallet()), keyId: idOf(apiKey), restrictions });

@@ -17,7 +17,7 @@ import { chooseBackup, restore } from '../../../app/relay/ledger/restore.ts';
 import { until } from '../../harness/edge/until.ts';
 import { useFolder } from '../../harness/folder.ts';
 import { figuresOf, request, useMarketplace } from '../../harness/node/marketplace.ts';
-import { FORGETFUL } from '../../harness/node/relayHere.ts';
+import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 import { runCommandHere, runRelayCommand } from '../../harness/node/relayMain.ts';
 import { startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
@@ -269,9 +269,9 @@ describe('commands of the operator', () => {
         close();
       }
       const call = async (task: string) => {
-        const { url, kill } = await market.startRelayProcess(FORGETFUL);
+        const { url, stop } = await startRelayHere(market, { ...FORGETFUL, SPONSOR: 'all' });
         expect((await market.execute(url, { task })).status).to.equal(200);
-        await kill();
+        await stop();
       };
       upgrade('-- Older releases run on it.\nALTER TABLE executions ADD COLUMN next INTEGER NOT NULL DEFAULT 0;');
       await call('on the upgraded ledger');
