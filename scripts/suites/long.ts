@@ -62,7 +62,7 @@ export const ON_AGAVE: Suite[] = [
 export const LONG: Suite[] = [
   {
     name: 'operation-faults',
-    about: 'backups, reconciling, leases; a relay that stops, or with a failing disk or storage',
+    about: 'the relay in its own process, its commands, leases; a failing disk or storage',
     folder: 'relay/operation',
     files: FAULTS,
   },
