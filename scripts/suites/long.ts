@@ -12,10 +12,10 @@ export const FAULTS = [
   'backup',
   'cluster',
   'leases',
+  'main',
   'reconcile',
   'restoring',
   'sharedAuthority',
-  'shutdown',
   'start',
   'storage',
   'threads',
@@ -63,7 +63,7 @@ export const ON_AGAVE: Suite[] = [
 export const LONG: Suite[] = [
   {
     name: 'operation-faults',
-    about: 'backups, reconciling, leases; a relay that stops, or with a failing disk or storage',
+    about: 'the relay in its own process, its commands, leases; a failing disk or storage',
     folder: 'relay/operation',
     files: FAULTS,
   },
@@ -111,6 +111,8 @@ export const LONG: Suite[] = [
       'journal',
       'lending',
       'listedAgents',
+      'lostCalls',
+      'orphans',
       'rents',
       'restoring',
       'results',
@@ -147,9 +149,9 @@ export const LONG: Suite[] = [
   },
   {
     name: 'calls-postgres',
-    about: 'keys, reservations and repeated calls at relays that share a PostgreSQL',
+    about: 'reservations and repeated calls at relays that share a PostgreSQL',
     folder: 'relay/calls',
-    files: ['idempotency', 'keys', 'oneCharge', 'moneyQueue'],
+    files: ['idempotency', 'moneyQueue'],
     env: POSTGRES,
   },
   {
@@ -204,6 +206,7 @@ export const LONG: Suite[] = [
       'events/sources',
       'executionPages',
       'executions',
+      'keys',
       'metadata',
       'sharedSessions',
       'webhooks',
@@ -222,25 +225,16 @@ export const LONG: Suite[] = [
   },
   { name: 'misbehaviour', about: 'misbehaving creators', folder: 'relay/misbehaviour' },
   {
-    name: 'chaos-postgres',
-    about: 'the suite chaos on PostgreSQL, with two relays and a standby indexer',
+    name: 'chaos',
+    about: 'random kills, faults and bad creators, from a seed: two relays and a standby indexer on one PostgreSQL',
     folder: 'relay/chaos',
     env: POSTGRES,
   },
-  { name: 'chaos', about: 'random kills, faults and bad creators, from a seed', folder: 'relay/chaos' },
   {
     name: 'operation-large',
     about: 'lists and rows touched on large tables; the watch over the relay authority',
     folder: 'relay/operation',
     files: LARGE,
-  },
-  {
-    name: 'x402-postgres',
-    about: 'x402 deposits without a row, on PostgreSQL',
-    folder: 'relay/x402',
-    // Claims, debts and the state of a deposit are tested on PostgreSQL by operation/lending and kills/deposits.
-    files: ['lostLedger'],
-    env: POSTGRES,
   },
   {
     name: 'program-bankrun',

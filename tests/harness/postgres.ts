@@ -71,19 +71,8 @@ async function create(kind: string, options = ''): Promise<string> {
   await administer(server, `CREATE DATABASE ${name} ${options}`);
   return server.url(name);
 }
-const createFrom = (kind: string, template: string) => create(kind, `TEMPLATE ${template} STRATEGY file_copy`);
-
 /** Creates a database with both schemas and all migrations, without rows. Returns its URL. */
-export const freshPostgres = (): Promise<string> => createFrom('test', TEMPLATE);
-
-/** Copies the database at `url`, which must not be in use any more. Returns the copy's URL. */
-export async function copyPostgres(url: string): Promise<string> {
-  const template = new URL(url).pathname.slice(1);
-  // A recently killed process may still have connections.
-  const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${template}'`;
-  await administer(await sharedPostgres(), end);
-  return createFrom('copy', template);
-}
+export const freshPostgres = (): Promise<string> => create('test', `TEMPLATE ${TEMPLATE} STRATEGY file_copy`);
 
 /** Creates a database without schemas. */
 export const emptyPostgres = (): Promise<string> => create('empty');

@@ -2,7 +2,13 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { Command } from 'commander';
 import pino from 'pino';
+import { addCheckCommand } from '../../../app/relay/check.ts';
+import { readConfig, readToolConfig } from '../../../app/relay/config.ts';
+import { addBackupCommand } from '../../../app/relay/ledger/backup.ts';
+import { addRestoreCommand } from '../../../app/relay/ledger/restore.ts';
+import { addReconcileCommand } from '../../../app/relay/reconcile/command.ts';
 import { createIndexer, type Indexer } from '../../../indexer/indexer.ts';
 import { relayEnvironment, type TestMarketplace, untilCompared } from './marketplace.ts';
 
@@ -71,4 +77,29 @@ export async function runRelayCommand(market: TestMarketplace, args: string[], c
     new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code))),
   ]);
   return { status, stdout, stderr };
+}
+
+/** Runs a command within this process, where it needs no two seconds to start. Its result is that of the process. */
+export async function runCommandHere(market: TestMarketplace, args: string[], changes: NodeJS.ProcessEnv = {}) {
+  const env = environment(market, changes);
+  const program = new Command();
+  addCheckCommand(program, () => readConfig(env));
+  for (const add of [addBackupCommand, addRestoreCommand, addReconcileCommand]) add(program, () => readToolConfig(env));
+  const [{ log, error }, { exitCode }] = [{ ...console }, process];
+  const [printed, faults]: [string[], string[]] = [[], []];
+  console.log = (line) => void printed.push(line);
+  console.error = (line) => void faults.push(line);
+  process.exitCode = 0;
+  try {
+    // Prints an error of the action as main.ts does.
+    await program.parseAsync(args, { from: 'user' }).catch(({ message }: Error) => {
+      console.error(message);
+      process.exitCode = 1;
+    });
+    const textOf = (lines: string[]) => lines.map((line) => `${line}\n`).join('');
+    return { status: process.exitCode as number, stdout: textOf(printed), stderr: textOf(faults) };
+  } finally {
+    Object.assign(console, { log, error });
+    process.exitCode = exitCode;
+  }
 }

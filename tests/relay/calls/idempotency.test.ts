@@ -1,6 +1,6 @@
 /**
  * Idempotency-Key on the real node: one key is one execution and one charge, whatever is repeated, killed or lost. Two
- * relay processes share the ledger, and requests go to both.
+ * relay processes share the ledger, and requests go to both. kills/kills.test.ts repeats calls of killed relays.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransferInstruction } from '@solana/spl-token';
@@ -25,7 +25,7 @@ describe('Idempotency-Key', () => {
   let spentBefore: bigint;
 
   const market = useMarketplace();
-  const other = useRelayProcess(market, { WITHOUT_INDEXER: 'true' });
+  const other = useRelayProcess(market, { WITHOUT_INDEXER: '1', STANDSTILL: '1' });
   beforeEach(async () => {
     market.setBehaviour(null);
     spentBefore = (await market.balances()).callers[0]!;
@@ -146,63 +146,31 @@ describe('Idempotency-Key', () => {
     });
   }
 
-  it('answers repeats after kill -9 at any step with the one execution of their key', async () => {
-    // Before the transaction is stored, the key is free. From then on it belongs to the first request.
-    const points = 'claim:after openSigned:after send-open:sent dispatched:after verified:after settled:before'.split(
-      ' ',
-    );
-    const doomed = await market.startRelayProcess({ WITHOUT_INDEXER: 'true', STANDSTILL: 'true' });
-    // A refusal before the open leaves the key free.
-    const calls = points.map((point) =>
-      repeatUntil(
-        ({ status }) => status !== 503,
-        () => execute(`kill-${point}`, { task: stopAt(point) }, { url: doomed.url }),
-      ),
-    );
-    await Promise.all(points.map((point, index) => doomed.untilStanding(stopAt(point), calls[index]!)));
-    await doomed.kill();
-    await Promise.allSettled(calls);
-    for (const point of points) {
-      const task = stopAt(point);
-      const again = () => execute(`kill-${point}`, { task });
-      const answer = await repeatUntil(({ status }) => status !== 409, again);
-      expect([answer.status, answer.body.result], point).to.deep.equal([200, `done: ${task}`]);
-      expect((await again()).text, point).to.equal(answer.text);
-      expect((await market.executionsByTask()).get(task), point).to.equal(answer.body.execution_id);
-      expect((await market.record(answer.body.execution_id))?.status, point).to.equal('completed');
-    }
-    expect(await spent()).to.equal(PRICE * BigInt(points.length));
-  });
-
   it('answers 409 to a repeat while the first is being claimed, and 503 if its row is taken before it is signed', async () => {
-    const relay = await market.startRelayProcess({ WITHOUT_INDEXER: 'true', STANDSTILL: 'true' });
-    const stood = (task: string) => until('it stands', () => relay.standing.has(task));
-    try {
-      const claimed = { task: stopAt('claim:before') };
-      const first = execute('claimed', claimed, { url: relay.url });
-      await stood(claimed.task);
-      const second = await Promise.race([execute('claimed', claimed, { url: relay.url }), sleep(20_000)]);
-      expect(second && [second.status, second.body.error.code]).to.deep.equal([409, 'request_in_progress']);
-      relay.process.send({ release: claimed.task });
-      expect((await first).status).to.equal(200);
+    const { url } = other;
+    const stood = (task: string) => until('it stands', () => other.standing.has(task));
+    const claimed = { task: stopAt('claim:before') };
+    const first = execute('claimed', claimed, { url });
+    await stood(claimed.task);
+    const second = await Promise.race([execute('claimed', claimed, { url }), sleep(20_000)]);
+    expect(second && [second.status, second.body.error.code]).to.deep.equal([409, 'request_in_progress']);
+    other.process.send({ release: claimed.task });
+    expect((await first).status).to.equal(200);
 
-      const taken = { task: stopAt('openSigned:before') };
-      const call = execute('taken', taken, { url: relay.url });
-      await stood(taken.task);
-      // Any relay takes a row without a living owner. Another one than its first ends it.
-      const ofTask = `WHERE task = '${taken.task}'`;
-      await until('another relay has ended the row', async () => {
-        await market.query('ledger', `UPDATE executions SET lease_owner = 'nobody' ${ofTask} AND state = 'accepted'`);
-        const [row] = await market.query('ledger', `SELECT state FROM executions ${ofTask}`);
-        return row?.state === 'void';
-      });
-      relay.process.send({ release: taken.task });
-      const { status, body, headers } = await call;
-      expect([status, body.error.code, headers.get('retry-after')]).to.deep.equal([503, 'service_unavailable', '5']);
-      expect(await spent()).to.equal(PRICE);
-    } finally {
-      await relay.kill();
-    }
+    const taken = { task: stopAt('openSigned:before') };
+    const call = execute('taken', taken, { url });
+    await stood(taken.task);
+    // Any relay takes a row without a living owner. Another one than its first ends it.
+    const ofTask = `WHERE task = '${taken.task}'`;
+    await until('another relay has ended the row', async () => {
+      await market.query('ledger', `UPDATE executions SET lease_owner = 'nobody' ${ofTask} AND state = 'accepted'`);
+      const [row] = await market.query('ledger', `SELECT state FROM executions ${ofTask}`);
+      return row?.state === 'void';
+    });
+    other.process.send({ release: taken.task });
+    const { status, body, headers } = await call;
+    expect([status, body.error.code, headers.get('retry-after')]).to.deep.equal([503, 'service_unavailable', '5']);
+    expect(await spent()).to.equal(PRICE);
   });
 
   it('frees the key when a signed open provably did not pay', async () => {

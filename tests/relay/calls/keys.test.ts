@@ -1,20 +1,34 @@
 /**
- * API keys on the real node, with two relay processes on one ledger. A revocation applies from the next request at
+ * API keys on the real node, with two relays on one ledger. A revocation applies from the next request at
  * both. A key's figures come from the chain. A rotated key gives way to its successor.
  */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { decodeAccount, findGrant, findSpender } from '../../../app/sdk/program/program.ts';
+import type { RunningRelay } from '../../../app/relay/start.ts';
+import { KEY_DIRECTORY_PATH } from '../../../app/sdk/creator/callSignature.ts';
+import { type CallVerifier, createCallVerifier } from '../../../app/sdk/creator/callVerifier.ts';
+import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
+import { decodeAccount, findGrant } from '../../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../../app/sdk/receipt/apiKey.ts';
 import { createKey, listKeys, restrictKey, revokeKey, rotateKey } from '../../../app/sdk/wallet/apiKeys.ts';
 import { revokeOnChain } from '../../../app/sdk/wallet/grants.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
-import { parseUsdc, toUsdc } from '../../../app/sdk/wire/usdc.ts';
+import { parseUsdc } from '../../../app/sdk/wire/usdc.ts';
+import type { KeyDirectory } from '../../../app/sdk/wire/wire.ts';
+import { useServers } from '../../harness/edge/listen.ts';
 import { until } from '../../harness/edge/until.ts';
-import { failedAnswer, PRICE, request, useMarketplace, useRelayProcess } from '../../harness/node/marketplace.ts';
+import { failedAnswer, goodAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
+import { startRelayHere } from '../../harness/node/relayHere.ts';
 
 describe('API keys', () => {
   const market = useMarketplace();
-  const other = useRelayProcess(market, { WITHOUT_INDEXER: 'true' });
+  let other: RunningRelay;
+  before(async () => {
+    other = await startRelayHere(market, { SPONSOR: 'all' });
+  });
+  after(() => other?.stop());
   beforeEach(() => market.setBehaviour(null));
 
   const wallet = () => market.callers[0]!.wallet;
@@ -39,7 +53,7 @@ describe('API keys', () => {
   const read = (url: string, apiKey: string) => request(url, '/v1/executions?limit=1', { apiKey });
   const execute = (url: string, apiKey: string, body: object = { task: 'x' }) => market.execute(url, body, { apiKey });
 
-  it('are refused at the other process from the first request after their revocation', async () => {
+  it('are refused at the other relay from the first request after their revocation', async () => {
     const apiKey = await newKey();
     for (const url of urls()) expect((await read(url, apiKey)).status).to.equal(200);
     const before = await market.balances();
@@ -65,7 +79,7 @@ describe('API keys', () => {
     expect(await market.balances()).to.deep.equal(before);
   });
 
-  it('are restricted at the other process from the first request after the change', async () => {
+  it('are restricted at the other relay from the first request after the change', async () => {
     const apiKey = await newKey();
     const restrict = (restrictions: Parameters<typeof restrictKey>[1]['restrictions']) =>
       restrictKey(market.marketplace, { wallet: keypairSigner(wallet()), keyId: idOf(apiKey), restrictions });
@@ -84,36 +98,6 @@ describe('API keys', () => {
     expect((await execute(other.url, apiKey)).status).to.equal(200);
     await restrict({ allowed_agents: null, expires_at: new Date(Date.now() - 1).toISOString() });
     expect((await read(other.url, apiKey)).body.error.code).to.equal('unauthorized');
-  });
-
-  it('report how much they may still spend, as on the chain', async () => {
-    const apiKey = await newKey();
-    expect((await execute(other.url, apiKey)).status).to.equal(200);
-    const grant = await grantOf(apiKey);
-    const { status, body } = await request(other.url, '/v1/key', { apiKey });
-    expect(status).to.equal(200);
-    const { balance_usdc, allowance_usdc } = body;
-    expect(body).to.deep.include({
-      key_id: idOf(apiKey),
-      name: 'short-lived',
-      wallet: wallet().publicKey.toBase58(),
-      allowed_agents: null,
-      execution_count: 1,
-      per_execution_max_usdc: toUsdc(grant.perExecutionMax),
-      period_spent_usdc: toUsdc(PRICE),
-      period_remaining_usdc: toUsdc(grant.periodMax - PRICE),
-      total_remaining_usdc: toUsdc(grant.totalMax - PRICE),
-      renews_at: new Date(Number(grant.periodStart + BigInt(grant.periodSeconds)) * 1_000).toISOString(),
-      payable_usdc: Math.min(toUsdc(grant.perExecutionMax), balance_usdc, allowance_usdc),
-    });
-    const source = await market.node.connection.getTokenAccountBalance(market.callers[0]!.usdc);
-    expect(balance_usdc).to.equal(Number(source.value.uiAmountString));
-    const gasBalance = await market.node.connection.getBalance(findSpender(wallet().publicKey));
-    expect(body.gas).to.include({
-      gas_balance_address: findSpender(wallet().publicKey).toBase58(),
-      lamports: gasBalance,
-    });
-    expect(body.gas.next_call_lamports).to.be.within(10_000, 20_000);
   });
 
   it('show the count and spend of the chain: failed calls count, and their price is subtracted again, but not returned to the allowance', async () => {
@@ -184,5 +168,73 @@ describe('API keys', () => {
       const rotated = rotateKey(market.marketplace, { wallet: keypairSigner(wallet()), keyId, graceSeconds: 60 });
       expect(await rotated.catch((error: Error) => error.name + error.message)).to.match(/no (valid )?key/);
     }
+  });
+
+  describe('for calls to creators', () => {
+    let second: RunningRelay;
+    const serve = useServers();
+    let agentId: string;
+    const signingKey = generateSigningKey();
+    let verifiers: CallVerifier[] = [];
+    const verdicts: boolean[][] = [];
+
+    before(async () => {
+      const url = await serve(async (incoming, response) => {
+        const body = await buffer(incoming);
+        verdicts.push(await Promise.all(verifiers.map((verify) => verify(incoming, body))));
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify(goodAnswer(signingKey, JSON.parse(body.toString()).execution_id, 'done')));
+      });
+      const endpoint = `${url}/execute`;
+      agentId = await market.list({ name: 'careful', endpoint, signingKey });
+      const directoryUrl = market.relay.url + KEY_DIRECTORY_PATH;
+      // A creator who read the directory before the second relay started.
+      verifiers = [createCallVerifier({ directoryUrl })];
+      await executeAt(market.relay.url);
+      second = await startRelayHere(market, { SPONSOR: 'all', CALL_KEYS: join(market.dataDir, 'second-keys.json') });
+      verifiers.push(createCallVerifier({ directoryUrl: second.url + KEY_DIRECTORY_PATH }));
+    });
+
+    async function directoryOf(url: string): Promise<KeyDirectory> {
+      const { body, headers } = await request(url, KEY_DIRECTORY_PATH);
+      expect(headers.get('cache-control')).to.equal('public, max-age=300');
+      return body;
+    }
+    async function executeAt(url: string): Promise<void> {
+      const answer = await request(url, `/v1/agents/${agentId}/execute`, {
+        apiKey: market.callers[0]!.apiKey,
+        body: { task: 'x' },
+      });
+      expect(answer.status, answer.text).to.equal(200);
+    }
+
+    it('serve the same keys at both, their own first, and never share the secrets', async () => {
+      const [one, other] = [await directoryOf(market.relay.url), await directoryOf(second.url)];
+      expect(one.keys.length).to.equal(2);
+      for (const key of one.keys) expect(key).to.have.all.keys('kty', 'crv', 'x', 'kid', 'use');
+      expect(other.keys).to.deep.equal(one.keys.toReversed());
+      const rows = await market.query('ledger', 'SELECT * FROM call_keys ORDER BY kid');
+      const listed = one.keys.map(({ kid, x }) => ({ kid, x })).sort((a, b) => (a.kid < b.kid ? -1 : 1));
+      expect(rows.map(({ listed_until_ms, ...row }) => row)).to.deep.equal(listed);
+      expect(existsSync(join(market.dataDir, 'second-keys.json'))).to.equal(true);
+    });
+
+    it('verify a signature of either relay with the directory of either', async () => {
+      verdicts.length = 0;
+      await executeAt(market.relay.url);
+      await executeAt(second.url);
+      expect(verdicts).to.deep.equal([
+        [true, true],
+        [true, true],
+      ]);
+    });
+
+    it('forget the keys of a stopped relay once none of its calls can still be running', async () => {
+      await second.stop();
+      const [, others] = (await directoryOf(market.relay.url)).keys;
+      expect(others).to.not.equal(undefined);
+      await market.query('ledger', `UPDATE call_keys SET listed_until_ms = 0 WHERE kid = '${others!.kid}'`);
+      expect((await directoryOf(market.relay.url)).keys.map(({ kid }) => kid)).to.not.include(others!.kid);
+    });
   });
 });

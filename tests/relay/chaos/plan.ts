@@ -1,4 +1,5 @@
 /** The events of one chaos run, drawn from a seed: the same seed gives the same plan. */
+import { createRandom } from '../../harness/random.ts';
 import { FAULTS, type FaultName } from './faults.ts';
 
 /** The creator's behaviours, each with the expected outcome of the execution. */
@@ -29,13 +30,9 @@ export interface PlannedExecution {
   atMs: number;
 }
 
-/** The process that is killed, or the database that goes away. */
-export type Victim = 'relay 0' | 'relay 1' | 'indexer' | 'database killed' | 'database stopped';
-/** By the number of relays on PostgreSQL. On SQLite, relay, indexer and database are one process. */
-const VICTIMS: Record<1 | 2, readonly Victim[]> = {
-  1: ['relay 0', 'indexer', 'database killed', 'database stopped'],
-  2: ['relay 0', 'relay 1', 'indexer', 'database killed', 'database stopped'],
-};
+/** What is killed: a process, or the database that goes away. */
+const VICTIMS = ['relay 0', 'relay 1', 'indexer', 'database killed', 'database stopped'] as const;
+export type Victim = (typeof VICTIMS)[number];
 
 export interface Plan {
   executions: PlannedExecution[];
@@ -43,32 +40,21 @@ export interface Plan {
   kills: { victim: Victim; atMs: number }[];
 }
 
-/** Numbers in [0, 1) from a seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 const SPREAD_MS = 2_500;
 
-export function makePlan(seed: number, executions: number, relays: 1 | 2, isOnPostgres: boolean): Plan {
-  const victims: readonly Victim[] = isOnPostgres ? VICTIMS[relays] : ['relay 0'];
-  const random = randomFrom(seed);
-  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
-  const between = (low: number, high: number) => Math.round(low + random() * (high - low));
+export function makePlan(seed: number, executions: number): Plan {
+  const { below, pick } = createRandom(seed);
+  const isOneOf = (parts: number) => below(parts) === 0;
+  const between = (low: number, high: number) => low + below(high - low + 1);
+  const killAt = () => between(300, SPREAD_MS + 500);
   const names = Object.keys(BEHAVIOURS) as BehaviourName[];
   let faultAt = 0;
   return {
     executions: Array.from({ length: executions }, () => ({
       // At least half of them are to be paid.
-      behaviour: random() < 0.5 ? pick(names.filter((name) => BEHAVIOURS[name] === 'completed')) : pick(names),
+      behaviour: pick(isOneOf(2) ? names.filter((name) => BEHAVIOURS[name] === 'completed') : names),
       caller: between(0, 1),
-      async: random() < 0.3,
+      async: isOneOf(3),
       atMs: between(0, SPREAD_MS),
     })),
     faults: Array.from({ length: between(2, 4) }, () => {
@@ -77,9 +63,8 @@ export function makePlan(seed: number, executions: number, relays: 1 | 2, isOnPo
       faultAt = atMs + lastsMs;
       return { name: pick(FAULT_NAMES), atMs, lastsMs };
     }),
-    kills: Array.from({ length: random() < 0.3 ? 2 : 1 }, () => between(300, SPREAD_MS + 500))
-      .concat(victims.length > 1 ? [between(300, SPREAD_MS + 500)] : [])
+    kills: Array.from({ length: between(2, 3) }, killAt)
       .sort((a, b) => a - b)
-      .map((atMs) => ({ victim: pick(victims), atMs })),
+      .map((atMs) => ({ victim: pick(VICTIMS), atMs })),
   };
 }

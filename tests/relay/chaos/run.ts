@@ -1,10 +1,8 @@
 /**
- * One chaos run: executions of a plan, against one or two relays behind a faulty node. The relays are killed and
- * restarted, and on PostgreSQL so are the database and the indexer. Clients repeat uncertain calls with their
- * Idempotency-Key, as documented.
+ * One chaos run: executions of a plan, against two relays behind a faulty node. The relays are killed and restarted, and
+ * so are the database and the indexer. Clients repeat uncertain calls with their Idempotency-Key, as documented.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PublicKey } from '@solana/web3.js';
 import { idsOfDay, tailOf } from '../../../app/relay/calls/idempotency.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
 import { until } from '../../harness/edge/until.ts';
@@ -15,12 +13,11 @@ import {
   goodAnswer,
   type RelayHandle,
   request,
-  startMarketplace,
   type TestMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
-import { startSeveralRelays } from '../../harness/node/severalRelays.ts';
-import { onPostgres, sharedPostgres } from '../../harness/postgres.ts';
+import { type SeveralRelays, startSeveralRelays } from '../../harness/node/severalRelays.ts';
+import { sharedPostgres } from '../../harness/postgres.ts';
 import { endFault, FAULTS } from './faults.ts';
 import { type Ended, findViolations, type Picture, pollOne } from './invariants.ts';
 import { BEHAVIOURS, type BehaviourName, makePlan, type PlannedExecution, type Victim } from './plan.ts';
@@ -90,49 +87,35 @@ function createCreator(market: TestMarketplace, witness: Witness): Behaviour {
   };
 }
 
-/**
- * The running processes: one relay with its indexer on SQLite, or one or two with a working and a standby indexer on
- * PostgreSQL.
- */
+/** Two relays with a working and a standby indexer on PostgreSQL. */
 interface Stage {
-  market: TestMarketplace;
+  several: SeveralRelays;
   proxy: RpcProxy;
-  authorities: PublicKey[];
-  relays: 1 | 2;
   start(number: number, hear: (text: string) => void): Promise<RelayHandle>;
-  killIndexer(): Promise<void>;
 }
 
-export async function startChaos(relays: 1 | 2 = 1): Promise<Chaos> {
-  const several = onPostgres ? await startSeveralRelays({ slotTimeMs: 100 }) : null;
-  const market = several?.market ?? (await startMarketplace({ slotTimeMs: 100 }));
-  if (!several) await market.relay.kill();
-  const proxy = await startRpcProxy(market.node);
-  const environment = {
-    ...proxy.environment,
-    LOG_LEVEL: 'debug',
-  };
-  const stage: Stage = {
-    market,
+export async function startChaos(): Promise<Chaos> {
+  const several = await startSeveralRelays({ slotTimeMs: 100 });
+  const proxy = await startRpcProxy(several.market.node);
+  const environment = { ...proxy.environment, LOG_LEVEL: 'debug' };
+  const stage = {
+    several,
     proxy,
-    relays,
-    authorities: several?.authorities ?? [market.authority.publicKey],
-    start: (number, hear) =>
-      several ? several.startRelay(number, environment, hear) : market.startRelayProcess(environment, hear),
-    killIndexer: async () => several?.indexers.killWorking(),
+    start: (number: number, hear: (text: string) => void) => several.startRelay(number, environment, hear),
   };
   return {
     run: (seed, executions) => runSeed(stage, seed, executions),
     async stop() {
       await proxy.close();
-      await (several ?? market).stop();
+      await several.stop();
     },
   };
 }
 
 async function runSeed(stage: Stage, seed: number, executions: number): Promise<string[]> {
-  const { market, proxy, authorities } = stage;
-  const plan = makePlan(seed, executions, stage.relays, onPostgres);
+  const { several, proxy } = stage;
+  const { market, authorities } = several;
+  const plan = makePlan(seed, executions);
   const violations: string[] = [];
   let log = '';
   market.setBehaviour(createCreator(market, (violation) => violations.push(violation)));
@@ -140,7 +123,7 @@ async function runSeed(stage: Stage, seed: number, executions: number): Promise<
     stage.start(number, (text) => {
       log += text;
     });
-  const running: (RelayHandle | null)[] = await Promise.all(Array.from({ length: stage.relays }, (_, n) => start(n)));
+  const running: (RelayHandle | null)[] = await Promise.all([start(0), start(1)]);
   const urls = () => running.flatMap((relay) => relay?.url ?? []);
   const before: Picture = await pollOne(market, urls()[0]!, authorities);
 
@@ -151,7 +134,7 @@ async function runSeed(stage: Stage, seed: number, executions: number): Promise<
     while (!running[number]) running[number] = await start(number).catch(() => null);
   }
   async function kill(victim: Victim): Promise<void> {
-    if (victim === 'indexer') return stage.killIndexer();
+    if (victim === 'indexer') return several.indexers.killWorking();
     if (victim === 'relay 0' || victim === 'relay 1') return restart(Number(victim.at(-1)));
     const database = await sharedPostgres();
     await (victim === 'database killed' ? database.kill() : database.stop());

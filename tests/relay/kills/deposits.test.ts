@@ -84,6 +84,8 @@ const WAYS = {
   refundedByStranger: { gate: 'paid:after', points: sidesOf(['returned']) },
 } satisfies Record<string, Way>;
 type Name = keyof typeof WAYS;
+/** Of what can depend on the database: a relay that takes over finds the row as each move has left it. */
+const isTried = (point: string) => !onPostgres || /^(?!send-).*:after$/.test(point);
 
 /** Relays that share a ledger have PostgreSQL. How a killed relay starts again does not depend on the database. */
 const HOW = onPostgres ? 'taken over' : 'started again';
@@ -164,7 +166,9 @@ describe('kill -9 of a relay that holds deposits', () => {
       const one = await prepare(relay, task, way === 'paidByPayer' ? 2n * TOTAL : TOTAL);
       return { ...one, way, gate, point };
     };
-    const doomed = await Promise.all(ways.flatMap((way) => WAYS[way].points.map((point) => prepareAt(way, point))));
+    const doomed = await Promise.all(
+      ways.flatMap((way) => WAYS[way].points.filter(isTried).map((point) => prepareAt(way, point))),
+    );
     const answered = Promise.all(doomed.map((one) => pay(relay, one)));
     await until('all stand', async () => doomed.every(({ task }) => relay.standing.has(task)));
     return { doomed, answered, of: (way: Name) => doomed.filter((one) => one.way === way) };
@@ -332,7 +336,10 @@ describe('kill -9 of a relay that holds deposits', () => {
     await relay.kill();
   });
 
-  it(`opens deposits again whose opens have expired, calls the creator once, and charges once (${HOW})`, async () => {
+  // The rest depends on the chain, not on the database.
+  if (onPostgres) return;
+
+  it('opens deposits again whose opens have expired, calls the creator once, and charges once', async () => {
     const { doomed, next } = await startPair();
     const before = await balances();
     const all = await begin(doomed, ['reopened']);
@@ -352,7 +359,7 @@ describe('kill -9 of a relay that holds deposits', () => {
     }
     await killAll(doomed, all);
     // The open that was just signed expires too, while no relay works.
-    if (!onPostgres) await market.node.outlive();
+    await market.node.outlive();
     const relay = await next();
     await endAll(relay, all.doomed, async (answer, { task, payer }, name) => {
       expect([answer.status, answer.body.result], answer.text).to.deep.equal([200, `done: ${task}`]);
@@ -371,7 +378,7 @@ describe('kill -9 of a relay that holds deposits', () => {
     await relay.kill();
   });
 
-  it(`ends calls whose paid deposits were refunded by a stranger, and takes nothing (${HOW})`, async () => {
+  it('ends calls whose paid deposits were refunded by a stranger, and takes nothing', async () => {
     const { doomed, next } = await startPair();
     const before = await balances();
     const all = await begin(doomed, ['refundedByStranger']);
@@ -402,9 +409,7 @@ describe('kill -9 of a relay that holds deposits', () => {
     await relay.kill();
   });
 
-  it('gives price and service fee back for deposits that expired while the relay was down', async function () {
-    // Its last relay starts again alone, as on SQLite.
-    if (onPostgres) this.skip();
+  it('gives price and service fee back for deposits that expired while the relay was down', async () => {
     const doomed = await start({ STANDSTILL: '1' });
     const held = async () => ({ ...(await balances()), relay: await lamports(market.authority) });
     const before = await held();
@@ -452,9 +457,7 @@ describe('kill -9 of a relay that holds deposits', () => {
     };
   }
 
-  it('parks a call whose open has landed after it was given up, and refunds it after its deadline', async function () {
-    // Its last relay starts again alone, as on SQLite.
-    if (onPostgres) this.skip();
+  it('parks a call whose open has landed after it was given up, and refunds it after its deadline', async () => {
     const doomed = await start({ STANDSTILL: '1' });
     const task = stopAt('paid:after', 'landed after all');
     const one = await prepare(doomed, task);

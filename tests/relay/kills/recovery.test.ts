@@ -129,70 +129,80 @@ describe('recovery', () => {
     for (const id of ids) expect(await succeeded(id)).to.equal(2);
   });
 
-  it('keeps the executions of two relays on one ledger apart, and calls each agent once', async () => {
-    const replies: (() => void)[] = [];
-    market.setBehaviour((body, _response, reply) => {
-      replies.push(() => reply(goodAnswer(market.signingKey, body.execution_id, 'late')));
+  describe('with two relays', () => {
+    let first: RelayHandle;
+    let second: RelayHandle;
+    before(async () => {
+      [first, second] = await Promise.all([
+        market.startRelayProcess({ WITHOUT_INDEXER: '1' }),
+        market.startRelayProcess(),
+      ]);
     });
-    const before = await market.balances();
-    const [first, second] = await Promise.all([start(), start({ WITHOUT_INDEXER: '1' })]);
-    const calls = [first, second].flatMap((relay) => [1, 2, 3].map((n) => execute(relay, `shared ${n}`)));
-    await until('all agents are called', async () => replies.length === 6);
-    // Long enough for both relays to check repeatedly for rows that are not theirs.
-    await new Promise((resolve) => setTimeout(resolve, 4_000));
-    for (const reply of replies) reply();
-    const answers = await Promise.all(calls);
-    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200, 200]);
-    expect(answers.map(({ body }) => market.calls.get(body.execution_id))).to.deep.equal([1, 1, 1, 1, 1, 1]);
-    expect(await market.balances()).to.deep.equal(afterPaying(before, 6n));
-  });
+    after(() => Promise.all([first, second].map((relay) => relay?.kill())));
 
-  /** Stops the process while it does not write; otherwise it would block SQLite for everybody else. */
-  async function freeze({ process }: RelayHandle): Promise<void> {
-    const write = () => market.query('ledger', "DELETE FROM relays WHERE owner = 'nobody'");
-    await until('it stands still and holds no lock', async () => {
-      process.kill('SIGSTOP');
-      const isFree = await write().then(
-        () => true,
-        () => false,
-      );
-      if (!isFree) process.kill('SIGCONT');
-      return isFree;
+    it('keeps their executions apart, and calls each agent once', async () => {
+      const replies: (() => void)[] = [];
+      market.setBehaviour((body, _response, reply) => {
+        replies.push(() => reply(goodAnswer(market.signingKey, body.execution_id, 'late')));
+      });
+      const before = await market.balances();
+      const calls = [first, second].flatMap((relay) => [1, 2, 3].map((n) => execute(relay, `shared ${n}`)));
+      await until('all agents are called', async () => replies.length === 6);
+      // Long enough for both relays to check repeatedly for rows that are not theirs.
+      await new Promise((resolve) => setTimeout(resolve, 4_000));
+      for (const reply of replies) reply();
+      const answers = await Promise.all(calls);
+      expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200, 200]);
+      expect(answers.map(({ body }) => market.calls.get(body.execution_id))).to.deep.equal([1, 1, 1, 1, 1, 1]);
+      expect(await market.balances()).to.deep.equal(afterPaying(before, 6n));
     });
-  }
 
-  it('settles once with the stored result when a relay is stopped past its lease during a call', async () => {
-    const before = await market.balances();
-    const answers: ((result: string) => void)[] = [];
-    market.setBehaviour((body, _response, reply) => {
-      answers.push((result) => reply(goodAnswer(market.signingKey, body.execution_id, result)));
+    /** Stops the process while it does not write; otherwise it would block SQLite for everybody else. */
+    async function freeze({ process }: RelayHandle): Promise<void> {
+      const write = () => market.query('ledger', "DELETE FROM relays WHERE owner = 'nobody'");
+      await until('it stands still and holds no lock', async () => {
+        process.kill('SIGSTOP');
+        const isFree = await write().then(
+          () => true,
+          () => false,
+        );
+        if (!isFree) process.kill('SIGCONT');
+        return isFree;
+      });
+    }
+
+    it('settles once with the stored result when a relay is stopped past its lease during a call', async () => {
+      const before = await market.balances();
+      const answers: ((result: string) => void)[] = [];
+      market.setBehaviour((body, _response, reply) => {
+        answers.push((result) => reply(goodAnswer(market.signingKey, body.execution_id, result)));
+      });
+      const call = (relay: RelayHandle) =>
+        market.execute(relay.url, { task: 'asked twice' }, { headers: { 'idempotency-key': 'asked-twice' } });
+      const waiting = call(first);
+      await until('the first relay asks', () => answers.length === 1);
+      await freeze(first);
+      answers[0]!('the first answer');
+      await until('the second relay asks again', async () => answers.length === 2);
+      first.process.kill('SIGCONT');
+      // By the time the first relay answers other requests, it has received the first answer.
+      await until('the first relay goes on', async () => (await request(first.url, '/health')).status === 200);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      const id = (await market.executionsByTask()).get('asked twice')!;
+      expect((await market.record(id))?.status).to.equal('open');
+      answers[1]!('the second answer');
+      const answer = await waiting;
+      expect([answer.status, answer.body.result], answer.text).to.deep.equal([200, 'the second answer']);
+      // The addresses of results are those of the relay that answers.
+      const again = (await call(second)).text.replaceAll(second.url, first.url);
+      expect(again).to.equal(answer.text);
+      expect((await call(first)).text).to.equal(answer.text);
+      const stored = (await market.journal()).find((row) => row.execution_id === id)!;
+      const record = (await market.record(id))!;
+      expect(String(stored.result)).to.equal('the second answer');
+      expect(stored.result_hash).to.equal(`sha256:${Buffer.from(record.resultHash).toString('hex')}`);
+      expect(await succeeded(id)).to.equal(2);
+      expect(await market.balances()).to.deep.equal(afterPaying(before, 1n));
     });
-    const [first, second] = await Promise.all([start({ WITHOUT_INDEXER: '1' }), start()]);
-    const call = (relay: RelayHandle) =>
-      market.execute(relay.url, { task: 'asked twice' }, { headers: { 'idempotency-key': 'asked-twice' } });
-    const waiting = call(first);
-    await until('the first relay asks', () => answers.length === 1);
-    await freeze(first);
-    answers[0]!('the first answer');
-    await until('the second relay asks again', async () => answers.length === 2);
-    first.process.kill('SIGCONT');
-    // By the time the first relay answers other requests, it has received the first answer.
-    await until('the first relay goes on', async () => (await request(first.url, '/health')).status === 200);
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    const id = (await market.executionsByTask()).get('asked twice')!;
-    expect((await market.record(id))?.status).to.equal('open');
-    answers[1]!('the second answer');
-    const answer = await waiting;
-    expect([answer.status, answer.body.result], answer.text).to.deep.equal([200, 'the second answer']);
-    // The addresses of results are those of the relay that answers.
-    const again = (await call(second)).text.replaceAll(second.url, first.url);
-    expect(again).to.equal(answer.text);
-    expect((await call(first)).text).to.equal(answer.text);
-    const stored = (await market.journal()).find((row) => row.execution_id === id)!;
-    const record = (await market.record(id))!;
-    expect(String(stored.result)).to.equal('the second answer');
-    expect(stored.result_hash).to.equal(`sha256:${Buffer.from(record.resultHash).toString('hex')}`);
-    expect(await succeeded(id)).to.equal(2);
-    expect(await market.balances()).to.deep.equal(afterPaying(before, 1n));
   });
 });

@@ -9,23 +9,31 @@ import { FAST, readFinality, SLOW } from '../../../app/solana/finality.ts';
 import { LAST_RESTART_ADDRESS } from '../../../app/solana/lastRestart.ts';
 import { until } from '../../harness/edge/until.ts';
 import { afterPaying, type RelayHandle, request, useMarketplace } from '../../harness/node/marketplace.ts';
-import { changing, changingEach, useRpcProxy } from '../../harness/node/rpcProxy.ts';
+import { changing, changingEach, type RpcProxy, startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
 const problemsOf = async ({ url }: RelayHandle): Promise<string[]> => (await request(url, '/ready')).body.problems;
 
 describe('the cluster', () => {
+  /** The running one. */
   let relay: RelayHandle;
-
-  const market = useMarketplace({ slotTimeMs: 100 });
-  const proxy = useRpcProxy(market);
-  before(() => market.relay.kill());
-  afterEach(async () => {
-    proxy.onCall(null);
+  let proxy: RpcProxy;
+  const market = useMarketplace({
+    slotTimeMs: 100,
+    async environment(node) {
+      proxy = await startRpcProxy(node);
+      return proxy.environment;
+    },
+  });
+  before(() => {
+    relay = market.relay;
+  });
+  afterEach(() => proxy.onCall(null));
+  after(async () => {
     await relay.kill();
+    await proxy.close();
   });
 
-  const start = (settings = {}) => market.startRelayProcess({ ...proxy.environment, ...settings });
   const execute = ({ url }: RelayHandle, task: string) => market.execute(url, { task });
 
   /**
@@ -63,7 +71,6 @@ describe('the cluster', () => {
     const { rpcUrl } = market.node;
     let unknown = 0;
     const read = (...urls: string[]) => readFinality(urls, () => (unknown += 1));
-    relay = await start();
     expect(await read(rpcUrl)).to.equal(FAST);
     const old = { json: { jsonrpc: '2.0', id: 1, error: { code: -32_601, message: 'Method not found' } } };
     for (const reply of [old, { status: 403 }]) {
@@ -80,7 +87,6 @@ describe('the cluster', () => {
   });
 
   it('takes no new calls while the final blocks are old, although the node goes on, and serves again after that', async () => {
-    relay = await start();
     expect((await execute(relay, 'before')).status).to.equal(200);
     const before = await market.balances();
     stopFinality();
@@ -98,7 +104,8 @@ describe('the cluster', () => {
 
   it('decides nothing from a node that was restarted from an old snapshot, and pays once when it has caught up', async () => {
     const before = await market.balances();
-    relay = await start({ STANDSTILL: '1' });
+    await relay.kill();
+    relay = await market.startRelayProcess({ STANDSTILL: '1' });
     const task = stopAt('send-open:after', 'old snapshot');
     const call = execute(relay, task).catch(() => undefined);
     await until('the open has landed', async () => relay.standing.has(task));
@@ -109,7 +116,7 @@ describe('the cluster', () => {
     await market.node.outlive();
     await market.node.timeTravel((await market.node.now()) + 61);
     const asked = stopFinality(findExecution(parseUuid(id)!).toBase58());
-    relay = await start();
+    relay = await market.startRelayProcess();
     await until('it has looked for its open several times', async () => asked() > 3);
     expect(await problemsOf(relay)).to.include('chain_behind');
     expect(await market.stateOf(id)).to.equal('open_signed');
@@ -121,7 +128,7 @@ describe('the cluster', () => {
   });
 
   it('takes no new calls after a restart until index and ledger fit it, and takes back what the chain does not show', async () => {
-    relay = await start();
+    await until('it is ready', async () => (await problemsOf(relay)).length === 0);
     const ids: string[] = [];
     for (const task of ['lost', 'other end', 'as before']) ids.push((await execute(relay, task)).body.execution_id);
     const [lost, other, kept] = ids;

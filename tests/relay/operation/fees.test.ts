@@ -1,16 +1,15 @@
-/** Priority fees: from the answers of a plain node and of Helius, and in whole calls through either. */
+/** Priority fees, from the answers of a plain node and of Helius. main.test.ts has whole calls through either. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ComputeBudgetProgram, Connection, Keypair, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
 import { createFees, recentPrice } from '../../../app/relay/chain/fees.ts';
 import { readConfig } from '../../../app/relay/config.ts';
 import { idl, PROGRAM_ID } from '../../../app/sdk/program/program.ts';
-import { readTransaction } from '../../../app/sdk/program/transaction.ts';
 import { heliusPrice } from '../../../app/solana/helius.ts';
-import { until } from '../../harness/edge/until.ts';
+import { useFolder } from '../../harness/folder.ts';
 import { type Recorded, startHeliusFront } from '../../harness/node/heliusFront.ts';
-import { afterPaying, type TestMarketplace, useMarketplace } from '../../harness/node/marketplace.ts';
-import { startRelayMain, useIndexer } from '../../harness/node/relayMain.ts';
 
 const API_KEY = '11111111-2222-3333-4444-555555555555';
 const log = pino({ level: 'silent' });
@@ -21,8 +20,8 @@ const fronts: Awaited<ReturnType<typeof startHeliusFront>>[] = [];
 after(() => {
   for (const front of fronts) front.stop();
 });
-async function front(recorded: Recorded, market?: TestMarketplace) {
-  const started = await startHeliusFront(recorded, market?.node);
+async function front(recorded: Recorded) {
+  const started = await startHeliusFront(recorded);
   fronts.push(started);
   return started;
 }
@@ -202,6 +201,8 @@ describe('the price of priority', () => {
 });
 
 describe('Helius', () => {
+  const folder = useFolder('helius');
+
   it('is called for its recommendation with the key in the address', async () => {
     const { baseUrl, calls } = await front({ getPriorityFeeEstimate: () => ({ priorityFeeEstimate: 10_082.4 }) });
     const price = heliusPrice({ apiKey: API_KEY, baseUrl }, ['one', 'two']);
@@ -222,76 +223,11 @@ describe('Helius', () => {
       expect(refusal, JSON.stringify(answer)).to.be.instanceOf(Error);
     }
   });
-});
 
-describe('paid calls with priority, on a real node', () => {
-  const market = useMarketplace();
-  useIndexer(market);
-
-  /** Runs a call and a refund through a relay with these settings. Returns the priority fee of each transaction. */
-  async function payThrough(settings: NodeJS.ProcessEnv, { calls }: Awaited<ReturnType<typeof front>>) {
-    const relay = await startRelayMain(market, settings);
-    const execute = (task: string) => market.execute(relay.url, { task });
-    try {
-      await until('the price is asked for', () => calls.some(({ method }) => /Fee/.test(method)));
-      const before = await market.balances();
-      market.setBehaviour(null);
-      expect((await execute('paid')).status).to.equal(200);
-      market.setBehaviour((_body, response) => void response.writeHead(500).end());
-      expect((await execute('refunded')).status).to.equal(500);
-      expect(await market.balances()).to.deep.equal(afterPaying(before));
-    } finally {
-      relay.child.kill('SIGKILL');
-      await relay.exited;
-    }
-    const { connection } = market.node;
-    const signatures = await connection.getSignaturesForAddress(market.authority.publicKey, { limit: 4 }, 'confirmed');
-    const paid = await Promise.all(
-      signatures.map(async ({ signature }) => {
-        const found = await readTransaction(connection, signature);
-        const { message } = found!.transaction;
-        const data = message.compiledInstructions
-          .filter(({ programIdIndex: at }) => message.staticAccountKeys[at]!.equals(ComputeBudgetProgram.programId))
-          .map((instruction) => Buffer.from(instruction.data));
-        const units = data.find((bytes) => bytes[0] === 2)?.readUInt32LE(1) ?? null;
-        const price = data.find((bytes) => bytes[0] === 3)?.readBigUInt64LE(1) ?? null;
-        return { units, price, consumed: found!.meta!.computeUnitsConsumed! };
-      }),
-    );
-    return { paid, log: relay.log() };
-  }
-
-  it('use fitting limits, the market price and a maximum from a plain node', async () => {
-    const recorded = { getRecentPrioritizationFees: () => [{ slot: 1, prioritizationFee: 2_500 }] };
-    const plain = await front(recorded, market);
-    const { paid } = await payThrough({ SOLANA_RPC_URL: plain.baseUrl }, plain);
-    expect(paid.map(({ price }) => price)).to.deep.equal([2_500n, 2_500n, 2_500n, 2_500n]);
-    for (const { units, consumed } of paid) expect(units).to.be.greaterThan(consumed).and.lessThan(400_000);
-  });
-
-  it('use Helius through its address alone, and log its key nowhere', async () => {
-    const helius = await front({ getPriorityFeeEstimate: () => ({ priorityFeeEstimate: 9_000_000 }) }, market);
-    const settings = {
-      HELIUS_API_KEY: API_KEY,
-      HELIUS_URL: helius.baseUrl,
-      // An address where no server listens.
-      SOLANA_RPC_URL: 'http://127.0.0.1:9',
-      SOLANA_WS_URL: 'ws://127.0.0.1:9',
-      MAX_PRIORITY_FEE_LAMPORTS: '1000',
-      LOG_LEVEL: 'debug',
-    };
-    const { paid, log: written } = await payThrough(settings, helius);
-    for (const { units, price } of paid) {
-      expect(Number(price) * units!).to.be.at.most(1_000 * 1e6);
-      expect(Number(price) * units!).to.be.greaterThan(999 * 1e6);
-    }
-    expect(helius.calls.every(({ url }) => url === `/?api-key=${API_KEY}`)).to.equal(true);
-    expect(helius.upgrades).to.deep.equal([`/?api-key=${API_KEY}`]);
-    expect(written).to.include('relay is ready').and.not.include(API_KEY);
-  });
-
-  it('leave Helius off without a key, and use it for the environment of its key', () => {
-    const env = { RELAY_KEYPAIR: `${market.dataDir}/relay-authority.json` };
+  it('is off without a key, and used for the environment of its key', () => {
+    const keyFile = join(folder, 'relay-authority.json');
+    writeFileSync(keyFile, JSON.stringify([...Keypair.generate().secretKey]), { mode: 0o600 });
+    const env = { RELAY_KEYPAIR: keyFile };
     expect(readConfig(env)).to.include({
       helius: null,
       rpcUrl: 'http://127.0.0.1:8899',

@@ -1,14 +1,8 @@
-/** The log's filter: its list of fields, every line of the source that logs, and a run full of secrets. */
+/** The log's filter: its list of fields, and every line of the source that logs. main.test.ts has a run full of secrets. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createLog, FIELDS } from '../../../app/relay/log.ts';
-import { createApiKey } from '../../../app/sdk/receipt/apiKey.ts';
-import { until } from '../../harness/edge/until.ts';
-import { failedAnswer, goodAnswer, useMarketplace } from '../../harness/node/marketplace.ts';
-import { type RelayMain, startRelayMain, useIndexer } from '../../harness/node/relayMain.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
@@ -81,111 +75,5 @@ describe('the list of fields', () => {
     }
     expect(calls).to.be.greaterThan(20);
     expect(unknown).to.deep.equal([]);
-  });
-});
-
-describe('the log of a run full of secrets', () => {
-  let relay: RelayMain;
-  const canaries: string[] = [];
-  const canary = (where: string): string => {
-    const text = `canary${where}${Math.random().toString(36).slice(2)}`;
-    canaries.push(text);
-    return text;
-  };
-
-  const market = useMarketplace();
-  useIndexer(market);
-  before(async () => {
-    relay = await startRelayMain(market, { LOG_LEVEL: 'debug' });
-  });
-  after(async () => {
-    relay.child.kill('SIGKILL');
-    await relay.exited;
-  });
-
-  it('contains none of them, and still reports all events', async () => {
-    const { url } = relay;
-    const apiKey = market.callers[0]!.apiKey;
-    canaries.push(apiKey, market.callers[1]!.apiKey, apiKey.split('_').at(-1)!);
-    const execute = (body: object, key = apiKey) => market.execute(url, body, { apiKey: key });
-
-    const result = canary('Result');
-    const steps = [{ step: canary('Step') }];
-    const reason = canary('Reason');
-    market.setBehaviour((body, response, reply) => {
-      const { mode } = body.parameters as { mode?: string };
-      if (mode === 'fails') reply(failedAnswer(body.execution_id, reason));
-      else if (mode === 'garbage') response.end(`{"${reason}": nonsense`);
-      else if (mode === 'lies')
-        reply({ ...goodAnswer(market.signingKey, body.execution_id, result), signature: reason });
-      else if (mode === 'status') response.writeHead(500, reason.slice(0, 20), { 'x-reason': reason }).end(reason);
-      else reply({ ...goodAnswer(market.signingKey, body.execution_id, result), steps });
-    });
-    const task = canary('Task');
-    const parameters = { note: canary('Parameter'), [canary('Name')]: 1 };
-    const done = await execute({ task, parameters });
-    expect([done.status, done.body.result]).to.deep.equal([200, result]);
-    canaries.push(done.body.ipfs_url.split('/').at(-1));
-    expect((await fetch(done.body.ipfs_url)).status).to.equal(200);
-    const pending = await execute({ task, parameters, async: true });
-    expect(pending.body.status).to.be.oneOf(['pending', 'running']);
-    for (const mode of ['fails', 'garbage', 'lies', 'status']) {
-      expect((await execute({ task, parameters: { ...parameters, mode } })).status, mode).to.equal(500);
-    }
-
-    const post = (path: string, body: string, headers: Record<string, string> = {}) =>
-      fetch(url + path, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
-    const path = `/v1/agents/${market.agentId}/execute`;
-    const bearer = { authorization: `Bearer ${apiKey}` };
-    const malformed = [`{"task": ${canary('Body')}`, canary('Text'), `{"task": "x", "task": "${canary('Twice')}"}`];
-    malformed.push(`{"${canary('Field')}": 1}`, `{"task": ${'['.repeat(100)}"${canary('Deep')}"`);
-    for (const body of malformed) expect((await post(path, body, bearer)).status).to.equal(400);
-    expect((await post(path, canary('Type'), { ...bearer, 'content-type': `text/${canary('Mime')}` })).status).to.equal(
-      415,
-    );
-    const wrongKeys = [canary('Key'), createApiKey('test'), createApiKey('live'), `${apiKey}x`];
-    for (const key of wrongKeys) {
-      canaries.push(key);
-      expect((await execute({ task }, key)).status).to.equal(401);
-    }
-    expect((await post('/v1/metadata', JSON.stringify({ name: canary('Metadata') }))).status).to.equal(400);
-    expect((await post(`/trpc/keys.register`, JSON.stringify({ name: canary('Trpc') }))).status).to.equal(400);
-    expect((await fetch(`${url}/trpc/${canary('Procedure')}`)).status).to.equal(404);
-    for (const wrong of [`/${canary('Path')}`, `/v1/agents/${canary('Agent')}`, `/v1/agents?${canary('Query')}=1`]) {
-      expect((await fetch(url + wrong)).status).to.be.oneOf([400, 404]);
-    }
-    const headers = { 'user-agent': canary('Agent'), cookie: canary('Cookie'), 'idempotency-key': canary('Repeat') };
-    expect((await post(path, JSON.stringify({ task }), { ...bearer, ...headers })).status).to.equal(200);
-    await new Promise<void>((resolve) => {
-      const socket = connect(Number(new URL(url).port), '127.0.0.1', () =>
-        socket.end(`${canary('Raw')} / HTTP/9\r\n\r\n`),
-      );
-      socket.on('close', () => resolve()).resume();
-    });
-    await new Promise<void>((resolve) => {
-      const broken = httpRequest(`${url}${path}`, { method: 'POST', headers: { ...bearer, 'content-length': 100 } });
-      broken.on('error', () => resolve());
-      broken.write(canary('Half'), () => broken.destroy());
-    });
-
-    const written = () => relay.log();
-    await until(
-      'every request is logged',
-      () => (written().match(/"msg":"request"/g) ?? []).length >= 25,
-      undefined,
-      written,
-    );
-    for (const secret of canaries) expect(written().includes(secret), secret).to.equal(false);
-    expect(canaries.length).to.be.greaterThan(25);
-    const text = written();
-    // The last line may be incomplete.
-    const whole = text.slice(0, text.lastIndexOf('\n')).split('\n');
-    const lines = whole.map((line) => JSON.parse(line));
-    for (const line of lines) {
-      const { level, time, pid, hostname, msg, ...fields } = line;
-      expect(Object.keys(fields).filter((name) => !Object.hasOwn(FIELDS, name))).to.deep.equal([]);
-    }
-    const executed = lines.filter((line) => line.route === '/v1/agents/:agent_id/execute').map((line) => line.status);
-    expect(executed).to.include.members([200, 400, 401, 415, 500]);
   });
 });

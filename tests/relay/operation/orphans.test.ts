@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { adoptOrphans } from '../../../app/relay/execution/recovery/orphans.ts';
 import { readLandedReturns, readUnknownOpen } from '../../../app/relay/ledger/indexed.ts';
 import { createJournal } from '../../../app/relay/ledger/journal.ts';
+import { noteLender, readUnknownDeposits } from '../../../app/relay/ledger/lenders.ts';
 import { createLog } from '../../../app/relay/log.ts';
 import {
   accountDiscriminator,
@@ -128,5 +129,36 @@ describe('open records without a row', () => {
       await journal.rentReturned([bought.id]);
       expect(await lent()).to.deep.equal([record + escrow, 0n]);
     });
+  });
+});
+
+describe('deposits without a row', () => {
+  const tables = useTables();
+
+  it('are those of this deployment that have expired, and that no call can still use, oldest first', async () => {
+    const rows = createRows(tables.index.db, tables.ledger.db, { nowMs: EPOCH * 1_000 });
+    const expires_at = BigInt(EPOCH + 600);
+    const add = async (deposit: string, prepared_at: number, changes: { rent_sponsor?: string; closed?: 1n } = {}) => {
+      const money = { caller: 'payer', rent_sponsor: 'us', price: '250000', service_fee: 5_000n, slot: 1n };
+      const row = { deposit, ...money, prepared_at: BigInt(prepared_at), expires_at, status: 'prepared' as const };
+      const values = { ...row, ended_at: null, end_signature: null, closed: 0n as const, ...changes };
+      await tables.index.db.insertInto('deposits').values(values).execute();
+    };
+    await noteLender(tables.ledger.db, 'us');
+    await noteLender(tables.ledger.db, 'us');
+    await add('closed', 1, { closed: 1n });
+    await add('of another deployment', 1, { rent_sponsor: 'others' });
+    for (const state of ['paid', 'returning', 'settled', 'void', 'returned'] as const) {
+      await add(state, 2);
+      await rows.addJournal({ wallet: 'payer', listing: 'listing', state, deposit: state });
+    }
+    await add('lost', 3);
+    await add('lost first', 1);
+    type Place = { prepared_at: bigint; deposit: string };
+    const find = async (expiredBy: bigint, after: Place | null = null, limit = 9) =>
+      (await readUnknownDeposits(tables.views.db, expiredBy, after, limit)).map(({ deposit }) => deposit);
+    expect(await find(expires_at - 1n)).to.deep.equal([]);
+    expect(await find(expires_at)).to.deep.equal(['lost first', 'returned', 'void', 'lost']);
+    expect(await find(expires_at, { prepared_at: 2n, deposit: 'returned' }, 1)).to.deep.equal(['void']);
   });
 });

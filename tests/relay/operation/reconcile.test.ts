@@ -6,7 +6,6 @@ import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { type Kysely, sql } from 'kysely';
 import { type OpenDatabase, openDatabase } from '../../../app/database/open.ts';
-import { openPostgres, SCHEMAS } from '../../../app/database/postgres.ts';
 import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
 import { openViews } from '../../../app/relay/ledger/open.ts';
 import { DIFFERENCES, type DifferenceKind } from '../../../app/relay/reconcile/compare.ts';
@@ -18,8 +17,7 @@ import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
 import { useFolder } from '../../harness/folder.ts';
 import { failedAnswer, goodAnswer, type TestMarketplace, useMarketplace } from '../../harness/node/marketplace.ts';
-import { runRelayCommand } from '../../harness/node/relayMain.ts';
-import { copyPostgres, emptyPostgres } from '../../harness/postgres.ts';
+import { runCommandHere, runRelayCommand } from '../../harness/node/relayMain.ts';
 
 /** An address without an account. */
 const STRANGER = Keypair.generate().publicKey.toBase58();
@@ -30,13 +28,12 @@ interface Written {
   executions: Record<string, unknown>;
 }
 type Tables = Kysely<Written>;
-type Opened = OpenDatabase<Written>;
 type Spoil = (ledger: Tables, index: Tables) => Promise<unknown>;
 
 describe('reconcile', () => {
   const folder = useFolder('reconcile');
   /** Settings that name the copy checked last. */
-  let copied: NodeJS.ProcessEnv;
+  const copied = { DATA_DIR: folder };
   const ids = { completed: '', other: '', failed: '', open: '' };
   type Subject = keyof typeof ids | 'key' | 'deposit' | 'stranger';
   /** A deposit of another deployment, whose rent returns to the creator. */
@@ -67,7 +64,6 @@ describe('reconcile', () => {
     await market.relay.kill();
     const [row] = await market.query('ledger', 'SELECT key_id FROM executions LIMIT 1');
     key = `${wallet.publicKey.toBase58()} ${row.key_id}`;
-    if (market.databaseUrl) return;
     for (const of of ['ledger', 'index'] as const) await market.query(of, 'PRAGMA wal_checkpoint(TRUNCATE)');
   });
 
@@ -83,27 +79,23 @@ describe('reconcile', () => {
 
   /** Copies the tables, lets `spoil` change them, and compares them with the chain. */
   async function check(spoil: Spoil = async () => undefined) {
-    const databaseUrl = market.databaseUrl && (await copyPostgres(market.databaseUrl));
-    copied = databaseUrl ? { DATABASE_URL: databaseUrl } : { DATA_DIR: folder };
-    const [ledger, index] = (databaseUrl ? openSchemas(databaseUrl) : copyFiles()) as [Opened, Opened];
+    const [ledger, index] = [copy(ledgerPath), copy(indexPath)];
     await spoil(ledger.db, index.db);
     for (const { close } of [ledger, index]) await close();
-    const views = await openViews({ dataDir: folder, databaseUrl });
+    const views = await openViews({ dataDir: folder, databaseUrl: null });
     try {
       return await reconcile({ connection: market.node.connection, views: views.db, passes: 2, pauseMs: 0 });
     } finally {
       await views.close();
     }
   }
-  const openSchemas = (url: string): Opened[] =>
-    [SCHEMAS.ledger, SCHEMAS.index].map((schema) => openPostgres<Written>(url, { schema }));
-  const copyFiles = (): Opened[] =>
-    [ledgerPath, indexPath].map((pathIn) => {
-      const path = pathIn(folder);
-      for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
-      copyFileSync(pathIn(market.dataDir), path);
-      return openDatabase<Written>(path);
-    });
+
+  function copy(pathIn: (dataDir: string) => string): OpenDatabase<Written> {
+    const path = pathIn(folder);
+    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+    copyFileSync(pathIn(market.dataDir), path);
+    return openDatabase<Written>(path);
+  }
 
   /** Expects exactly these differences, in any order. */
   function expectDifferences(found: Reconciliation, expected: [DifferenceKind, string][]): void {
@@ -299,7 +291,7 @@ describe('reconcile', () => {
 
   it('exits 0 when all agrees, 1 with the differences, and 2 when it cannot compare', async () => {
     await check();
-    const agrees = await runRelayCommand(market, ['reconcile', '--json'], copied);
+    const agrees = await runCommandHere(market, ['reconcile', '--json'], copied);
     expect([agrees.status, agrees.stderr]).to.deep.equal([0, '']);
     expect(JSON.parse(agrees.stdout)).to.include({ agrees: true, open_records: 1, escrow_total_usdc: 0.25, keys: 2 });
     await check(inLedger('open', "state = 'void'"));
@@ -309,14 +301,11 @@ describe('reconcile', () => {
       `journal_state  ${ids.open}  its state in the journal is void, the record is open`,
     );
     expect(differs.stdout).to.include(DIFFERENCES.journal_state).and.to.include('1 differences in 1 open records');
-    const nowhere = market.databaseUrl ? { DATABASE_URL: await emptyPostgres() } : { DATA_DIR: join(folder, 'none') };
-    const unknown = await runRelayCommand(market, ['reconcile'], nowhere);
+    const unknown = await runCommandHere(market, ['reconcile'], { DATA_DIR: join(folder, 'none') });
     expect([unknown.status, unknown.stdout]).to.deep.equal([2, '']);
-    expect(unknown.stderr).to.match(
-      /ledger\.db does not exist|The database has no schema chain\. Start the indexer first/,
-    );
+    expect(unknown.stderr).to.match(/ledger\.db does not exist/);
     // `fetch` never connects to this port.
-    const silent = await runRelayCommand(market, ['reconcile'], {
+    const silent = await runCommandHere(market, ['reconcile'], {
       ...copied,
       SOLANA_RPC_URL: 'http://127.0.0.1:1/key',
     });

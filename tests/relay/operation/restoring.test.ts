@@ -26,7 +26,7 @@ import {
   useMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { FORGETFUL } from '../../harness/node/relayHere.ts';
-import { runRelayCommand } from '../../harness/node/relayMain.ts';
+import { runCommandHere } from '../../harness/node/relayMain.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
@@ -34,7 +34,7 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 async function restoreLedger(market: TestMarketplace): Promise<void> {
   if (market.databaseUrl) await market.query('ledger', `ALTER SCHEMA ${SCHEMAS.ledger} RENAME TO ledger_old`);
   else for (const suffix of ['', '-wal', '-shm']) rmSync(ledgerPath(market.dataDir) + suffix, { force: true });
-  const { status, stderr } = await runRelayCommand(market, ['restore']);
+  const { status, stderr } = await runCommandHere(market, ['restore']);
   expect([status, stderr]).to.deep.equal([0, '']);
 }
 
@@ -91,7 +91,7 @@ describe('the ledger lost, and an old backup restored', () => {
     const completed = (await market.execute(url, { task: 'before' })).body.execution_id as string;
     const endsAfter = await begin('held: ends after the backup');
     const endsLater = await begin('held: ends after the restore');
-    const backup = await runRelayCommand(market, ['backup', '--json']);
+    const backup = await runCommandHere(market, ['backup', '--json']);
     expect([backup.status, backup.stderr]).to.deep.equal([0, '']);
     const { file } = JSON.parse(backup.stdout);
 

@@ -2,16 +2,14 @@
 import { expect } from 'chai';
 import { NEEDED_FEATURES } from '../../../app/solana/features.ts';
 import { until } from '../../harness/edge/until.ts';
-import { type Answer, FEE, goodAnswer, PRICE, useMarketplace } from '../../harness/node/marketplace.ts';
+import { type Answer, afterPaying, goodAnswer, useMarketplace } from '../../harness/node/marketplace.ts';
 import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
 import { useRpcProxy, withoutFeatures } from '../../harness/node/rpcProxy.ts';
 
-/** More accounts than a node reads in one call. */
-const LOST = 101;
+/** More accounts than a relay reads at once. */
+const LOST = 5;
 
-describe('a starting relay', function () {
-  // Each wait below has its own progress check; this limit is only against a test that hangs.
-  this.timeout(900_000);
+describe('a starting relay', () => {
   const market = useMarketplace({ timeoutSeconds: 600 });
   const proxy = useRpcProxy(market);
 
@@ -30,22 +28,14 @@ describe('a starting relay', function () {
       if (body.task !== 'lost') reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));
     });
     const start = await market.balances();
-    const lost: string[] = [];
-    const lose = async (): Promise<void> => {
-      while (begun < LOST) {
-        begun += 1;
-        const { status, body, text } = await market.execute(market.relay.url, { task: 'lost', async: true });
-        expect(status, text).to.be.oneOf([200, 202]);
-        lost.push(body.execution_id);
-      }
+    const lose = async (): Promise<string> => {
+      const { status, body, text } = await market.execute(market.relay.url, { task: 'lost', async: true });
+      expect(status, text).to.be.oneOf([200, 202]);
+      return body.execution_id;
     };
-    let begun = 0;
-    await Promise.all(Array.from({ length: 12 }, lose));
-    const countOpen = async () => {
-      const [row] = await market.query('index', "SELECT count(*) AS open FROM executions WHERE status = 'open'");
-      return Number(row.open);
-    };
-    await until('the index has the open records', async () => (await countOpen()) === LOST, 60_000, countOpen);
+    const lost = await Promise.all(Array.from({ length: LOST }, lose));
+    const open = "SELECT record FROM executions WHERE status = 'open'";
+    await until('the index has them', async () => (await market.query('index', open)).length === LOST);
     await market.relay.kill();
     await market.forgetExecutions();
 
@@ -71,13 +61,9 @@ describe('a starting relay', function () {
       const records = await Promise.all(lost.map((id) => market.record(id)));
       const latest = records.reduce((last, record) => Math.max(last, Number(record!.refundAt)), 0);
       await market.node.timeTravel(latest);
-      const countRefunded = () => market.countRecords(lost, 'refunded');
-      const allAre = async () => (await countRefunded()) === LOST;
-      await until('the lost ones are refunded', allAre, 60_000, countRefunded);
-      const end = await market.balances();
-      expect(end.callers[0]).to.equal(start.callers[0]! - PRICE);
-      expect(end.creator).to.equal(start.creator + PRICE - FEE);
-      expect(end.treasury).to.equal(start.treasury + FEE);
+      const areRefunded = async () => (await market.countRecords(lost, 'refunded')) === LOST;
+      await until('the lost ones are refunded', areRefunded);
+      expect(await market.balances()).to.deep.equal(afterPaying(start));
     } finally {
       await relay.kill();
     }

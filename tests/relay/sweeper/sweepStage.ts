@@ -1,5 +1,4 @@
 /** Shared by the tests of the sweeper: a market on a real node, its index, and sweepers on one ledger. */
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,7 +15,6 @@ import { noteLender } from '../../../app/relay/ledger/lenders.ts';
 import { openLedger, openViews } from '../../../app/relay/ledger/open.ts';
 import type { LedgerDatabase } from '../../../app/relay/ledger/tables.ts';
 import { type RunningRelay, startRelay } from '../../../app/relay/start.ts';
-import type { SweepFigures } from '../../../app/relay/sweeper/sweeper.ts';
 import { constants, decodeAccount, findArchive, findExecution } from '../../../app/sdk/program/program.ts';
 import { formatUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { readTokens } from '../../../app/sdk/wallet/connection.ts';
@@ -26,7 +24,7 @@ import { until } from '../../harness/edge/until.ts';
 import { onPostgres } from '../../harness/postgres.ts';
 import { IndexerBench } from '../../indexer/harness.ts';
 import { type OpenedExecution, startMarket } from '../../indexer/market.ts';
-import type { Step } from './sweeperProcess.ts';
+import { runSweeper, type SweeperOptions } from './runSweeper.ts';
 
 const compression = createRequire(import.meta.url)(
   '@solana/spl-account-compression',
@@ -35,15 +33,6 @@ const compression = createRequire(import.meta.url)(
 const FEE_LAMPORTS = 5_000;
 /** Offset after discriminator, version, bump, index and tree. */
 const ARCHIVE_COUNT_OFFSET = 8 + 1 + 1 + 2 + 32;
-
-export interface SweeperHandle {
-  process: ChildProcess;
-  gone: Promise<void>;
-  figures(): Promise<SweepFigures>;
-  /** Stops it in an orderly way, as the relay does. */
-  end(): Promise<void>;
-  kill(): Promise<void>;
-}
 
 export type Stage = Awaited<ReturnType<typeof startStage>>;
 
@@ -59,7 +48,8 @@ export async function startStage() {
   const indexer = await bench.start('stage');
   const databaseUrl = onPostgres ? bench.path('stage') : null;
   let views: OpenDatabase<LedgerDatabase> | null = null;
-  const sweepers = new Set<SweeperHandle>();
+  /** Those that run here, and those in their own process. */
+  const running = new Set<{ end(): Promise<void> }>();
   /** Number of leaves that must exist by now. */
   let leaves = 0;
 
@@ -76,45 +66,43 @@ export async function startStage() {
     return startRelay({ config, log: pino({ level: process.env.TEST_LOG ?? 'silent' }) });
   }
 
-  async function sweep(
-    environment: { DIE_AT?: Step; MODE?: string; SOLANA_RPC_URL?: string; PATIENCE_MS?: string } = {},
-  ): Promise<SweeperHandle> {
-    const child = forkSource(join(import.meta.dirname, 'sweeperProcess.ts'), [], {
-      env: {
-        ...process.env,
-        DATA_DIR: folder,
-        ...(databaseUrl && { DATABASE_URL: databaseUrl }),
-        SOLANA_RPC_URL: market.node.rpcUrl,
-        SOLANA_WS_URL: market.node.wsUrl,
-        RELAY_KEYPAIR: keypair,
-        USDC_MINT: market.usdcMint.toBase58(),
-        ...environment,
+  const optionsOf = (changes: Partial<SweeperOptions>): SweeperOptions => {
+    const { rpcUrl, wsUrl } = market.node;
+    const place = { dataDir: folder, databaseUrl };
+    return { ...place, rpcUrl, wsUrl, keypair, usdcMint: market.usdcMint.toBase58(), ...changes };
+  };
+
+  /** Starts a sweeper. It ends with the test at the latest. */
+  async function sweep(changes: Partial<SweeperOptions> = {}) {
+    const { figures, end } = await runSweeper(optionsOf(changes));
+    const sweeper = {
+      figures,
+      async end(): Promise<void> {
+        if (running.delete(sweeper)) await end();
       },
+    };
+    running.add(sweeper);
+    return sweeper;
+  }
+
+  /** Starts one in its own process, to be killed. */
+  async function sweepApart(changes: Partial<SweeperOptions> = {}) {
+    const file = join(import.meta.dirname, 'sweeperProcess.ts');
+    const child = forkSource(file, [JSON.stringify(optionsOf(changes))], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     const gone = once(child, 'exit').then(() => undefined);
     await Promise.race([once(child, 'message'), gone]);
-    const handle: SweeperHandle = {
-      process: child,
+    const sweeper = {
       gone,
-      async figures() {
-        child.send('figures');
-        return (await once(child, 'message'))[0] as SweepFigures;
-      },
-      async end() {
-        sweepers.delete(handle);
-        child.send('end');
-        await gone;
-      },
-      async kill() {
-        sweepers.delete(handle);
+      async end(): Promise<void> {
+        running.delete(sweeper);
         child.kill('SIGKILL');
         await gone;
       },
     };
-    sweepers.add(handle);
-    void gone.then(() => sweepers.delete(handle));
-    return handle;
+    running.add(sweeper);
+    return sweeper;
   }
 
   /** Runs a query over index and ledger, as the relay reads both. */
@@ -192,6 +180,7 @@ export async function startStage() {
     folder,
     relayHere,
     sweep,
+    sweepApart,
     poll,
     settled,
     pass,
@@ -258,10 +247,10 @@ export async function startStage() {
       }),
     /** Ends the sweepers that still run. */
     async endSweepers(): Promise<void> {
-      for (const sweeper of sweepers) await sweeper.end();
+      for (const sweeper of running) await sweeper.end();
     },
     async stop(): Promise<void> {
-      for (const sweeper of sweepers) await sweeper.kill();
+      for (const sweeper of running) await sweeper.end();
       await views?.close();
       await bench.close();
       await market.node.stop();

@@ -3,7 +3,7 @@ import { Keypair, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
 import { movableDeposits } from '../../../app/relay/sweeper/candidates.ts';
 import * as program from '../../../app/sdk/program/program.ts';
-import { deferred, until } from '../../harness/edge/until.ts';
+import { until } from '../../harness/edge/until.ts';
 import { startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { createAftermath } from '../../indexer/aftermath.ts';
 import { type Execution, NO_KEY, PRICE } from '../../indexer/market.ts';
@@ -72,7 +72,7 @@ describe('the sweeper', () => {
     const { executions, requireSwept } = await stage.ripe(2);
     const stranger = Keypair.generate();
     await stage.node.fundSol(stranger.publicKey, 1e9);
-    await stage.sweep({ MODE: 'off' });
+    await stage.sweep({ mode: 'off' });
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(await stage.recordsLeft(executions)).to.equal(2);
     const { tree } = program.decodeAccount(
@@ -88,30 +88,6 @@ describe('the sweeper', () => {
     for (const execution of executions) await stage.proveBySpl((await stage.archiveRead(execution))!);
   });
 
-  it('has several transactions in flight, and no record in two of them', async () => {
-    const { executions, requireSwept } = await stage.ripe(50);
-    const proxy = await startRpcProxy(stage.node);
-    const sent = new Map<string, string[]>();
-    const { promise: isReleased, resolve: release } = deferred();
-    proxy.onCall(async ({ method, params }) => {
-      if (method !== 'sendTransaction') return null;
-      const transaction = params[0] as string;
-      sent.set(transaction, recordsIn(transaction, executions));
-      await isReleased;
-      return null;
-    });
-    const sweeper = await stage.sweep({ SOLANA_RPC_URL: proxy.rpcUrl });
-    await until('two are sent', () => sent.size === 2);
-    expect(await stage.pending()).to.have.length(2);
-    release();
-    await requireSwept(2);
-    expect([...sent.values()].flat()).to.have.members(executions.map(addressOf));
-    expect([...sent.values()].map(({ length }) => length)).to.have.members([48, 2]);
-    await until('no outcome is unknown', async () => (await stage.pending()).length === 0);
-    await sweeper.end();
-    await proxy.close();
-  });
-
   it('archives twelve at a time with a node that does not know transactions of version 1', async () => {
     const { executions, requireSwept } = await stage.ripe(13);
     const proxy = await startRpcProxy(stage.node);
@@ -124,7 +100,7 @@ describe('the sweeper', () => {
       tried.push(recordsIn(transaction, executions).length);
       return { json: { jsonrpc: '2.0', id: 1, error: { code: -32602, message: 'failed to deserialize' } } };
     });
-    const sweeper = await stage.sweep({ SOLANA_RPC_URL: proxy.rpcUrl });
+    const sweeper = await stage.sweep({ rpcUrl: proxy.rpcUrl });
     await requireSwept(2);
     expect(tried).to.deep.equal([13]);
     expect([...sent.values()]).to.have.members([12, 1]);
@@ -151,7 +127,7 @@ describe('the sweeper', () => {
       answer.result.value.err = { InstructionError: [0, 'ProgramFailedToComplete'] };
       return { json: answer };
     });
-    const sweeper = await stage.sweep({ SOLANA_RPC_URL: proxy.rpcUrl });
+    const sweeper = await stage.sweep({ rpcUrl: proxy.rpcUrl });
     await stage.followed(13);
     expect(await stage.recordsLeft(executions)).to.equal(1);
     expect(await stage.recordsLeft([bad!])).to.equal(1);
@@ -220,7 +196,7 @@ describe('the sweeper', () => {
       if (method === 'simulateTransaction') refusals += 1;
       return null;
     });
-    const sweeper = await stage.sweep({ SOLANA_RPC_URL: proxy.rpcUrl });
+    const sweeper = await stage.sweep({ rpcUrl: proxy.rpcUrl });
     await until('it has tried several times', () => refusals >= 3);
     const waiting = await sweeper.figures();
     expect([waiting.archivableRecords, waiting.isLate]).to.deep.equal([1, false]);
@@ -309,14 +285,14 @@ describe('the sweeper', () => {
       const accounts = await stage.connection.getMultipleAccountsInfo(addresses, 'confirmed');
       return accounts.map((account) => program.decodeOwn('Archive', account)?.count ?? null);
     };
-    const sweepOne = async (environment = {}) => {
+    const sweepOne = async (changes: Parameters<Stage['sweep']>[0] = {}) => {
       const executions = await stage.settled(1);
       await stage.pass();
-      const sweeper = await stage.sweep(environment);
+      const sweeper = await stage.sweep(changes);
       return { executions, sweeper };
     };
     await stage.setLeafCount(0, archiveSuccessorCount);
-    const kept = await sweepOne({ MODE: 'existing' });
+    const kept = await sweepOne({ mode: 'existing' });
     await until('it is archived', async () => (await stage.recordsLeft(kept.executions)) === 0);
     expect(await archives()).to.deep.equal([archiveSuccessorCount + 1, null, null]);
     await kept.sweeper.end();

@@ -9,7 +9,6 @@ import { createTransferInstruction } from '@solana/spl-token';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import pino from 'pino';
-import { SCHEMAS } from '../../../app/database/postgres.ts';
 import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
 import { readUnknownDeposits } from '../../../app/relay/ledger/lenders.ts';
 import { openViews } from '../../../app/relay/ledger/open.ts';
@@ -111,11 +110,6 @@ describe('two deployments that lost their ledgers', function () {
     return found.map(({ deposit }) => deposit);
   }
 
-  async function loseLedger(): Promise<void> {
-    if (market.databaseUrl) return void (await market.query('ledger', `DROP SCHEMA ${SCHEMAS.ledger} CASCADE`));
-    for (const suffix of ['', '-wal', '-shm']) rmSync(ledgerPath(market.dataDir) + suffix);
-  }
-
   async function startIndexer(path: string): Promise<void> {
     const { rpcUrl, wsUrl } = market.node;
     const indexer = createIndexer({ rpcUrl, wsUrl, path, log: pino({ level: 'silent' }) });
@@ -133,7 +127,7 @@ describe('two deployments that lost their ledgers', function () {
     // A deposit with a row is handled by the steps of its row, in every state.
     expect(await unknownBy(EVER, market)).to.deep.equal([]);
     await market.relay.kill();
-    await loseLedger();
+    for (const suffix of ['', '-wal', '-shm']) rmSync(ledgerPath(market.dataDir) + suffix);
     const lost = await Promise.all([paid, unpaid].map(read));
     const made = [...lost, await read(others)].map(([account]) => decodeAccount('Deposit', account!.data));
     const deadline = made[2]!.expiresAt;
@@ -143,7 +137,7 @@ describe('two deployments that lost their ledgers', function () {
     writeFileSync(path, JSON.stringify([...other.secretKey]), { mode: 0o600 });
     await startIndexer(indexPath(folder));
     const silent = { LOG_LEVEL: process.env.TEST_LOG ?? 'silent' };
-    const own = { DATA_DIR: folder, DATABASE_URL: undefined, RELAY_KEYPAIR: path, ARCHIVE: 'off' };
+    const own = { DATA_DIR: folder, RELAY_KEYPAIR: path, ARCHIVE: 'off' };
     relays.push(await startRelayHere(market, { ...silent, ...own }));
     const place = { dataDir: folder, databaseUrl: null };
     const expected = [others.toBase58()];
