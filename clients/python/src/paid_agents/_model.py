@@ -11,9 +11,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, Decimal):
         return float(value)
     if isinstance(value, list):
-        return [plain(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+        return [plain(item) for item in value]
     if isinstance(value, dict):
-        return {name: plain(item) for name, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+        return {name: plain(item) for name, item in value.items()}
     return value
 
 

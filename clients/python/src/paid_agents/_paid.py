@@ -159,6 +159,6 @@ def _outcome(service: Service, answer: Answer) -> StartedExecution | CompletedEx
         body = read_json(answer.body)
     except ValueError:
         body = None
-    if isinstance(body, dict) and body.get("status") == "completed":  # pyright: ignore[reportUnknownMemberType]
+    if isinstance(body, dict) and body.get("status") == "completed":
         return read(CompletedExecution, answer, service.base_url)
     return read(StartedExecution, answer, service.base_url)

@@ -6,8 +6,8 @@ from typing import Literal
 
 from solders.keypair import Keypair
 from x402.http import encode_payment_signature_header
-from x402.mechanisms.svm import KeypairSigner  # pyright: ignore[reportMissingTypeStubs]
-from x402.mechanisms.svm.exact import ExactSvmScheme  # pyright: ignore[reportMissingTypeStubs]
+from x402.mechanisms.svm import KeypairSigner
+from x402.mechanisms.svm.exact import ExactSvmScheme
 from x402.schemas import PaymentPayload, PaymentRequired
 
 from ._calls import Purchase

@@ -194,7 +194,7 @@ class CreatorApp:
     def _completed(self, request: ExecutionRequest, output: Output, key: bytes, fingerprint: str) -> bytes:
         """Lone surrogates, which UTF-8 cannot carry, become U+FFFD before hashing."""
         given = ExecutionOutput(output) if isinstance(output, str) else output
-        if not isinstance(given, ExecutionOutput) or not isinstance(given.result, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(given, ExecutionOutput) or not isinstance(given.result, str):
             raise TypeError("execute must return a str or an ExecutionOutput")
         result = _SURROGATE.sub("\ufffd", given.result)
         result_hash = hash_result(result)

@@ -137,9 +137,9 @@ class CallVerifier:
 
     def _check(self, call: ReceivedCall) -> tuple[bool, str | None]:
         known = _Known(self._keys)
-        verifier = _Verifier(signature_algorithm=algorithms.ED25519, key_resolver=known)  # pyright: ignore[reportPrivateImportUsage]
+        verifier = _Verifier(signature_algorithm=algorithms.ED25519, key_resolver=known)
         try:
-            results = verifier.verify(call, expect_tag=TAG, require_components=COVERED)  # pyright: ignore[reportUnknownMemberType]
+            results = verifier.verify(call, expect_tag=TAG, require_components=COVERED)
         except Exception:  # Unreadable headers are like missing ones; the library raises many kinds for them.
             return False, known.missing
         return bool(results) and all(name in result.parameters for result in results for name in PARAMETERS), None
@@ -173,17 +173,17 @@ class CallVerifier:
                 if sum(map(len, chunks)) > MAX_DIRECTORY_BYTES:
                     raise ValueError("the directory is too large")
         parsed: Any = json.loads(b"".join(chunks))
-        keys: Any = parsed.get("keys") if isinstance(parsed, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        keys: Any = parsed.get("keys") if isinstance(parsed, dict) else None
         if not isinstance(keys, list):
             raise ValueError("not a key directory")
-        return keys  # pyright: ignore[reportUnknownVariableType]
+        return keys
 
 
 def _read_keys(jwks: list[Any]) -> dict[str, _Key]:
     """Keys that are not Ed25519 are ignored."""
     keys: dict[str, _Key] = {}
     for jwk in jwks:
-        if not isinstance(jwk, dict) or jwk.get("kty") != "OKP" or jwk.get("crv") != "Ed25519":  # pyright: ignore[reportUnknownMemberType]
+        if not isinstance(jwk, dict) or jwk.get("kty") != "OKP" or jwk.get("crv") != "Ed25519":
             continue
         given = cast("dict[str, Any]", jwk)
         x = str(given.get("x"))

@@ -177,7 +177,7 @@ class Node:
         given = cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else {}
         error: Any = given.get("error")
         if error:
-            message: Any = error.get("message") if isinstance(error, dict) else error  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+            message: Any = error.get("message") if isinstance(error, dict) else error
             raise UnansweredError(f"The node refused {method}: {message}.")
         try:
             return answer_type.validate_python(given.get("result"))

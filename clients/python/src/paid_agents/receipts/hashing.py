@@ -42,8 +42,8 @@ def _doubles(value: Any) -> Any:
     if isinstance(value, int):
         return value if abs(value) <= _LARGEST_EXACT else float(value)
     if isinstance(value, Mapping):
-        return {name: _doubles(item) for name, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
-    return [_doubles(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+        return {name: _doubles(item) for name, item in value.items()}
+    return [_doubles(item) for item in value]
 
 
 def execution_message(program_id: str, execution_id: str, request_hash_hex: str, result_hash: str) -> str:
