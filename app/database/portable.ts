@@ -40,9 +40,9 @@ export async function sumRows(db: Kysely<any>, query: Expression<unknown>): Prom
   return rows[0]!.total;
 }
 
-/** True if a query has a row. */
+/** True if a query, which has no LIMIT, has a row. */
 // biome-ignore lint/suspicious/noExplicitAny: for any tables
-export async function hasRows(db: Kysely<any>, query: Expression<unknown>): Promise<boolean> {
+export async function hasRows(db: Kysely<any>, query: RawBuilder<unknown>): Promise<boolean> {
   return (await sql`${query} LIMIT 1`.execute(db)).rows.length > 0;
 }
 

@@ -24,7 +24,6 @@ const PASSES = 3;
 
 interface ReconcileDeps extends Pick<Databases, 'views'> {
   connection: Connection;
-  /** The ledger with the index attached as `chain`; nothing is written. */
   /** Number of checks of a suspected difference, and the pause between them, ms. */
   passes?: number;
   pauseMs?: number;
