@@ -151,7 +151,7 @@ export const LONG: Suite[] = [
     name: 'calls-postgres',
     about: 'reservations and repeated calls at relays that share a PostgreSQL',
     folder: 'relay/calls',
-    files: ['idempotency', 'moneyQueue'],
+    files: ['idempotency', 'moneyQueue', 'oneCharge'],
     env: POSTGRES,
   },
   {

@@ -33,9 +33,9 @@ export async function startStage(dataDir: string, options: Omit<ValidatorOptions
       network = startNetwork(dataDir, { env: { SOLANA_RPC_URL: validator.rpcUrl, SOLANA_WS_URL: validator.wsUrl } });
       visitor = createVisitor(await network.ready, dataDir);
     },
-    /** Ends the network as Ctrl-C does. */
-    async end(): Promise<void> {
-      network.signalGroup('SIGINT');
+    /** Ends the network, by default as Ctrl-C does. */
+    async end(signal: NodeJS.Signals = 'SIGINT'): Promise<void> {
+      network.signalGroup(signal);
       await untilGone(network);
     },
     stop: () => validator.remove(),

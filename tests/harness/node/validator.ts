@@ -35,7 +35,7 @@ export interface ValidatorOptions {
    * deletes nothing before it was restarted or has written hundreds of MB.
    */
   keptShreds?: number;
-  /** True for TowerBFT, slots of 400 ms, and 13 s to finality. */
+  /** True for TowerBFT, slots of 400 ms, and 13 s to finality. Only there a warp moves the clock. */
   isSlow?: boolean;
 }
 
@@ -43,7 +43,7 @@ export type Validator = Awaited<ReturnType<typeof startAt>>;
 
 /** Slots of 200 ms begin with the second epoch, so the first one is short. */
 const ALPENGLOW = ['--alpenglow', '--slots-per-epoch', '64'];
-/** All of a test is one epoch. */
+/** Within one epoch, a slow cluster can warp by millions of slots, which are days of its clock. */
 const SLOW = ['--slots-per-epoch', '34560000'];
 
 let found: string | null | undefined;
@@ -113,14 +113,14 @@ async function startAt(base: number, program: string, options: ValidatorOptions)
     ...(options.isSlow ? SLOW : ALPENGLOW),
   ].map(String);
   let child: ChildProcess;
-  const begin = async () => {
+  const begin = async (more: readonly string[]) => {
     // Besides its range, a validator takes the first free UDP port from 8000 on: the gossip port of README.md's validator.
     // Several test processes can hold it at once, each until its own validator has started.
     const held = createSocket({ type: 'udp4', reuseAddr: true })
       .on('error', () => {})
       .bind(README_GOSSIP_PORT);
     try {
-      child = spawn(program, argv, { stdio: ['ignore', 'pipe', 'pipe'] });
+      child = spawn(program, [...argv, ...more], { stdio: ['ignore', 'pipe', 'pipe'] });
       await untilBlocks(child, rpcUrl, ledger);
       setPriorities(child.pid!);
     } finally {
@@ -138,7 +138,7 @@ async function startAt(base: number, program: string, options: ValidatorOptions)
     rmSync(parent, { recursive: true, force: true, maxRetries: 3 });
   });
   try {
-    await begin();
+    await begin([]);
   } catch (error) {
     await kill();
     throw error;
@@ -154,13 +154,31 @@ async function startAt(base: number, program: string, options: ValidatorOptions)
     /** Kills it, as a power cut would. Its chain stays. */
     kill,
     /** Restarts it on the same chain and ports. */
-    restart: begin,
+    restart: () => begin([]),
+    /**
+     * Restarts a slow one `slots` later; its clock moves by the same time. A restart continues from the latest snapshot and
+     * loses everything after it, finalized or not. So this first waits for the next snapshot. With Alpenglow, the clock is
+     * bound to that of the latest block, and a warp moves only the slot.
+     */
+    async warp(slots: number): Promise<void> {
+      const last = await rpc<number>('getSlot', [{ commitment: 'processed' }]);
+      while ((await latestSnapshot(rpc)) < last) await delay(500);
+      await kill();
+      await begin(['--warp-slot', String(last + slots)]);
+    },
     /** Kills it and deletes its chain. */
     async remove(): Promise<void> {
       await kill();
       rmSync(parent, { recursive: true, force: true, maxRetries: 3 });
     },
   };
+}
+
+/** The slot of the latest snapshot. The validator makes one every hundred slots. */
+async function latestSnapshot(rpc: Validator['rpc']): Promise<number> {
+  // Before the first snapshot, the answer is an error.
+  const found = await rpc<{ full: number; incremental: number | null }>('getHighestSnapshotSlot').catch(() => null);
+  return found ? Math.max(found.full, found.incremental ?? 0) : 0;
 }
 
 /** Nice values by thread name. */

@@ -31,8 +31,9 @@ export interface PlannedExecution {
 }
 
 /** What is killed: a process, or the database that goes away. */
-const VICTIMS = ['relay 0', 'relay 1', 'indexer', 'database killed', 'database stopped'] as const;
-export type Victim = (typeof VICTIMS)[number];
+const RELAYS = ['relay 0', 'relay 1'] as const;
+const OTHERS = ['indexer', 'database killed', 'database stopped'] as const;
+export type Victim = (typeof RELAYS | typeof OTHERS)[number];
 
 export interface Plan {
   executions: PlannedExecution[];
@@ -46,7 +47,7 @@ export function makePlan(seed: number, executions: number): Plan {
   const { below, pick } = createRandom(seed);
   const isOneOf = (parts: number) => below(parts) === 0;
   const between = (low: number, high: number) => low + below(high - low + 1);
-  const killAt = () => between(300, SPREAD_MS + 500);
+  const killOf = (victims: readonly Victim[]) => ({ victim: pick(victims), atMs: between(300, SPREAD_MS + 500) });
   const names = Object.keys(BEHAVIOURS) as BehaviourName[];
   let faultAt = 0;
   return {
@@ -63,8 +64,6 @@ export function makePlan(seed: number, executions: number): Plan {
       faultAt = atMs + lastsMs;
       return { name: pick(FAULT_NAMES), atMs, lastsMs };
     }),
-    kills: Array.from({ length: between(2, 3) }, killAt)
-      .sort((a, b) => a - b)
-      .map((atMs) => ({ victim: pick(VICTIMS), atMs })),
+    kills: [killOf(RELAYS), killOf(OTHERS), killOf([...RELAYS, ...OTHERS])].sort((a, b) => a.atMs - b.atMs),
   };
 }

@@ -37,8 +37,7 @@ describe('sweepers that die', () => {
   it('archives each record once at 48 per fee when two relays run and one dies', async () => {
     const { requireSwept } = await stage.ripe(50);
     const earlier = stage.expectedLeaves();
-    const first = await stage.sweepApart();
-    await stage.sweep();
+    const [first] = await Promise.all([stage.sweepApart(), stage.sweep()]);
     await until('the first leaf', async () => (await stage.leaves()).length > earlier);
     await first.end();
     await requireSwept(2);

@@ -76,6 +76,22 @@ describe('work in threads', () => {
     expect(await double(6)).to.equal(12);
   });
 
+  it("rejects: a new wallet while another one's work runs, but never delays paying ones", async () => {
+    let isBusy = true;
+    const cell = new SharedArrayBuffer(4);
+    const askOf = (name: string) => askFor({ lane: 'newcomers', name });
+    const taken = inThread(MODULE, work.hold)(askOf('b'), cell).finally(() => {
+      isBusy = false;
+    });
+    const refused = { ...refusedRequests() };
+    const refusal = outcome(inThread(MODULE, work.double)(askOf('c'), 7));
+    expect([await inThread(MODULE, work.double)(payer, 8), isBusy]).to.deep.equal([16, true]);
+    expect([await refusal, isBusy]).to.deep.equal(['service_unavailable', true]);
+    expect(refusedRequests()).to.deep.equal({ ...refused, newcomers: refused.newcomers + 1 });
+    work.release(cell);
+    await taken;
+  });
+
   it("rejects: a paying wallet while another one's work runs, instead of making it wait", async () => {
     let isBusy = true;
     const cell = new SharedArrayBuffer(4);

@@ -108,6 +108,7 @@ const FAULTS: Record<string, () => Fault> = {
   'landed, but the connection breaks before the answer': () => ({
     onSend: async (n, forward) => (n === 0 ? forward().then(() => 'cut' as const) : null),
     lastsMs: null,
+    isOfKind: true,
   }),
   'accepted, but dropped twice': () => ({ onSend: (n) => (n < 2 ? accepted : null), lastsMs: null, isOfKind: true }),
   'accepted, and sent on late': () => ({

@@ -3,7 +3,7 @@ import { Keypair, VersionedTransaction } from '@solana/web3.js';
 import { expect } from 'chai';
 import { movableDeposits } from '../../../app/relay/sweeper/candidates.ts';
 import * as program from '../../../app/sdk/program/program.ts';
-import { until } from '../../harness/edge/until.ts';
+import { deferred, until } from '../../harness/edge/until.ts';
 import { startRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { createAftermath } from '../../indexer/aftermath.ts';
 import { type Execution, NO_KEY, PRICE } from '../../indexer/market.ts';
@@ -86,6 +86,30 @@ describe('the sweeper', () => {
     await stage.sweep();
     await requireSwept(0);
     for (const execution of executions) await stage.proveBySpl((await stage.archiveRead(execution))!);
+  });
+
+  it('has several transactions in flight, and no record in two of them', async () => {
+    const { executions, requireSwept } = await stage.ripe(50);
+    const proxy = await startRpcProxy(stage.node);
+    const sent = new Map<string, string[]>();
+    const { promise: isReleased, resolve: release } = deferred();
+    proxy.onCall(async ({ method, params }) => {
+      if (method !== 'sendTransaction') return null;
+      const transaction = params[0] as string;
+      sent.set(transaction, recordsIn(transaction, executions));
+      await isReleased;
+      return null;
+    });
+    const sweeper = await stage.sweep({ rpcUrl: proxy.rpcUrl });
+    await until('two are sent', () => sent.size === 2);
+    expect(await stage.pending()).to.have.length(2);
+    release();
+    await requireSwept(2);
+    expect([...sent.values()].flat()).to.have.members(executions.map(addressOf));
+    expect([...sent.values()].map(({ length }) => length)).to.have.members([48, 2]);
+    await until('no outcome is unknown', async () => (await stage.pending()).length === 0);
+    await sweeper.end();
+    await proxy.close();
   });
 
   it('archives twelve at a time with a node that does not know transactions of version 1', async () => {
