@@ -166,6 +166,8 @@ function Consent({ wallet, asked, query }: ConsentProps) {
       location.assign(approved_url);
     },
     networkMode: 'always',
+    // It was given the secret of the key.
+    gcTime: 0,
   });
   if (made) {
     return error === null ? (

@@ -28,7 +28,7 @@ import {
   WAITING_MS,
 } from './executions/polling.ts';
 import { disputeQuery, recordQuery } from './executions/record.ts';
-import { RefundState } from './executions/refunded.tsx';
+import { RefundState } from './executions/refund.tsx';
 import { Request } from './executions/request.tsx';
 import { Timeline } from './executions/timeline.tsx';
 

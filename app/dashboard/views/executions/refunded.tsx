@@ -1,16 +1,12 @@
-/** A refund: when anybody can trigger it, and as the chain shows it, with its amount and its transaction. */
+/** A refund as the chain shows it, with its amount and its transaction. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { ExecutionFacts, Refund } from '../../../sdk/receipt/verify.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { ExecutionFull } from '../../../sdk/wire/wire.ts';
-import { useChainClock } from '../../parts/chainClock.ts';
-import { SignButton } from '../../parts/sign.tsx';
-import { Note } from '../../parts/ui.tsx';
-import { formatAmount, formatSpan, Id, Time } from '../../parts/values.tsx';
+import { Id } from '../../parts/values.tsx';
 import { configQuery, queryClient } from '../../service.ts';
 import { openChain } from '../../wallet/chain.ts';
-import { REFUND_TEXTS, refundedWords } from './outcome.ts';
-import { idBytes, type ShownRecord } from './record.ts';
+import { refundedWords } from './outcome.ts';
 
 /** Poll interval until the node shows the refund, ms. */
 const AGAIN_MS = 2_000;
@@ -71,53 +67,4 @@ export const refundedText = (refund: Refund | null | undefined): string =>
 
 export function RefundTransaction({ refund }: { refund: Refund | null | undefined }) {
   return refund ? <Id value={refund.transaction} kind="tx" /> : <span className="text-faint">Reading …</span>;
-}
-
-export function RefundState({ execution, record }: { execution: ExecutionFull; record: ShownRecord }) {
-  const now = useChainClock();
-  if (!record.refund_at) return null;
-  const left = now === undefined ? null : (Date.parse(record.refund_at) - now) / 1_000;
-  const mayRefund = left !== null && left <= 0;
-  const price = formatAmount(Number(record.price_usdc));
-  const { status, refund: state } = execution;
-  const waits = status === 'failed' && state && state !== 'done' ? REFUND_TEXTS[state] : null;
-  return (
-    <Note
-      tone={mayRefund ? 'warn' : 'plain'}
-      title={mayRefund ? 'The price can be sent back now' : 'If no result comes'}
-    >
-      <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
-        <p className="max-w-xl tabular-nums">
-          {waits && <>{waits} </>}
-          {mayRefund ? (
-            <>No signed result has settled it in time, so anybody can send the {price} back to the caller.</>
-          ) : (
-            <>
-              The marketplace sends {price} back. If it does not, anybody can from <Time at={record.refund_at} /> on
-              {left !== null && <>, in {formatSpan(left)}</>}.
-            </>
-          )}
-        </p>
-        {mayRefund && (
-          <SignButton
-            button="Refund now"
-            kind="primary"
-            small
-            title="Send the price back"
-            about="The escrow goes back to the wallet that paid it, no matter which wallet signs."
-            rows={[
-              ['Amount', price],
-              ['To the wallet', record.caller],
-            ]}
-            doing={`Sending ${price} back to the caller`}
-            confirm="Sign the refund"
-            work={({ marketplace, wallet, refund }) =>
-              refund(marketplace, { wallet, executionId: idBytes(execution.execution_id) })
-            }
-            done={({ amount_usdc }) => ['Refunded', `${amount_usdc} USDC are back with the caller.`]}
-          />
-        )}
-      </div>
-    </Note>
-  );
 }

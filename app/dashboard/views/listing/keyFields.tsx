@@ -103,6 +103,8 @@ function KeyFile({ value, expected, onChange }: KeyFieldsProps) {
   const { mutate, reset, error } = useMutation({
     mutationFn: readKeyFile,
     networkMode: 'always',
+    // Its result has the secret key.
+    gcTime: 0,
     onSuccess: onChange,
     onError: () => onChange(null),
   });
