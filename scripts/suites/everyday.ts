@@ -1,17 +1,8 @@
-/** The suites of `npm test`. Together they use each feature once. */
-import { COMMANDS, DISTURBED, FAULTS, GAPS, LARGE, LIMITS, VIEWS } from './long.ts';
+/** The suites of `npm test`. Together they use each feature once; of the page, what callers use. */
+import { ATTACKS, COMMANDS, CREATORS, DISTURBED, GAPS, LIMITS, OPERATED, VIEWS } from './long.ts';
 import type { Suite } from './suite.ts';
 
 const COVERAGE = 'tests/program/coverage.ts';
-
-/**
- * Files of dashboard that need their own network: an upheld dispute pauses an agent that the other files call. With
- * the next list, it splits the dashboard into suites of similar duration.
- */
-const OPERATED = ['admin', 'signIn', 'statements', 'verify'];
-
-/** Files of dashboard that take half of the time of all others. */
-const CREATORS = ['creator', 'keyboard', 'results', 'webhooks'];
 
 /** Longest first, so that all lanes end at about the same time. */
 export const EVERYDAY: Suite[] = [
@@ -21,25 +12,7 @@ export const EVERYDAY: Suite[] = [
     folder: 'dashboard',
     without: [...OPERATED, ...CREATORS, ...DISTURBED, ...VIEWS],
   },
-  {
-    name: 'dashboard-creators',
-    about: 'the page for creators, results and webhooks on it, and the keyboard alone',
-    folder: 'dashboard',
-    files: CREATORS,
-  },
   { name: 'cli', about: 'the command line', folder: 'cli', without: COMMANDS },
-  {
-    name: 'dashboard-operated',
-    about: 'the page for the admin, disputes, sign-in, statements and receipts, on a separate network',
-    folder: 'dashboard',
-    files: OPERATED,
-  },
-  {
-    name: 'operation',
-    about: 'logs, limits, fees and metrics',
-    folder: 'relay/operation',
-    without: [...FAULTS, ...LARGE],
-  },
   { name: 'calls', about: 'paid calls, on a real node', folder: 'relay/calls', without: LIMITS },
   { name: 'api', about: 'the REST API on real tables', folder: 'relay/api' },
   {
@@ -61,7 +34,7 @@ export const EVERYDAY: Suite[] = [
     name: 'x402',
     about: 'calls that x402 clients pay for',
     folder: 'relay/x402',
-    without: ['attacks', 'hour'],
+    without: ATTACKS,
   },
   { name: 'journey', about: 'the whole product, as a newcomer uses it', folder: 'journey' },
   {

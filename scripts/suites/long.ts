@@ -30,8 +30,20 @@ export const LARGE = ['authorityWatch', 'executionLists', 'listedAgents', 'rowsT
 /** Files of relay/calls that make many calls each. x402/shared has calls that share transactions, too. */
 export const LIMITS = ['moneyQueue', 'protection', 'shared', 'stuckRefunds'];
 
+/** Files of relay/x402 in which payments are attacked, share transactions, lose fees, or lose their ledger. */
+export const ATTACKS = ['attacks', 'debts', 'hour', 'lostLedger', 'shared'];
+
 /** Files of cli that start many commands, fill an archive's tree, or install packages. */
 export const COMMANDS = ['aftermath', 'commandLines', 'faults', 'rebuilding', 'templates'];
+
+/**
+ * Files of dashboard that need their own network: an upheld dispute pauses an agent that the other files call. With
+ * the next list, it splits the dashboard into suites of similar duration.
+ */
+export const OPERATED = ['admin', 'signIn', 'statements', 'verify'];
+
+/** Files of dashboard that take half of the time of all others. */
+export const CREATORS = ['creator', 'keyboard', 'results', 'webhooks'];
 
 /** Files of dashboard whose networks or connections fail, or whose clocks move by days. */
 export const DISTURBED = ['aftermath', 'approval', 'changes', 'faults', 'slowLine'];
@@ -61,6 +73,18 @@ export const ON_AGAVE: Suite[] = [
 
 /** All others. Longest first. */
 export const LONG: Suite[] = [
+  {
+    name: 'dashboard-creators',
+    about: 'the page for creators, results and webhooks on it, and the keyboard alone',
+    folder: 'dashboard',
+    files: CREATORS,
+  },
+  {
+    name: 'dashboard-operated',
+    about: 'the page for the admin, disputes, sign-in, statements and receipts, on a separate network',
+    folder: 'dashboard',
+    files: OPERATED,
+  },
   {
     name: 'operation-faults',
     about: 'the relay in its own process, its commands, leases; a failing disk or storage',
@@ -128,6 +152,12 @@ export const LONG: Suite[] = [
     folder: 'cli',
     files: COMMANDS,
   },
+  {
+    name: 'operation',
+    about: 'logs, limits, fees and metrics',
+    folder: 'relay/operation',
+    without: [...FAULTS, ...LARGE],
+  },
   { name: 'rpc', about: 'the relay behind a node with faults', folder: 'relay/rpc' },
   {
     name: 'indexer-postgres',
@@ -172,9 +202,9 @@ export const LONG: Suite[] = [
   },
   {
     name: 'x402-attacks',
-    about: "x402 payments under attack; a buyer's hour",
+    about: "x402 payments under attack, in shared transactions, and with lost ledgers; a buyer's hour",
     folder: 'relay/x402',
-    files: ['attacks', 'hour'],
+    files: ATTACKS,
   },
   {
     name: 'sweeper',

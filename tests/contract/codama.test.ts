@@ -6,6 +6,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSyn
 import { join } from 'node:path';
 import type { TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
+import { build } from 'esbuild';
 import { decodeAccount } from '../../app/sdk/program/program.ts';
 import { installNode, requireTools, run } from '../harness/edge/tools.ts';
 import { idl } from '../integrator/idl.ts';
@@ -61,7 +62,10 @@ describe('a client that Codama generates from the IDL', () => {
   });
 
   it("makes the SDK's instructions, reads a record, and encodes it as a leaf of an archive", async () => {
-    const client = await import(join(folder, 'escrow.ts'));
+    const outfile = join(folder, 'escrow.mjs');
+    const options = { bundle: true, format: 'esm', packages: 'external' } as const;
+    await build({ ...options, entryPoints: [join(folder, 'escrow.ts')], outfile });
+    const client = await import(outfile);
     const { w, mine } = await market();
     const accountsOf = (name: string, { keys }: TransactionInstruction) => {
       const { accounts } = idl.instructions.find((instruction) => instruction.name === name)!;

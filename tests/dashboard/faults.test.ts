@@ -81,9 +81,16 @@ describe('a wallet with as many event streams as it may have', function () {
         ['authorization', `Bearer ${visitor.demo.callers[0]!.api_key}`],
         ['cookie', cookie],
       ];
+      // A stream ends when its response is collected as garbage.
+      const streams: globalThis.Response[] = [];
       for (const reader of readers) {
         const open = () => fetch(`${baseUrl}/v1/events`, { headers: [reader], signal: leaving.signal });
-        for (let count = 0; count < STREAMS_PER_KEY; ) if ((await open()).ok) count += 1;
+        for (let count = 0; count < STREAMS_PER_KEY; ) {
+          const stream = await open();
+          if (!stream.ok) continue;
+          streams.push(stream);
+          count += 1;
+        }
       }
       const ended = page.getByRole('heading', { name: 'Not what you paid for?' });
       const refusal = (answer: Response) => answer.url().endsWith('/v1/events') && answer.status() === 429;
@@ -100,6 +107,7 @@ describe('a wallet with as many event streams as it may have', function () {
         isRefused = await Promise.race([refused, ended.waitFor().then(() => false)]);
       }
       await ended.waitFor();
+      expect(streams).to.have.length(2 * STREAMS_PER_KEY);
       leaving.abort();
     }));
 });
