@@ -5,6 +5,7 @@ import { type Draft, draftOf, newDraft } from './draft.ts';
 import { ownListingsQuery } from './own.ts';
 
 const NAME = 'listing-draft';
+const LISTING_ID = /^[0-9a-f]{32}$/;
 
 interface Kept {
   draft: Draft;
@@ -26,9 +27,10 @@ function read(): Kept {
   const empty = fresh();
   try {
     const { draft, step, signing_key } = JSON.parse(localStorage.getItem(NAME) ?? 'null') as Kept;
+    // Fields that an older version of the page did not store get the values of a new draft.
+    const known = { ...empty.draft, ...draft };
     return {
-      // Fields that an older version of the page did not store get the values of a new draft.
-      draft: { ...empty.draft, ...draft },
+      draft: LISTING_ID.test(known.listing_id) ? known : { ...known, listing_id: empty.draft.listing_id },
       step: Number.isInteger(step) ? step : 0,
       signing_key: typeof signing_key === 'string' ? signing_key : null,
     };
