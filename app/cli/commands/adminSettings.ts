@@ -13,10 +13,18 @@ const LAMPORTS_MAX = 10 ** 12;
 
 /** The settings that an option names, as `SettingsChange` names them. */
 const SETTINGS = [
-  ...(['feeBps', 'minPrice', 'disputeBondLamports', 'disputeWindowSeconds', 'refundGraceSeconds'] as const),
-  ...(['maxTimeoutSeconds', 'recordSeconds', 'exposureMultiple', 'adminDelaySeconds'] as const),
-  ...(['liftGuardianPause', 'tiers'] as const),
-];
+  'feeBps',
+  'minPrice',
+  'disputeBondLamports',
+  'disputeWindowSeconds',
+  'refundGraceSeconds',
+  'maxTimeoutSeconds',
+  'recordSeconds',
+  'exposureMultiple',
+  'adminDelaySeconds',
+  'liftGuardianPause',
+  'tiers',
+] as const;
 
 export type SettingOptions = CommonOptions & SettingsChange;
 
