@@ -18,7 +18,7 @@ import { hasSigned, lastOf, paidFees } from '../../../app/relay/ledger/transacti
 import { JournalConflict } from '../../../app/relay/ledger/writing.ts';
 import { createLog } from '../../../app/relay/log.ts';
 import { free } from '../../harness/edge/funding.ts';
-import { executionOf, SIGNED, signedAnew, TIMES, useJournals } from '../../harness/edge/journals.ts';
+import { depositOf, executionOf, SIGNED, signedAnew, TIMES, useJournals } from '../../harness/edge/journals.ts';
 import { until } from '../../harness/edge/until.ts';
 
 const STOP = new AbortController().signal;
@@ -276,6 +276,16 @@ describe('the journal', () => {
     expect((await mine.get('one'))!.state).to.equal('dispatched');
     expect(await transactionsOf('one')).to.deep.equal([['open', 0n, 'signature', 'landed']]);
     expect(await opened.run("SELECT signature FROM signed_transactions WHERE signature = 'never'")).to.deep.equal([]);
+  });
+
+  it('refuses the later of two calls with one deposit, until the first is void', async () => {
+    const claimFor = (journal: typeof mine, id: string) =>
+      journal.claimDeposit(depositOf(id, { deposit: 'the deposit' }), 1, free());
+    const first = await claimFor(mine, 'first');
+    const refused = await claimFor(others, 'later').catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(JournalConflict).with.property('message', 'the deposit the deposit is taken');
+    await mine.void(first, 'service_unavailable', 'interrupted');
+    expect(await claimFor(others, 'later')).to.include({ state: 'accepted', deposit: 'the deposit' });
   });
 
   it('refuses the later of two requests with one key when two relays use ids of different half-hours', async () => {
