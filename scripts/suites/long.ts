@@ -8,7 +8,7 @@ import type { Suite } from './suite.ts';
 const POSTGRES = { DATABASE: 'postgres' };
 
 /** Files of relay/operation that wait for faults and timeouts. */
-export const FAULTS = [
+const FAULTS = [
   'backup',
   'cluster',
   'leases',
@@ -25,7 +25,7 @@ export const FAULTS = [
 export const GAPS = ['gaps', 'process', 'pruned', 'rebuild', 'story'];
 
 /** Files of relay/operation that compare many random or large tables. relay/api uses each list. */
-export const LARGE = ['authorityWatch', 'executionLists', 'listedAgents', 'rowsTouched'];
+const LARGE = ['authorityWatch', 'executionLists', 'listedAgents', 'rowsTouched'];
 
 /** Files of relay/calls that make many calls each. x402/shared has calls that share transactions, too. */
 export const LIMITS = ['moneyQueue', 'protection', 'shared', 'stuckRefunds'];

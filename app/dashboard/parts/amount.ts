@@ -16,7 +16,7 @@ export const formatNumber = (usdc: number): string => group(typedNumber(usdc));
 
 export const formatAmount = (usdc: number | null): string => (usdc === null ? 'unknown' : `${formatNumber(usdc)} USDC`);
 
-/** Amounts of base units. */
+/** An amount in base units. It divides here, because the first load has no toUsdc. */
 export const formatUnits = (units: bigint): string => formatAmount(Number(units) / 1e6);
 
 /** Makes all decimals as long as the longest of these. */

@@ -110,7 +110,7 @@ function Cards({ agents, id, className }: { agents: AgentSummary[]; id?: string;
 }
 
 function counted(total: number, { creator }: CatalogueSearch): string {
-  const agents = `${formatCounted(total, 'agent')}`;
+  const agents = formatCounted(total, 'agent');
   return creator ? `${agents} of the creator ${shorten(creator)}` : agents;
 }
 

@@ -1,7 +1,7 @@
 /** Numbers in settings. */
 import { z } from 'zod';
 
-/** A whole number, such as of seconds. */
+/** A whole number, such as a number of seconds. */
 export function whole(min: number, max?: number) {
   const number = z.coerce.number().int().min(min);
   return max === undefined ? number : number.max(max);

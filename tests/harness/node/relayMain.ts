@@ -85,8 +85,10 @@ export async function runCommandHere(market: TestMarketplace, args: string[], ch
   const program = new Command();
   addCheckCommand(program, () => readConfig(env));
   for (const add of [addBackupCommand, addRestoreCommand, addReconcileCommand]) add(program, () => readToolConfig(env));
-  const [{ log, error }, { exitCode }] = [{ ...console }, process];
-  const [printed, faults]: [string[], string[]] = [[], []];
+  const { log, error } = console;
+  const { exitCode } = process;
+  const printed: string[] = [];
+  const faults: string[] = [];
   console.log = (line) => void printed.push(line);
   console.error = (line) => void faults.push(line);
   process.exitCode = 0;

@@ -210,6 +210,9 @@ describe('app/relay/main.ts', () => {
   describe('stopping the relay', function () {
     // A test continues with the relay that the one before has started again.
     this.bail(true);
+    before(async () => {
+      relay ??= await startRelayMain(market, { SHUTDOWN_SECONDS: '2' });
+    });
     const execute = (url: string, task: string) => market.execute(url, { task });
 
     /** A creator that is called and does not answer until `answer` is called; from then on it always answers. */

@@ -83,7 +83,7 @@ export default function ResultTable({ table: { columns, rows } }: { table: Rows 
         )}
         <p className="mr-auto text-sm text-faint" role="status">
           {found === rows.length
-            ? `${formatCounted(rows.length, 'row')}`
+            ? formatCounted(rows.length, 'row')
             : `${formatCount(found)} of ${formatCount(rows.length)} rows`}
         </p>
       </div>
