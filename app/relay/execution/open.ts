@@ -8,6 +8,7 @@ import { lastOf, type StoredTransaction } from '../ledger/transactions.ts';
 import type { Depositing } from './deposits/deposit.ts';
 import type { Why } from './deposits/depositAt.ts';
 import { type EngineDeps, type Progress, type Step, takeOpening } from './deps.ts';
+import { isByWallet } from './records.ts';
 import { followGone } from './recovery/gone.ts';
 import { borne, isInUpgrade, partIn, type Sharing } from './sharing.ts';
 import { OPEN_WINDOW_SECONDS, signOnceMore } from './sign.ts';
@@ -71,7 +72,7 @@ export function createOpening(
           if (left !== 'wait') return left;
         }
         const final = await readSnapshotPast(chain, row, signed.lastValidHeight);
-        if (final?.record && (row.deposit === null || (await isOpened(row)))) return openConfirmed(row, progress);
+        if (final?.record && (await isOpened(row))) return openConfirmed(row, progress);
         if (!final || final.now <= (row.open_before ?? 0n)) return 'wait';
         if (!final.record) {
           const left = await followGone(deps, row, final);
@@ -89,8 +90,11 @@ export function createOpening(
     return signOnceMore(deps, row, openBefore);
   }
 
+  /** A wallet may open a record with the id of its key's call itself. That pays no fees, and can be started. */
   async function isOpened(row: JournalRow): Promise<boolean> {
-    return row.deposit === null ? (await readSnapshot(chain, row)).record !== null : depositing.isOpened(row);
+    if (row.deposit !== null) return depositing.isOpened(row);
+    const { record } = await readSnapshot(chain, row);
+    return record !== null && !isByWallet(record);
   }
 
   async function openConfirmed(row: JournalRow, progress: Progress): Promise<Step> {
@@ -151,7 +155,7 @@ export function createOpening(
   return { open };
 }
 
-/** An open failed because the record was there: its caller has opened it, or earlier bytes have. */
+/** An open failed because the record was there: earlier bytes have opened it, maybe those of a lost ledger. */
 async function noteOpened(
   { journal }: Pick<EngineDeps, 'journal'>,
   sharing: Pick<Sharing, 'exclude'>,
@@ -163,7 +167,7 @@ async function noteOpened(
   if (part === 'others') await journal.decided(row, signed, 'expired');
   else if (part !== 'own') await journal.failed(row, signed, part === 'unknown' ? 'operator' : null);
   else {
-    // Only first attempts are shared, so there are no earlier bytes.
+    // Only first attempts are shared, so this ledger has no earlier bytes.
     sharing.exclude(row.wallet);
     await journal.failed(row, borne(signed, part), 'wallet');
   }

@@ -5,6 +5,7 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Named } from '../../database/prepared.ts';
+import { least } from '../../sdk/wire/amounts.ts';
 
 /** The operator's money. */
 export interface Lending {
@@ -102,11 +103,11 @@ export function fits(l: Named<Limits>, kind: Kind): RawBuilder<boolean> {
       AND lent_keys + lent_x402 + record_rent + escrow_rent <= ${at(l.lentTotal)}))`;
 }
 
-/** The wallet's money as named values of a statement. */
+/** The wallet's money as named values of a statement. A key's limit can be more than a ledger stores. */
 export const moneyOf = ({ price, wallet, key, gasBalance, gasBalanceRest }: Funds) => ({
   money_price: price,
-  money_wallet: wallet,
-  money_key: key,
+  money_wallet: least(wallet, UNLIMITED),
+  money_key: least(key, UNLIMITED),
   money_gas_balance: gasBalance,
   money_gas_balance_rest: gasBalanceRest,
 });

@@ -8,7 +8,8 @@ export interface IndexedEnd extends OpenedRecord {
   listing: string;
   /** Hex. */
   requestHash: string;
-  /** The deposit that it was opened from; null if none. */
+  /** The key or the deposit that it was opened with; both null if its wallet did. */
+  keyId: string | null;
   deposit: string | null;
   isRefunded: boolean;
   settledAt: bigint;
@@ -20,7 +21,7 @@ export interface IndexedEnd extends OpenedRecord {
 export async function readClosedEnd(views: Kysely<LedgerDatabase>, id: string): Promise<IndexedEnd | null> {
   const row = await views
     .selectFrom('chain.executions')
-    .select(['listing', 'request_hash', 'deposit', 'status', 'opened_at', 'deadline', 'refund_at', 'fee_bps'])
+    .select(['listing', 'request_hash', 'key_id', 'deposit', 'status', 'opened_at', 'deadline', 'refund_at', 'fee_bps'])
     .select(['settled_at', 'creator_amount', 'platform_amount'])
     .where('execution_id', '=', id)
     .where('closed', '=', 1n)
@@ -29,6 +30,7 @@ export async function readClosedEnd(views: Kysely<LedgerDatabase>, id: string): 
   return {
     listing: row.listing,
     requestHash: row.request_hash,
+    keyId: row.key_id,
     deposit: row.deposit,
     openedAt: row.opened_at,
     deadline: row.deadline,

@@ -85,11 +85,13 @@ export function createUnfinished({ writes, db, owner }: Writing) {
         .execute();
     },
     /**
-     * Doubts the end of a row. Any relay then continues it, and it ends as its record says. The Idempotency-Key of a void
-     * row may have another call by now, so the row gives it up.
+     * Doubts the end of a row. Any relay then continues it, and it ends as its record says. The Idempotency-Key or the
+     * payment id of a void row may have another call by now, so the row gives them up.
      */
-    parkEnded: (row: Moved) =>
-      moveAnyones(row, { state: 'parked', ...NOT_ENDED, ...(row.state === 'void' && { fingerprint: null }) }),
+    parkEnded: (row: Moved) => {
+      const given = row.state === 'void' && { fingerprint: null, payment_id: null };
+      return moveAnyones(row, { state: 'parked', ...NOT_ENDED, ...given });
+    },
     /** Doubts that a row is paid. Any relay then sends its settle again, signed anew where it is dead. */
     settleAgain: (row: Moved) => moveAnyones(row, { state: 'verified', rebuilds: 0n, ...NOT_ENDED }),
     /** Ends a row whose open is on no chain any more, nor what followed it. Its caller has paid nothing. */

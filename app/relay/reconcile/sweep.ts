@@ -163,7 +163,7 @@ async function readViews({ connection, views }: ReconcileDeps, ids: string[]): P
   const index = await views
     .selectFrom('chain.executions')
     .select(['execution_id', 'caller', 'listing', 'price', 'request_hash', 'result_hash', 'status'])
-    .select(['creator_amount', 'platform_amount', 'closed', 'opened_at', 'settled_at'])
+    .select(['creator_amount', 'platform_amount', 'closed', 'opened_at', 'settled_at', 'key_id', 'deposit'])
     .where('execution_id', 'in', ids)
     .execute();
   const journalById = new Map(journal.map((row) => [row.execution_id, row]));

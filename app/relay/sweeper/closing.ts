@@ -1,5 +1,6 @@
 /** Closes refunded records and ended disputes after their minimum life. Their rent returns to its sponsors. */
 import { type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
+import { chunks } from '../../process/chunks.ts';
 import { closableFrom } from '../../sdk/program/archive.ts';
 import { closeDispute, closeExecution, constants, decodeAccount, ownAccount } from '../../sdk/program/program.ts';
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
@@ -64,26 +65,30 @@ async function closeBatch(deps: SweepDeps, batch: Candidate[], readOne: Read): P
 
 /**
  * Closes these in one transaction, which `cosigner` signs too if they name it. One account that cannot be closed fails
- * the whole transaction, so it is left out and rests.
+ * the whole transaction, so it is left out and rests. If the whole breaks a limit of the runtime, each half is tried alone:
+ * a wallet that opened its record itself may have named a sponsor that is too large to load beside others.
  */
-export async function closeTogether(deps: SweepDeps, all: Closing[], cosigner?: Keypair): Promise<void> {
-  let closings = all;
-  while (closings.length > 0) {
-    const instructions = closings.map(({ instruction }) => instruction);
-    const sent = await deps.sending.send(instructions, cosigner);
-    if (sent.kind === 'confirmed') {
-      const gone = await reportedGone(deps, closings);
-      deps.log.info({ accounts: gone }, 'closed ended accounts');
-      return;
-    }
-    if (sent.kind === 'expired') return;
-    const one = sent.instruction === null ? undefined : closings[sent.instruction];
-    const failed = one ? [one] : closings;
-    for (const { address } of failed) deps.resting.rest(address.toBase58());
-    deps.log.warn(
-      { accounts: failed.length, outcome: sent.kind, reason: reasonOf(sent) },
-      'cannot close ended accounts',
-    );
-    closings = closings.filter((closing) => !failed.includes(closing));
+export async function closeTogether(deps: SweepDeps, closings: Closing[], cosigner?: Keypair): Promise<void> {
+  if (closings.length === 0) return;
+  const instructions = closings.map(({ instruction }) => instruction);
+  const sent = await deps.sending.send(instructions, cosigner);
+  if (sent.kind === 'confirmed') {
+    const gone = await reportedGone(deps, closings);
+    deps.log.info({ accounts: gone }, 'closed ended accounts');
+    return;
   }
+  if (sent.kind === 'expired') return;
+  const one = sent.instruction === null ? undefined : closings[sent.instruction];
+  if (!one && closings.length > 1) {
+    for (const half of chunks(closings, Math.ceil(closings.length / 2))) await closeTogether(deps, half, cosigner);
+    return;
+  }
+  const failed = one ?? closings[0]!;
+  deps.resting.rest(failed.address.toBase58());
+  deps.log.warn({ outcome: sent.kind, reason: reasonOf(sent) }, 'cannot close an ended account');
+  await closeTogether(
+    deps,
+    closings.filter((closing) => closing !== failed),
+    cosigner,
+  );
 }

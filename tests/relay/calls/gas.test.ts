@@ -4,14 +4,16 @@
  */
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
+import { tailOf } from '../../../app/relay/calls/idempotency.ts';
 import type { RunningRelay } from '../../../app/relay/start.ts';
 import { constants, findSpender } from '../../../app/sdk/program/program.ts';
 import { requestHash } from '../../../app/sdk/receipt/receipt.ts';
-import { openByWallet } from '../../../app/sdk/wallet/executions.ts';
+import { type OpenByWalletOptions, openByWallet } from '../../../app/sdk/wallet/executions.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { type Funds, movedSince, readFunds, readRents } from '../../harness/node/funds.ts';
 import { type Answer, FEE, failedAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { FORGETFUL, useRelaysHere } from '../../harness/node/relayHere.ts';
+import { stopAt } from '../../harness/node/standstill.ts';
 
 /** Fees of the open, and of the end with its share of the archive, lamports. */
 const [OPEN, END] = [5_000n, 5_700n];
@@ -139,12 +141,13 @@ describe('fees and refundable deposits', () => {
   });
 
   describe('an execution that its wallet opened itself', () => {
-    const open = (gasLamports: number) =>
+    const open = (gasLamports: number, more: Partial<OpenByWalletOptions> = {}) =>
       openByWallet(market.marketplace, {
         wallet: keypairSigner(market.callers[0]!.wallet),
         agentId: new PublicKey(market.agentId),
         requestHash: requestHash('x'),
         gasLamports,
+        ...more,
       });
     const startCall = (relay: RunningRelay, id: string) =>
       request(relay.url, `/v1/executions/${id}/start`, {
@@ -164,6 +167,31 @@ describe('fees and refundable deposits', () => {
         wallet: rents.escrow,
         authority: END - OPEN,
       });
+    });
+
+    it('is not the call of a key with the same id: the wallet pays for the refused open, and still owes the rest', async () => {
+      const settings = { ...FORGETFUL, SPONSOR: 'none', WITHOUT_INDEXER: '1', STANDSTILL: '1' };
+      const relay = await market.startRelayProcess(settings);
+      await fillGasBalance(SOL);
+      await market.execute(relay.url, { task: 'earlier' });
+      await market.query('ledger', `UPDATE executions SET lost_fees = ${OPEN}, lost_ms = 1`);
+      const task = stopAt('send-open:before');
+      const call = market.execute(relay.url, { task }, { headers: { 'idempotency-key': 'taken' } });
+      await relay.untilStanding(task, call);
+      const before = await funds();
+      const { execution_id } = await open(0, { requestHash: requestHash(task), nonceTail: tailOf('taken') });
+      relay.process.send({ release: task });
+      const answer = await call;
+      expect([answer.status, answer.body.error.execution_id], answer.text).to.deep.equal([503, execution_id]);
+      const { wallet, ...moved } = movedSince(before, await funds());
+      expect(moved).to.deep.equal({ callerUsdc: -PRICE, authority: -OPEN });
+      expect(await market.query('ledger', 'SELECT lamports FROM debts')).to.deep.equal([{ lamports: 2n * OPEN }]);
+      const started = await request(relay.url, `/v1/executions/${execution_id}/start`, {
+        apiKey: market.callers[0]!.apiKey,
+        body: { task },
+      });
+      expect(started.body.error.details).to.deep.equal({ reason: 'gas', have_lamports: 0, need_lamports: Number(END) });
+      await relay.kill();
     });
 
     it('rejects: a record that holds too little gas, unless the operator gives the rest', async () => {

@@ -7,7 +7,7 @@ import { Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import { sendAndConfirm } from '../../../app/local/network.ts';
 import { generateSigningKey } from '../../../app/sdk/creator/creator.ts';
-import { approveSpender, findTokenAccount, type GrantLimits } from '../../../app/sdk/program/program.ts';
+import { approveSpender, findSpender, findTokenAccount, type GrantLimits } from '../../../app/sdk/program/program.ts';
 import { createApiKey } from '../../../app/sdk/receipt/apiKey.ts';
 import { hashResult, parseUuid, requestHash, signMessage, startMessage } from '../../../app/sdk/receipt/receipt.ts';
 import { createKey } from '../../../app/sdk/wallet/apiKeys.ts';
@@ -102,6 +102,14 @@ describe('paid calls', () => {
       const key = await createKey(market.marketplace, { ...options, ...(allowance !== undefined && { allowance }) });
       return { wallet, apiKey: key.api_key, usdc: findTokenAccount(wallet.publicKey, market.usdcMint) };
     }
+    it('are none for a key whose limits and allowance are the largest numbers of the program', async () => {
+      const most = 2n ** 64n - 1n;
+      const caller = await keyWith(PRICE, { perExecutionMax: most, periodMax: most, totalMax: most }, most);
+      await market.node.fundSol(findSpender(caller.wallet.publicKey), 1e9);
+      const answer = await execute({ task: 'x' }, caller.apiKey);
+      expect(answer.status, answer.text).to.equal(200);
+    });
+
     const cases: [string, bigint, Partial<GrantLimits>, bigint | undefined, string][] = [
       ['balance', 249_999n, {}, undefined, '0.249999'],
       ['allowance', 1_000_000n, {}, 249_999n, '0.249999'],

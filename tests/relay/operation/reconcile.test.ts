@@ -236,7 +236,13 @@ describe('reconcile', () => {
     });
   }
 
-  it('accepts a closed record, a refused call and an open in flight', async () => {
+  it('accepts a closed record, a refused call, one whose wallet opened its id itself, and an open in flight', async () => {
+    const own = await check(async (ledger, index) => {
+      await inLedger('failed', "state = 'void', gas_lamports = 1")(ledger, index);
+      await inIndex('failed', 'key_id = NULL')(ledger, index);
+    });
+    // Without the key its count differs.
+    expectDifferences(own, [['grant_count', key]]);
     const found = await check(async (ledger, index) => {
       await invent(ledger, ids.open, { state: 'void' });
       await invent(index, ids.failed, {

@@ -89,6 +89,22 @@ describe('after a restart of the cluster', () => {
     expect(await journal.get(kept)).to.include({ state: 'settled', ...end, lease_owner: 'another relay' });
   });
 
+  it('takes back that a call was never opened, although its payer has paid for another call with the same payment id', async () => {
+    const paid = { payment_id: 'the id', fingerprint: 'the same' };
+    const opened = await add('void', 'open', { ...paid, deposit: 'one' });
+    await rows.addTransaction(opened, 'open', { outcome: 'expired' });
+    await index(opened, 'open');
+    const other = await add('paid', null, { ...paid, deposit: 'other' });
+    expect(await compare()).to.equal(true);
+    expect(await journal.get(opened)).to.include({
+      state: 'parked',
+      deposit: 'one',
+      payment_id: null,
+      fingerprint: null,
+    });
+    expect(await journal.get(other)).to.include({ state: 'paid', ...paid });
+  });
+
   it('ends opened calls that it lost, once no block can take their opens, and frees exactly their money', async () => {
     const opened = ['open_confirmed', 'dispatched', 'verified', 'refunding', 'parked'] as const;
     const lost: string[] = [];

@@ -1,5 +1,8 @@
-/** Batches of the sweeper: several at a time, each candidate once, and what ends them. */
+/** Batches of the sweeper: several at a time, each candidate once, what ends them, and what one bad account holds up. */
+import { Keypair, TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
+import { createLog } from '../../../app/relay/log.ts';
+import { closeTogether } from '../../../app/relay/sweeper/closing.ts';
 import { createResting } from '../../../app/relay/sweeper/resting.ts';
 import { inBatches } from '../../../app/relay/sweeper/sweeping.ts';
 import { deferred } from '../../harness/edge/until.ts';
@@ -77,5 +80,38 @@ describe('the batches of the sweeper', () => {
       expect(begun.length).to.be.at.most(2 * IN_FLIGHT);
       expect(ended).to.equal(begun.length - 1);
     }
+  });
+
+  it('close all others if some accounts break a limit of the runtime together, or one cannot be closed', async () => {
+    const rests = createResting(() => 0);
+    const closed: string[] = [];
+    const returned: number[] = [];
+    const closings = Array.from({ length: 12 }, () => {
+      const address = Keypair.generate().publicKey;
+      const instruction = new TransactionInstruction({ programId: address, keys: [] });
+      return { address, lamports: 1, instruction };
+    });
+    const names = closings.map(({ address }) => address.toBase58());
+    const large = [1, 2, 7].map((at) => names[at]!);
+    const bad = names[9]!;
+    const send = async (instructions: TransactionInstruction[]) => {
+      const sent = instructions.map(({ programId }) => programId.toBase58());
+      const refused = { kind: 'refused', error: null, message: 'refused', byProgram: false } as const;
+      if (sent.filter((one) => large.includes(one)).length > 1) return { ...refused, instruction: null };
+      if (sent.includes(bad)) return { ...refused, instruction: sent.indexOf(bad) };
+      closed.push(...sent);
+      return { kind: 'confirmed' };
+    };
+    const deps = {
+      sending: { send },
+      resting: rests,
+      chain: { read: async (keys: unknown[]) => ({ accounts: keys.map(() => null), now: NOW, slot: 1 }) },
+      returned: (lamports: number) => returned.push(lamports),
+      log: createLog('silent'),
+    } as unknown as Parameters<typeof closeTogether>[0];
+    await closeTogether(deps, closings);
+    expect(closed).to.have.members(names.filter((name) => name !== bad));
+    expect(names.filter((name) => rests.rests(name))).to.deep.equal([bad]);
+    expect(returned.reduce((sum, lamports) => sum + lamports, 0)).to.equal(11);
   });
 });

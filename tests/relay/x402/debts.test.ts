@@ -33,20 +33,20 @@ describe('lost fees of x402 payments', function () {
 
   const { ask, buy: pay, rich, usdcOf, isGone, lamports: balanceOf } = createBuyers(market);
   const lamports = async (key: Keypair) => BigInt(await balanceOf(key));
-  async function buy(payer: Keypair, task: string): Promise<Answer> {
+  async function buy(payer: Keypair, task: string, headers: Record<string, string> = {}): Promise<Answer> {
     // A paused agent is quoted a moment after its creator has made it active.
     await until('the agent is sold', async () => (await ask({ task })).status === 402);
-    return pay({ task }, { by: payer });
+    return pay({ task }, { by: payer, headers });
   }
   const debtOf = async ({ publicKey }: Keypair): Promise<bigint> => {
     const rows = await market.query('ledger', `SELECT lamports FROM debts WHERE wallet = '${publicKey.toBase58()}'`);
     return rows[0]?.lamports ?? 0n;
   };
   /** Buys, lets `then` happen before the payment is signed, and returns the answer with what it cost whom. */
-  async function spoil(payer: Keypair, name: string, then: () => Promise<unknown>) {
+  async function spoil(payer: Keypair, name: string, then: () => Promise<unknown>, headers = {}) {
     const task = stopAt('depositConfirmed:before', name);
     const before = await Promise.all([lamports(market.authority), lamports(feePayer)]);
-    const answering = buy(payer, task);
+    const answering = buy(payer, task, headers);
     await market.relay.untilStanding(task, answering);
     await then();
     market.relay.process.send({ release: task });
@@ -96,10 +96,17 @@ describe('lost fees of x402 payments', function () {
     const old = await rich();
     const message = 'The payment has expired. Nothing was paid.';
     const charged = { ...none, wallet: LOST, debt: LOST, reason: 'payment_failed', message };
-    expect(await spoil(old, 'old', () => market.node.outlive())).to.deep.include(charged);
+    const headers = { 'idempotency-key': 'never-paid' };
+    expect(await spoil(old, 'old', () => market.node.outlive(), headers)).to.deep.include(charged);
     expect(await usdcOf(old)).to.equal(TOTAL);
     const other = await rich();
     await until('the relay has a newer one', async () => (await buy(other, 'in time again')).status === 200);
+    // As two minutes later. Its next call has the same id.
+    await market.query('ledger', 'UPDATE debts SET lost_ms = 1');
+    const twice = { ...charged, wallet: 2n * LOST, debt: 2n * LOST };
+    expect(await spoil(old, 'old again', () => market.node.outlive(), headers)).to.deep.include(twice);
+    const another = await rich();
+    await until('the relay has a newer one', async () => (await buy(another, 'in time once more')).status === 200);
   });
 
   it('do not arise from a payment that expires while it waits for its turn: it is refused before its deposit', async () => {

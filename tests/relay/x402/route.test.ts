@@ -229,6 +229,19 @@ describe('the x402 API', () => {
     expect(moved(before, await balances())).to.deep.equal(SOLD);
   });
 
+  it('takes a payment with an Idempotency-Key only for a quote that was given with it: else its repeat would pay again', async () => {
+    const before = await balances();
+    const headers = { 'idempotency-key': 'only-with-the-payment' };
+    const accepted = await quote({ task: 'late key' });
+    const refusal = await buy({ task: 'late key' }, { accepted, headers });
+    const first = refusal.status === 402 ? await buy({ task: 'late key' }, { headers }) : refusal;
+    expect(first.status, first.text).to.equal(200);
+    const again = await buy({ task: 'late key' }, { headers });
+    expect([again.status, again.text]).to.deep.equal([200, first.text]);
+    expect(moved(before, await balances())).to.deep.equal(SOLD);
+    expect(refused(refusal)).to.deep.equal([402, 'payment_required', 'quote_changed']);
+  });
+
   it('never reports a paid call as refunded: not for another body, and not once its result is gone', async () => {
     const payment = await sign({ task: 'kept' });
     const { status, body } = await payment.send();

@@ -15,6 +15,8 @@ const ANSWER_MARGIN_SECONDS = 30;
 /** Characters of the genesis hash in a CAIP-2 name. */
 const NETWORK_LENGTH = 32;
 const TICKET_DOMAIN = 'agent-marketplace:x402-ticket:v1:';
+/** Bytes of a nonce after its half-hour. */
+export const TAIL_BYTES = 12;
 const NONCE_DOMAIN = 'agent-marketplace:x402-nonce:v1:';
 
 /** The keys and settings of sales to x402 clients. */
@@ -67,12 +69,12 @@ export function secretOf(feePayer: { secretKey: Uint8Array }): Buffer {
   return createHash('sha256').update(`${TICKET_DOMAIN}secret`).update(feePayer.secretKey.subarray(0, 32)).digest();
 }
 
-/** The last 12 bytes of a repeatable request's nonce. Nobody else can distinguish them from random ones. */
+/** The last bytes of a repeatable request's nonce. Nobody else can distinguish them from random ones. */
 export function tailFor({ secret }: Pick<X402, 'secret'>, payer: string | null, key: string): Buffer {
   const digest = createHmac('sha256', secret)
     .update(`${NONCE_DOMAIN}${payer ?? ''}:${key}`)
     .digest();
-  return digest.subarray(0, 12);
+  return digest.subarray(0, TAIL_BYTES);
 }
 
 /** Adds the addresses of the deposit and its vault. */

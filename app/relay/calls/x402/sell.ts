@@ -19,7 +19,7 @@ import { readIdempotencyKey } from '../idempotency.ts';
 import { answerQuote, type X402Chain } from './offer.ts';
 import { readPayment } from './payment.ts';
 import { withReceipt } from './paymentResponse.ts';
-import { type Quote, readPaidQuote, type X402 } from './quote.ts';
+import { type Quote, readPaidQuote, TAIL_BYTES, tailFor, type X402 } from './quote.ts';
 import {
   type Asked,
   answerRepeat,
@@ -68,6 +68,7 @@ export async function callByX402(deps: X402Deps, request: X402Request): Promise<
     if (refusal) throw refusal;
     if (!paid) throw refusePayment('no_payment', `This call costs ${formatUsdc(total)} USDC`);
     requireCurrent(asked, agent, call.timeoutSeconds, paid.quote);
+    requireKeyed(x402, asked, paid.quote);
     const payment = paid;
     const hasPaid = await deps.payers.hasPaid(payment.payment.payer);
     const lastValidHeight = await requireFresh(deps, x402, payment, hasPaid);
@@ -157,6 +158,14 @@ function requireCurrent({ identity }: Asked, agent: Agent, timeoutSeconds: numbe
     'quote_changed',
     'The quote is for another request, or the agent has changed since. Pay the new quote.',
   );
+}
+
+/** Throws ApiError 402 if the quote was given without this Idempotency-Key: a repeat would not find the call by it. */
+function requireKeyed(x402: X402, { payer, key }: Asked, { nonce }: Quote): void {
+  if (key === null || nonce.subarray(-TAIL_BYTES).equals(tailFor(x402, payer, key))) return;
+  const message =
+    'The quote was given without this Idempotency-Key. Send the key with both requests. Pay the new quote.';
+  throw refusePayment('quote_changed', message);
 }
 
 /** The last block height at which the payment can land. Throws ApiError 402 or 503. */

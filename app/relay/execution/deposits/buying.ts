@@ -14,7 +14,7 @@ import { costOf } from '../../chain/fees.ts';
 import { decodeRents, RENT_ADDRESS } from '../../chain/rent.ts';
 import { ApiError, chainUnreadable, retryLater } from '../../errors.ts';
 import { type ClaimedDeposit, NotFunded } from '../../ledger/claims.ts';
-import { NO_KEY } from '../../ledger/funding.ts';
+import { NO_KEY, UNLIMITED } from '../../ledger/funding.ts';
 import type { JournalRow } from '../../ledger/tables.ts';
 import { JournalConflict } from '../../ledger/writing.ts';
 import { interrupted, isOpenable, nodeBehind } from '../begin/claiming.ts';
@@ -27,8 +27,6 @@ import { depositInstruction, partOfDeposit, signDeposit } from '../sign.ts';
 import { inProgress } from '../standing.ts';
 import { payableOf } from './depositAt.ts';
 
-/** More than any key's limit or gas balance. Every ledger stores such numbers exactly. */
-const UNCAPPED = 2n ** 53n;
 /** Maximum network fee of the payment, lamports. */
 export const MAX_PAYMENT_FEE = 12_000n;
 export const WOULD_FAIL = 'The payment would fail on-chain';
@@ -115,7 +113,7 @@ export function createBuying(
         keyId: NO_KEY,
         price: total,
         wallet: payable,
-        key: UNCAPPED,
+        key: UNLIMITED,
         gasBalance: 0n,
         gasBalanceRest: 0n,
       },

@@ -204,11 +204,12 @@ async function whyItWouldFail(chain: EngineDeps['chain'], { payment }: JournalRo
 
 /**
  * The client chooses the blockhash. Otherwise an old one would be a free way to make us pay for a deposit. A deposit that
- * was signed again has delayed the payment.
+ * was signed again has delayed the payment; those that the wallet or the listing bears are of earlier calls with this id.
  */
 function culpritOfExpiry(row: JournalRow): Culprit {
   const isPrompt = Date.now() - Number(row.created_ms) < PROMPT_MS;
-  return isPrompt && transactionsOf(row, 'deposit').length === 1 ? 'wallet' : 'operator';
+  const deposits = transactionsOf(row, 'deposit').filter(({ culprit }) => culprit === null || culprit === 'operator');
+  return isPrompt && deposits.length === 1 ? 'wallet' : 'operator';
 }
 
 /**

@@ -19,7 +19,8 @@ export async function followGone(
   if (at.now < row.accepted_at + BigInt(constants.recordSecondsMin)) return null;
   const end = await closedEnd(row.execution_id);
   // A wallet may open a record with the same id itself.
-  if (end?.listing === row.listing && end.requestHash === row.request_hash && end.deposit === row.deposit) {
+  const isByRelay = end !== null && (end.keyId !== null || end.deposit !== null) && end.deposit === row.deposit;
+  if (isByRelay && end.listing === row.listing && end.requestHash === row.request_hash) {
     await journal.openConfirmed(row, end, at.slot);
     return 'next';
   }
