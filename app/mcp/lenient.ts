@@ -5,6 +5,7 @@
  */
 import { Transform } from 'node:stream';
 import type { McpServer, StandardSchemaV1, StandardSchemaWithJSON } from '@modelcontextprotocol/server';
+import { parseJson } from '../sdk/creator/strictJson.ts';
 import { own } from '../sdk/wire/own.ts';
 import { failure } from './answers.ts';
 
@@ -140,15 +141,20 @@ function fit(value: unknown, { type, pattern }: Json): unknown {
   return items.map((item) => item.trim().replace(/^(['"])(.*)\1$/, '$2')).filter((item) => item !== '');
 }
 
-/** The value of a JSON text, also if it was written as JSON twice; undefined for any other text. */
+/**
+ * The value of a JSON text, also if it was written as JSON twice; undefined for any other text, and for JSON with more
+ * than one meaning, such as a repeated name: the call would be paid with one of them.
+ */
 function meantBy(text: string): unknown {
-  const meant = parsed(text);
-  return typeof meant === 'string' ? parsed(meant) : meant;
+  const meant = parsed(text, parseStrictly);
+  return typeof meant === 'string' ? parsed(meant, parseStrictly) : meant;
 }
 
-function parsed(text: string): unknown {
+const parseStrictly = (text: string) => parseJson(Buffer.from(text));
+
+function parsed(text: string, parse: (text: string) => unknown = JSON.parse): unknown {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
     return undefined;
   }

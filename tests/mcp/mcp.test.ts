@@ -466,7 +466,11 @@ describe('the MCP server', () => {
   it('does not pay a call that would lose a parameter', async () => {
     const host = await over({});
     const parameters = JSON.parse('{"list": [{"__proto__": 1}]}');
-    await free(async () => expect(await host.refused('run_agent', job({ parameters }))).to.include('__proto__'));
+    await free(async () => {
+      expect(await host.refused('run_agent', job({ parameters }))).to.include('__proto__');
+      for (const text of ['{"text": "a", "__proto__": 1}', '{"text": "a", "text": "b"}', '{"text": 9007199254740993}'])
+        expect(await host.refused('run_agent', job({ parameters: text }))).to.include('expected record, received string');
+    });
   });
 
   it('refuses arguments that a tool does not have or cannot take, pays nothing, and says what to do next', async () => {

@@ -52,9 +52,18 @@ export async function statisticsOf(
 }
 
 /**
- * `is_copy`: another creator's listing carried the same document before. Its endpoint is that creator's secret, but
- * anybody can copy its hash from the chain.
+ * True unless the row `listings` carried its document before any other creator's listing could. The endpoint in a
+ * document is its creator's secret, but anybody can copy its hash from the chain, also into an older listing. The index
+ * knows when a version began, and not since which version the hash is the same.
  */
+export const isCopy = sql<boolean>`EXISTS (SELECT 1 FROM chain.listings AS o
+  LEFT JOIN chain.listing_versions AS first ON first.version = o.listing || ' 1'
+  LEFT JOIN chain.listing_versions AS present
+    ON present.version = listings.listing || ' ' || CAST(listings.listing_version AS TEXT)
+  WHERE o.metadata_hash = listings.metadata_hash AND o.creator <> listings.creator
+    AND NOT (listings.listing_version = 1 AND listings.listed_at < o.listed_at)
+    AND NOT coalesce(present.slot < first.slot, false))`;
+
 function readRows(views: OwnListingsDeps['views'], wallet: string, yesterday: bigint) {
   const since = (figure: string) => sql<bigint>`(SELECT CAST(coalesce(sum(${sql.raw(figure)}), 0) AS BIGINT)
     FROM chain.agent_days AS a WHERE a.listing = listings.listing AND a.day >= ${yesterday})`;
@@ -62,8 +71,7 @@ function readRows(views: OwnListingsDeps['views'], wallet: string, yesterday: bi
     .selectFrom('chain.listings as listings')
     .selectAll()
     .select([
-      sql<bigint>`CASE WHEN EXISTS (SELECT 1 FROM chain.listings AS o WHERE o.metadata_hash = listings.metadata_hash
-        AND o.creator <> listings.creator AND o.listed_at < listings.listed_at) THEN 1 ELSE 0 END`.as('is_copy'),
+      sql<bigint>`CASE WHEN ${isCopy} THEN 1 ELSE 0 END`.as('is_copy'),
       countDisputes('listings.listing', 'open').as('open_disputes'),
       since("CASE WHEN a.outcome = 'refunded' THEN 0 ELSE a.executions END").as('latest_executions'),
       since("CASE WHEN a.outcome IN ('failed', 'dispute_upheld') THEN a.executions ELSE 0 END").as('latest_failed'),

@@ -19,6 +19,7 @@ import { invalid } from '../parse.ts';
 import type { Ask } from '../workers.ts';
 import type { Documents } from './documents.ts';
 import { keepExample } from './examples.ts';
+import { isCopy } from './ownListings.ts';
 import type { PendingDeps } from './pendingMetadata.ts';
 
 /** For a document without a listing, unless the request gives another. */
@@ -121,10 +122,11 @@ async function findOwn(
   metadataHash: string,
 ): Promise<{ timeoutSeconds: number; price: bigint | null } | null> {
   const listing = await deps.views
-    .selectFrom('chain.listings')
+    .selectFrom('chain.listings as listings')
     .select(['timeout_seconds', 'price'])
     .where('metadata_hash', '=', metadataHash)
     .where('creator', '=', wallet)
+    .where(sql<boolean>`NOT ${isCopy}`)
     .executeTakeFirst();
   if (listing) return { timeoutSeconds: Number(listing.timeout_seconds), price: listing.price };
   return (await isPendingOf(deps.views, metadataHash, wallet))

@@ -75,8 +75,6 @@ export function createOutput(response: Response, slowestMs = SLOW_MS): CallOutpu
         open();
       }
       clearInterval(heartbeat);
-      const { takeMs } = response.locals as { takeMs: number };
-      response.setTimeout(takeMs, () => response.destroy());
       // 202: the outcome is not known yet, so there is no result.
       const name = status === 202 ? 'execution' : status < 300 ? 'result' : 'error';
       response.end(Buffer.concat([Buffer.from(`event: ${name}\ndata: `), ...body, Buffer.from('\n\n')]));

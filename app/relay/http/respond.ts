@@ -16,10 +16,8 @@ const NO_STORE = 'no-store';
 /** Retry delay of a 503, unless it has its own. */
 const RETRY_SECONDS = 5;
 
-/** The part of `response.locals` for sending. */
-export interface AnswerLimits {
-  /** A client that reads nothing of its answer for this long is disconnected. */
-  takeMs: number;
+/** The part of `response.locals` about the answer that was sent. */
+export interface Answered {
   /** The code of a refusal, for the log and the figures. */
   refusal?: ErrorCode;
 }
@@ -50,7 +48,7 @@ export function sendStream(response: Response, stream: OpenStream | null): void 
 /** Sends an error with the status of its code, in the specification's body unless another is given. */
 export function sendError(response: Response, error: ApiError, body: object = errorBody(error)): void {
   const { status } = ERRORS[error.code];
-  (response.locals as AnswerLimits).refusal = error.code;
+  (response.locals as Answered).refusal = error.code;
   if (finishOutput(response, status, [Buffer.from(JSON.stringify(body))])) return;
   response.setHeader('Cache-Control', NO_STORE);
   const seconds = error.retryAfterSeconds ?? (status === 503 ? RETRY_SECONDS : undefined);
@@ -63,8 +61,6 @@ export function sendError(response: Response, error: ApiError, body: object = er
 export function sendBytes(response: Response, status: number, body: Body, contentType: string): void {
   // A caller that disconnects does not stop its execution, only this answer.
   if (response.destroyed || response.headersSent) return;
-  const { takeMs } = response.locals as AnswerLimits;
-  response.setTimeout(takeMs, () => response.destroy());
   response.setHeader('X-Content-Type-Options', 'nosniff');
   const mayBeKept = status === 200 && response.getHeader('Cache-Control') !== NO_STORE;
   if (mayBeKept) {

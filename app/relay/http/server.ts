@@ -20,14 +20,14 @@ import { ApiError, databaseAway, errorBody, internalError } from '../errors.ts';
 import { invalid } from '../parse.ts';
 import { shareReading } from '../shareReading.ts';
 import { type Admitted, admitProcedure, maxBytesOf } from './admit.ts';
+import { serveConnections } from './connections.ts';
 import { createDashboard } from './dashboard.ts';
 import type { RelayDeps } from './deps.ts';
 import { createMcp } from './mcp.ts';
 import { answerMetrics } from './metricsRoute.ts';
 import { addOAuth } from './oauth.ts';
-import { limitPipelining } from './pipelining.ts';
 import type { ProcedureContext } from './procedures.ts';
-import { type AnswerLimits, REQUEST_ID, sendError } from './respond.ts';
+import { type Answered, REQUEST_ID, sendError } from './respond.ts';
 import { createRouteContext } from './routeContext.ts';
 import { addRoutes, PAID_PATHS } from './router.ts';
 import type { RouteContext } from './routes/route.ts';
@@ -60,7 +60,7 @@ const MAX_TRPC_BYTES = Math.max(...Object.values<ProcedureEntry>(PROCEDURES).map
 const PROBED = new Set(['/health', '/ready', '/metrics']);
 
 /** All routes of the server. */
-export function createApp(deps: RelayDeps, patience = PATIENCE): Express {
+export function createApp(deps: RelayDeps): Express {
   const app = express();
   const limit = createPublicLimit(deps);
   const context = createRouteContext(deps);
@@ -70,7 +70,7 @@ export function createApp(deps: RelayDeps, patience = PATIENCE): Express {
   app.set('query parser', false);
   app.set('strict routing', true);
   app.set('case sensitive routing', true);
-  app.use(identify(deps, patience), keepBrokenEscapes);
+  app.use(identify(deps), keepBrokenEscapes);
   app.use('/trpc', admitProcedure(procedures, limit), createTrpcHandler(procedures));
   app.all('/metrics', answerMetrics(deps));
   const dashboard =
@@ -94,11 +94,13 @@ export function createApp(deps: RelayDeps, patience = PATIENCE): Express {
 
 /** The server, not yet listening. Its owner closes it. */
 export function createHttpServer(deps: RelayDeps, patience = PATIENCE): Server {
-  const server = createServer(
+  const server = createServer({
     // A request without Host is answered like any other. Node would answer it with an empty body.
-    { requireHostHeader: false, maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: patience.checkMs },
-    limitPipelining(createApp(deps, patience)),
-  );
+    requireHostHeader: false,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    connectionsCheckingInterval: patience.checkMs,
+  });
+  serveConnections(server, createApp(deps), patience.takeMs);
   server.requestTimeout = patience.requestMs;
   server.headersTimeout = patience.headersMs;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
@@ -109,16 +111,15 @@ export function createHttpServer(deps: RelayDeps, patience = PATIENCE): Server {
 }
 
 /** Gives the request an id, and logs its outcome without any text of a caller or creator. */
-function identify(deps: RelayDeps, { takeMs }: ClientPatience) {
+function identify(deps: RelayDeps) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const begun = performance.now();
     const requestId = randomUUID();
     response.setHeader(REQUEST_ID, requestId);
-    Object.assign(response.locals, { takeMs } satisfies AnswerLimits);
     response.on('close', () => {
       const route = request.route?.path ?? (request.baseUrl || null);
       const ms = Math.round(performance.now() - begun);
-      const { refusal } = response.locals as AnswerLimits;
+      const { refusal } = response.locals as Answered;
       deps.metrics.answered(response.statusCode);
       if (refusal && request.method === 'POST' && PAID_PATHS.has(route)) deps.metrics.refused(refusal);
       // Probes and Prometheus ask every few seconds.

@@ -6,6 +6,7 @@ import { KEY_SCOPES } from './keyScopes.ts';
 const KeyId = z.string().regex(/^[0-9a-f]{32}$/, 'must be 32 lower-case hex digits');
 
 const NAME_RULE = 'must be 1 to 64 characters on one line';
+const EXPIRY_RULE = 'must be an ISO 8601 time from 1970 to 9999, such as 2027-01-31T12:00:00Z';
 const IP_RULE = 'must be an IP address or a block such as 203.0.113.0/24';
 
 const KeyScopes = z
@@ -13,6 +14,10 @@ const KeyScopes = z
   .min(1, 'must name at least one scope')
   .max(KEY_SCOPES.length)
   .transform((scopes) => KEY_SCOPES.filter((scope) => scopes.includes(scope)));
+/** An offset can move a time out of the years that ISO 8601 writes with four digits. */
+const Expiry = z.iso
+  .datetime({ offset: true, error: EXPIRY_RULE })
+  .refine((text) => Date.parse(text) >= 0 && Date.parse(text) < Date.UTC(10_000), EXPIRY_RULE);
 const IpBlock = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()], { error: IP_RULE });
 
 /**
@@ -22,7 +27,7 @@ const IpBlock = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()], { error: I
 const restrictions = {
   scopes: KeyScopes.optional(),
   /** The service refuses the key from then on, although its grant may last longer. */
-  expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
+  expires_at: Expiry.nullable().optional(),
   /** The key is accepted only from these addresses and CIDR blocks. */
   allowed_ips: z.array(IpBlock).min(1, 'must name at least one address').max(32).nullable().optional(),
   /** The key may call only these agents. The chain does not know of this. */

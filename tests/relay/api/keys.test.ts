@@ -303,6 +303,8 @@ describe('/trpc, keys', () => {
         { scopes: [] },
         { scopes: ['admin'] },
         { expires_at: 'tomorrow' },
+        { expires_at: '0000-01-01T00:00:00+23:59' },
+        { expires_at: '9999-12-31T23:59:59-23:59' },
         { allowed_ips: ['1.2.3.4/33'] },
         { allowed_ips: ['1.2.3.4,5.6.7.8'] },
         { allowed_ips: Array.from({ length: 33 }, () => '1.2.3.4') },

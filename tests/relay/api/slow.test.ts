@@ -4,8 +4,11 @@
  * the connection and are dropped.
  */
 import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { watchAnswers } from '../../../app/relay/http/drain.ts';
@@ -21,6 +24,7 @@ import { sessionsOf } from './sessions.ts';
 
 const WORK = new URL('../operation/threadWork.ts', import.meta.url).href;
 const PATIENCE = { headersMs: 400, requestMs: 800, takeMs: 400, checkMs: 50 };
+const BIG_FILE = 'assets/big.js';
 const BIG_RESULT = 'r'.repeat(24 * 1024 * 1024);
 
 type Dropped = { text: string; bytes: number; afterMs: number };
@@ -30,7 +34,12 @@ describe('slow clients', () => {
   let port: number;
   const world = useWorld();
   before(async () => {
-    server = createHttpServer(world.deps, PATIENCE);
+    const dashboardFolder = mkdtempSync(join(tmpdir(), 'page-'));
+    mkdirSync(join(dashboardFolder, 'assets'));
+    writeFileSync(join(dashboardFolder, 'catalogue.html'), '');
+    writeFileSync(join(dashboardFolder, BIG_FILE), BIG_RESULT);
+    server = createHttpServer({ ...world.deps, dashboardFolder }, PATIENCE);
+    rmSync(dashboardFolder, { recursive: true });
     port = Number(new URL(await listen(server)).port);
   });
   after(async () => {
@@ -84,19 +93,34 @@ describe('slow clients', () => {
     return `GET /results/${id}/${await world.addResult(id, BIG_RESULT)} HTTP/1.1\r\nHost: x\r\n`;
   }
 
-  it('are disconnected when they never read the answer', async () => {
-    const request = await addBigResult();
+  /** Never reads until the server closes the connection. */
+  function untilClosed(request: string): Promise<Dropped> {
     const closed = new Promise<void>((resolve) => {
       server.once('connection', (served: Socket) => served.once('close', () => resolve()));
     });
-    const dropped = await untilDropped((socket) => {
+    return untilDropped((socket) => {
       socket.write(`${request}\r\n`);
       socket.pause();
       // Reads the rest from the kernel's buffer at the end, to detect the close.
       void closed.then(() => socket.resume());
     });
+  }
+
+  for (const [what, requestOf] of [
+    ['the answer', addBigResult],
+    ['a file of the page', async () => `GET /${BIG_FILE} HTTP/1.1\r\nHost: x\r\n`],
+  ] as const) {
+    it(`are disconnected when they never read ${what}`, async () => {
+      const dropped = await untilClosed(await requestOf());
+      expect(dropped.text).to.match(/^HTTP\/1\.1 200 OK/);
+      expect(dropped.bytes).to.be.lessThan(BIG_RESULT.length);
+    });
+  }
+
+  it('are disconnected when they keep an answered connection open', async () => {
+    server.keepAliveTimeout = 300;
+    const dropped = await untilDropped((socket) => socket.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n'));
     expect(dropped.text).to.match(/^HTTP\/1\.1 200 OK/);
-    expect(dropped.bytes).to.be.lessThan(BIG_RESULT.length);
   });
 
   it('may read slowly as long as they read', async () => {
@@ -114,7 +138,10 @@ describe('slow clients', () => {
 
   it('are disconnected when their headers never end, and two hundred of them delay no other client', async () => {
     const slow = Array.from({ length: 200 }, () =>
-      untilDropped((socket) => drip(socket, 'GET / HTTP/1.1\r\nX-A: b\r\n')),
+      untilDropped((socket) => {
+        socket.write('GET / HTTP/1.1\r\n');
+        drip(socket, 'X-A: b\r\n');
+      }),
     );
     for (let i = 0; i < 5; i += 1) {
       expect((await fetch(`http://127.0.0.1:${port}/health`)).status).to.equal(200);
@@ -123,19 +150,21 @@ describe('slow clients', () => {
     for (const dropped of await Promise.all(slow)) assertRefused(dropped, 400);
   });
 
-  it('wait for a slow agent until its timeout', async () => {
-    const key = await world.addKey();
+  it('wait for a slow agent until its timeout, also after another answer on the same connection', async () => {
+    const { apiKey } = await world.addKey();
     const listing = await world.addListing();
     world.state.execute = () =>
       new Promise((resolve) => {
         setTimeout(() => resolve({ kind: 'pending', executionId: newExecutionId() }), 1_500);
       });
-    const answer = await fetch(`http://127.0.0.1:${port}/v1/agents/${listing}/execute`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key.apiKey}`, 'content-type': 'application/json' },
-      body: '{"task":"x"}',
-    });
-    expect(answer.status).to.equal(200);
+    const body = '{"task":"x"}';
+    const call = [
+      `POST /v1/agents/${listing}/execute HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}`,
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+    ].join('\r\n');
+    const { text } = await untilDropped((socket) => socket.write(`GET /health HTTP/1.1\r\nHost: x\r\n\r\n${call}`));
+    expect(text.match(/HTTP\/1\.1 [0-9]+ \w+/g)).to.deep.equal(['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK']);
+    expect(text).to.match(/"status":"pending"}$/);
   });
 
   describe('a large request', () => {

@@ -7,6 +7,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Response } from 'express';
+import { serveConnections } from '../../../app/relay/http/connections.ts';
 import { createOutput, finishOutput } from '../../../app/relay/http/outputStream.ts';
 import { callCreator, createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
 import { createClient, type MarketplaceError } from '../../../app/sdk/client/index.ts';
@@ -242,8 +243,8 @@ describe('streamed output', () => {
   it('pauses for a caller that reads nothing, but not for long, and never fills the memory', async () => {
     const text = 'x'.repeat(1024 * 1024);
     const seen = { mostBytes: 0, ms: 0 };
-    const server = createServer(async (_, response) => {
-      const output = createOutput(Object.assign(response, { locals: { takeMs: 100 } }) as unknown as Response, 300);
+    const answer = async (response: ServerResponse) => {
+      const output = createOutput(Object.assign(response, { locals: {} }) as unknown as Response, 300);
       output.want();
       output.begun('an id');
       const begunMs = performance.now();
@@ -253,7 +254,9 @@ describe('streamed output', () => {
       }
       seen.ms = performance.now() - begunMs;
       expect(finishOutput(response as unknown as Response, 200, [Buffer.from('{}')])).to.equal(true);
-    }).listen(0, '127.0.0.1');
+    };
+    const server = createServer().listen(0, '127.0.0.1');
+    serveConnections(server, (_, response) => void answer(response), 1_000);
     await once(server, 'listening');
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
     socket.on('error', () => undefined).write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
