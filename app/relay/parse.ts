@@ -12,6 +12,16 @@ type Part = RequestIssue['in'];
 
 /** The noun for a member of each part of a request. */
 const NOUNS: Record<Part, string> = { body: 'field', query: 'query parameter', header: 'header' };
+/** zod's names of types, in words. */
+const TYPES: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+  record: 'an object',
+};
 /** Maximum faults in one answer. */
 const MAX_ISSUES = 20;
 const MAX_SHOWN = 60;
@@ -103,15 +113,15 @@ export function explain(error: z.ZodError, value: unknown, part: Part, known: st
   }
   if (path === '') return `The ${noun}s are not valid: ${issue.message}`;
   if (isMissing(issue, value)) return `The ${noun} ${quote(path)} is missing`;
-  const rule = /^must /.test(issue.message) ? issue.message : `is not valid: ${issue.message}`;
-  return `The ${noun} ${quote(path)} ${rule}; got ${show(valueAt(value, issue.path))}`;
+  const rule = ruleOf(issue);
+  return `The ${noun} ${quote(path)} ${/^must /.test(rule) ? rule : `is not valid: ${rule}`}; got ${show(valueAt(value, issue.path))}`;
 }
 
 /** All faults, for programs. */
 export function issuesOf(error: z.ZodError, value: unknown, part: Part): RequestIssue[] {
   return error.issues.flatMap((issue): RequestIssue[] => {
     if (issue.code !== 'unrecognized_keys') {
-      const expected = isMissing(issue, value) && 'expected' in issue ? `must be a ${issue.expected}` : issue.message;
+      const expected = isMissing(issue, value) ? mustBe(issue) : ruleOf(issue);
       return [
         { in: part, path: shorten(issue.path.map(String).join('.')), expected, got: show(valueAt(value, issue.path)) },
       ];
@@ -154,7 +164,16 @@ export function show(value: unknown): string {
   return text.length <= MAX_SHOWN ? text : `a ${typeof value} of ${String(value).length} characters`;
 }
 
-function isMissing(issue: z.core.$ZodIssue, value: unknown): boolean {
+/** The broken rule: the schema's own words, or plain ones in place of zod's. */
+function ruleOf(issue: z.core.$ZodIssue): string {
+  return issue.code === 'invalid_type' && issue.message.startsWith('Invalid input') ? mustBe(issue) : issue.message;
+}
+
+function mustBe({ expected }: z.core.$ZodIssueInvalidType): string {
+  return `must be ${TYPES[expected] ?? `a ${expected}`}`;
+}
+
+function isMissing(issue: z.core.$ZodIssue, value: unknown): issue is z.core.$ZodIssueInvalidType {
   return issue.code === 'invalid_type' && valueAt(value, issue.path) === undefined;
 }
 

@@ -58,6 +58,16 @@ describe('cli against the service', function () {
     expect(await refused('keys', 'restrict', made.key_id)).to.include('Name what to change');
   });
 
+  it('keys create refuses restrictions that the service would refuse, before the wallet signs', async () => {
+    const signatures = () => market.node.connection.getSignaturesForAddress(market.callers[0]!.wallet.publicKey);
+    const before = await signatures();
+    const refusal = await refused('keys', 'create', '--name', 'nowhere', '--allow-ip', '127.0.0.1,300.1.1.1');
+    expect(refusal).to.include(
+      'No key was created: the field "allowed_ips.1" must be an IP address or a block such as 203.0.113.0/24.',
+    );
+    expect(await signatures()).to.deep.equal(before);
+  });
+
   it('keys create and keys rotate say what the new key can do, by its scopes', async () => {
     const { wallet } = market.callers[0]!;
     const make = async (...words: string[]) => {

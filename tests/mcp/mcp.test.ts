@@ -219,6 +219,9 @@ describe('the MCP server', () => {
       }
       for (const answers of ['decline', 'unticked'] as const)
         expect(await (await http(QUERY, { answers })).refused('run_agent', job())).to.match(/The user declined/);
+      const poor = await stdio(['--budget', '0.2', '--approve-above', '0.1'], { answers: 'approve' });
+      expect(await poor.refused('run_agent', job())).to.include('has 0.2 of 0.2 USDC left');
+      expect(poor.questions).to.deep.equal([]);
     });
     const old = await stdio(['--approve-above', '0.2'], { era: 'legacy', answers: 'approve' });
     for (const host of [old, await http(QUERY, { answers: 'approve' })]) {

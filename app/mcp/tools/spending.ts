@@ -6,14 +6,17 @@ import { failure, type ToolAnswer } from '../answers.ts';
 import { approvalOf } from '../approval.ts';
 import type { Tools } from './tool.ts';
 
-/** Null if the call may continue. */
+/** Null if the call may continue. Nobody is asked to approve a call that the budget cannot pay. */
 export function requireApproval(
-  { server, session, raiseApproval }: Tools,
+  tools: Tools,
   agent: { agentId: string; name: string },
   price: bigint,
   ctx: ServerContext,
 ) {
+  const { server, session, raiseApproval } = tools;
   if (price <= session.approveAbove) return null;
+  const left = session.remaining();
+  if (left !== null && price > left) return overBudget(tools, price);
   const costs = `${formatUsdc(price)} USDC`;
   const approval = approvalOf(
     server,

@@ -16,7 +16,7 @@ export async function readJsonBody(request: IncomingMessage, maxBytes: number, m
   if (mayBeEmpty && body.length === 0) return body;
   const { 'content-type': contentType, 'content-encoding': encoding } = request.headers;
   if (!isJson(contentType)) {
-    throw unsupported('The body is not declared as JSON. Send the header Content-Type: application/json.');
+    throw unsupported('The body is not declared as JSON in UTF-8. Send the header Content-Type: application/json.');
   }
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw unsupported('The body is compressed. Send it without a Content-Encoding.');

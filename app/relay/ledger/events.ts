@@ -1,7 +1,8 @@
 /**
  * The outbox of webhooks and event streams. Triggers write the events of executions in the transaction of their move;
  * this file writes all others. An event is shown once it has a position. One relay at a time assigns positions, in the
- * order of the ids, so a reader that remembers the last position misses nothing.
+ * order of the ids, so a reader that remembers the last position misses nothing. A position is at least the time in
+ * microseconds: no position that somebody saw comes again, even if the ledger was lost or an older one was restored.
  */
 import { type CompiledQuery, type Kysely, sql } from 'kysely';
 import type { GroupCommit } from '../../database/groupCommit.ts';
@@ -56,15 +57,17 @@ export async function numberEvents(
 ): Promise<boolean> {
   const { rows } = await sql`SELECT id FROM events WHERE position IS NULL LIMIT ${sql.lit(1)}`.execute(ledger);
   if (rows.length === 0) return false;
+  const now = sql.raw(String(nowMs));
   const queries = [
-    sql`UPDATE events SET position = (SELECT position FROM event_feed) + fresh.rank
+    sql`UPDATE events SET position = fresh.rank
+        + (SELECT CASE WHEN position > ${now} * 1000 THEN position ELSE ${now} * 1000 END FROM event_feed)
       FROM (SELECT id AS fresh_id, row_number() OVER (ORDER BY id) AS rank FROM events WHERE position IS NULL
         ORDER BY id LIMIT ${sql.lit(NUMBERED_AT_ONCE)}) AS fresh
       WHERE events.id = fresh.fresh_id`,
     // Spaces around both sides match whole type names only.
     sql`INSERT INTO webhook_deliveries (endpoint_id, position, execution_id, state, is_asked, due_ms, created_ms)
       SELECT w.endpoint_id, e.position, e.execution_id, 'pending', CASE WHEN e.endpoint_id IS NULL THEN 0 ELSE 1 END,
-        ${sql.raw(String(nowMs))}, ${sql.raw(String(nowMs))}
+        ${now}, ${now}
       FROM events AS e JOIN webhook_endpoints AS w ON w.wallet = e.wallet
       WHERE e.position > (SELECT position FROM event_feed)
         AND (w.endpoint_id = e.endpoint_id OR (e.endpoint_id IS NULL AND w.disabled_ms IS NULL

@@ -43,6 +43,8 @@ export interface JsonLimits {
 export function parseJson(bytes: Uint8Array, options: JsonLimits = {}): unknown {
   const text = decodeUtf8(bytes);
   if (text.trim() === '') throw new JsonError('it is empty');
+  // Some editors write it. JSON.parse would name it by a character that nobody sees.
+  if (text.startsWith('\uFEFF')) throw new JsonError('it begins with a byte order mark: save it as UTF-8 without one');
   // The scan comes first, so that deep nesting is never parsed.
   scan(text, options);
   let value: unknown;

@@ -6,6 +6,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import type { TransactionInstruction } from '@solana/web3.js';
 import { createGrant, depositGas } from '../program/program.ts';
 import { createApiKey, hashApiKey, keyIdOf, keyIdOfHash } from '../receipt/apiKey.ts';
+import { accessProcedures } from '../wire/accessProcedures.ts';
 import { DEFAULT_SCOPES, type KeyScope } from '../wire/keyScopes.ts';
 import type { KeySummary, ProcedureInput } from '../wire/procedures.ts';
 import { formatSol } from '../wire/sol.ts';
@@ -34,6 +35,12 @@ export interface CreateKeyOptions extends AllowanceOptions {
 /** As the marketplace stores them. An absent field keeps its value, or is not set. */
 export type KeyRestrictions = Omit<ProcedureInput<'keys.update'>, 'key_id'>;
 
+interface NewKey {
+  wallet: string;
+  keyHash: string;
+  name: string;
+}
+
 export interface KeyResult {
   api_key: string;
   key_id: string;
@@ -49,7 +56,10 @@ export interface KeyResult {
   signature: string;
 }
 
-/** Creates a key. Calls `onGranted` as soon as the key can or might spend, before a later step can fail. */
+/**
+ * Creates a key. Calls `onGranted` as soon as the key can or might spend, before a later step can fail. Throws Refusal
+ * before the wallet signs if the marketplace would refuse the name or the restrictions.
+ */
 export async function createKey(
   marketplace: Marketplace,
   options: CreateKeyOptions,
@@ -59,6 +69,8 @@ export async function createKey(
   const apiKey = options.apiKey ?? createApiKey(marketplace.environment);
   const keyId = keyIdOf(apiKey);
   const owner = wallet.publicKey;
+  const key = { wallet: owner.toBase58(), keyHash: hashApiKey(apiKey), name };
+  requireValid(key, options.restrictions);
   const { allowance, instructions } = await planAllowance(marketplace, options, onProgress);
   const grant = createGrant({ wallet: owner, payer: owner, keyId, limits });
   const gas = await planGas(marketplace, options);
@@ -70,7 +82,6 @@ export async function createKey(
     throw error;
   }
   onGranted(apiKey);
-  const key = { wallet: owner.toBase58(), keyHash: hashApiKey(apiKey), name };
   if (options.restrictions) await registerRestricted(marketplace, wallet, key, options.restrictions);
   else await registerKey(marketplace, key);
   onProgress(`Key "${name}" is registered.`);
@@ -87,6 +98,19 @@ export async function createKey(
   };
 }
 
+/** Throws Refusal if the marketplace would refuse to register the key. */
+function requireValid(key: NewKey, restrictions: KeyRestrictions | undefined): void {
+  const { error } = accessProcedures['keys.register'].input.safeParse(registrationOf(key, restrictions));
+  const [issue] = error?.issues ?? [];
+  if (issue) throw new Refusal(`No key was created: the field "${issue.path.join('.')}" ${issue.message}.`);
+}
+
+const registrationOf = ({ keyHash, ...key }: NewKey, restrictions: KeyRestrictions = {}) => ({
+  ...key,
+  key_hash: keyHash,
+  ...restrictions,
+});
+
 async function planGas(
   { connection }: Marketplace,
   { wallet, gas: lamports }: CreateKeyOptions,
@@ -98,25 +122,20 @@ async function planGas(
 }
 
 /** Registers a key whose grant is on-chain. Repeating it changes nothing. */
-export async function registerKey(
-  service: Service,
-  key: { wallet: string; keyHash: string; name: string },
-): Promise<string> {
-  const { wallet, keyHash: key_hash, name } = key;
-  await ask(service, () => clientOf(service).call('keys.register', { wallet, key_hash, name }));
-  return keyIdOfHash(key_hash);
+export async function registerKey(service: Service, key: NewKey): Promise<string> {
+  await ask(service, () => clientOf(service).call('keys.register', registrationOf(key)));
+  return keyIdOfHash(key.keyHash);
 }
 
 /** Registers the key with restrictions from the start, which requires the wallet's session. */
 async function registerRestricted(
   marketplace: Marketplace,
   wallet: Signer,
-  key: { wallet: string; keyHash: string; name: string },
+  key: NewKey,
   restrictions: KeyRestrictions,
 ): Promise<void> {
   const session = await openSession(marketplace, wallet);
-  const input = { wallet: key.wallet, key_hash: key.keyHash, name: key.name, ...restrictions };
-  await ask(marketplace, () => session.call('keys.register', input));
+  await ask(marketplace, () => session.call('keys.register', registrationOf(key, restrictions)));
 }
 
 /** Changes a key's restrictions at the marketplace. Its on-chain limits stay. */

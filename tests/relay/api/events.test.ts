@@ -159,7 +159,7 @@ describe('event streams', () => {
     const own: string[] = [];
     for await (const { type } of followExecution(client, ids[1]!)) own.push(type);
     expect(own).to.deep.equal(whole);
-    for await (const { id } of followExecution(client, ids[1]!, { after: 'evt_999999' })) own.push(id);
+    for await (const { id } of followExecution(client, ids[1]!, { after: 'evt_9999999999999999' })) own.push(id);
     expect(own.length).to.equal(3);
     clearInterval(turning);
   });

@@ -91,7 +91,7 @@ const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
   },
   payload_too_large: { message: 'The body must be at most 1048576 bytes', details: { max_bytes: 1_048_576 } },
   unsupported_media_type: {
-    message: 'The body is not declared as JSON. Send the header Content-Type: application/json.',
+    message: 'The body is not declared as JSON in UTF-8. Send the header Content-Type: application/json.',
     details: { content_type: 'application/json', content_encoding: 'identity' },
   },
   agent_paused: { message: 'The agent is paused', details: null },

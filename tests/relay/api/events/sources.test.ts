@@ -268,6 +268,23 @@ describe('events', () => {
     ]);
   });
 
+  it('never gives a position again, not even on a ledger that was restored from a backup', async () => {
+    const positionOfLast = async () =>
+      (await world.ledger.selectFrom('events').select('position').orderBy('id', 'desc').executeTakeFirstOrThrow())
+        .position!;
+    const backup = await world.ledger.selectFrom('event_feed').select('position').executeTakeFirstOrThrow();
+    const id = await begin();
+    await move(world, id, 'open_signed', 'open_confirmed');
+    await world.feed.turn();
+    const seen = await positionOfLast();
+    await dropOldEvents(world.ledger, Date.now() + 1_000);
+    await world.ledger.updateTable('event_feed').set(backup).execute();
+    world.state.nowMs += 1;
+    await move(world, id, 'dispatched');
+    await world.feed.turn();
+    expect((await positionOfLast()) > seen).to.equal(true);
+  });
+
   it('deletes events after their retention time, and never reuses a position', async () => {
     const id = await begin();
     await move(world, id, 'open_signed', 'open_confirmed');

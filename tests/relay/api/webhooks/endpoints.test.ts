@@ -153,8 +153,9 @@ describe('webhook endpoints', () => {
       const wrong: [string, string, Sent | undefined, string][] = [
         ['POST', '', {}, 'The field "url" is missing'],
         ['POST', '', { url: scene.receiver.url, secret: 'mine' }, 'Unknown field "secret"'],
-        ['POST', '', { url: scene.receiver.url, event_types: 'all' }, 'The field "event_types"'],
-        ['PATCH', one, { enabled: 'yes' }, 'The field "enabled"'],
+        ['POST', '', { url: 5 }, 'The field "url" must be a string; got 5'],
+        ['POST', '', { url: scene.receiver.url, event_types: 'all' }, 'The field "event_types" must be an array; got'],
+        ['PATCH', one, { enabled: 'yes' }, 'The field "enabled" must be true or false; got "yes"'],
         ['PATCH', one, { endpoint_id: 'x' }, 'Unknown field "endpoint_id"'],
         ['GET', `${one}/deliveries?limit=0`, undefined, 'must be an integer from 1 to 100'],
         ['POST', `${one}/test?now=1`, undefined, 'no query parameter "now"'],
