@@ -38,7 +38,7 @@ const REFUNDED: Record<string, [answer: object | string, message: RegExp]> = {
   'no result': [{ ...good, result: null }, /must have a text as result$/],
   'an object as result, without hash': [{ ...without('result_hash'), result: {} }, /a text as result and result_hash$/],
   'a hash in capitals': [
-    { ...good, result_hash: good.result_hash.toUpperCase() },
+    { ...good, result_hash: String(good.result_hash).toUpperCase() },
     /result_hash must be sha256: and 64/,
   ],
   'a signature in hex': [{ ...good, signature: 'ed25519:00ff' }, /signature must be ed25519: and the base58/],
