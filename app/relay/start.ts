@@ -178,7 +178,17 @@ async function reportUndescribed(undocumented: Undocumented, log: Logger): Promi
 /** The listening address as a URL, without a trailing slash. */
 async function listen(server: Server, config: RelayConfig): Promise<string> {
   server.listen(config.port, config.host);
-  await once(server, 'listening');
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    throw new Error(listenFault(error, config), { cause: error });
+  });
   const { port } = server.address() as AddressInfo;
   return config.baseUrl ?? `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+}
+
+function listenFault({ code, message }: NodeJS.ErrnoException, { host, port }: RelayConfig): string {
+  if (code === 'EADDRINUSE')
+    return `PORT ${port} of ${host} is in use by another process. Stop it, or set another PORT.`;
+  if (code === 'EACCES') return `This user may not listen on PORT ${port}. Set one from 1024 on.`;
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `HOST ${host} is not an address of this machine.`;
+  return message;
 }

@@ -89,6 +89,36 @@ describe('settings', () => {
       expect(refusal(() => readRelay({ ...environment, OPERATOR_CONTACT }))).to.not.include('OPERATOR_CONTACT');
   });
 
+  it('take addresses and ranges of addresses for the firewalls of creators, and nothing else', () => {
+    const environment = { RELAY_KEYPAIR: 'x' };
+    for (const EGRESS_IPS of ['203.0.113', '203.0.113.10;203.0.113.11', '203.0.113.0/33', '203.0.113.1,', 'a.example'])
+      expect(refusal(() => readRelay({ ...environment, EGRESS_IPS }))).to.match(
+        /^EGRESS_IPS must be IP addresses, or ranges such as 203.0.113.0\/24, separated by commas: /,
+      );
+    for (const EGRESS_IPS of ['203.0.113.10, 2001:db8::/48', '203.0.113.0/24', ''])
+      expect(refusal(() => readRelay({ ...environment, EGRESS_IPS }))).to.not.include('EGRESS_IPS');
+  });
+
+  it('name the setting of the storage that is there, and those that it needs', () => {
+    const path = join(newDirectory(), 'relay.json');
+    writeFileSync(path, JSON.stringify([...Keypair.generate().secretKey]));
+    expect(refusal(() => readRelay({ RELAY_KEYPAIR: path, S3_BUCKET: 'results' }))).to.equal(
+      'S3_BUCKET is set, so these are needed too: S3_ENDPOINT, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY',
+    );
+  });
+
+  it('refuse a price of a SOL with which no x402 client would ever get a quote', () => {
+    const path = join(newDirectory(), 'relay.json');
+    writeFileSync(path, JSON.stringify([...Keypair.generate().secretKey]));
+    const environment = { RELAY_KEYPAIR: path, X402_FEE_PAYER_KEYPAIR: path };
+    expect(refusal(() => readRelay({ ...environment, X402_SOL_PRICE_USDC: '10000' }))).to.match(
+      /^X402_SOL_PRICE_USDC is too high: .* more than 0\.05 USDC, the highest service fee$/,
+    );
+    expect(readRelay({ ...environment, X402_SOL_PRICE_USDC: '1000' }).x402?.serviceFee.solPrice).to.equal(
+      1_000_000_000n,
+    );
+  });
+
   it('describe a valid address, and never print the wrong value', () => {
     const addresses = {
       DATABASE_URL: [
@@ -99,6 +129,9 @@ describe('settings', () => {
       SOLANA_RPC_URL: ['localhost:8899/canary', 'ws://canary', 'https://one,canary'],
       SOLANA_WS_URL: ['http://canary'],
     };
+    expect(refusal(() => readRelay({ RELAY_KEYPAIR: 'x', PUBLIC_RPC_URL: 'wss://canary' }))).to.match(
+      /^PUBLIC_RPC_URL must be a URL, https:\/\/HOST or http:\/\/HOST:PORT: /,
+    );
     const expected = {
       DATABASE_URL: /^DATABASE_URL must be postgres:\/\/USER:PASSWORD@HOST:PORT\/NAME, in USER .* as %XX: /,
       SOLANA_RPC_URL:

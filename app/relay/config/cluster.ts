@@ -30,7 +30,13 @@ export const clusterSettings = {
     .url()
     .optional()
     .describe('URL of Helius (default: https://mainnet.helius-rpc.com/ for live, devnet.helius-rpc.com for test)'),
-  PUBLIC_RPC_URL: z.url().optional().describe('RPC URL that callers are shown (default: the origin of SOLANA_RPC_URL)'),
+  PUBLIC_RPC_URL: z
+    .string()
+    .refine((text) => z.url({ protocol: /^https?$/ }).safeParse(text).success, {
+      error: 'must be a URL, https://HOST or http://HOST:PORT',
+    })
+    .optional()
+    .describe('RPC URL that callers are shown (default: the origin of SOLANA_RPC_URL)'),
   EDGE_RPC_PER_SECOND: whole(1)
     .default(20)
     .describe('maximum average of chain reads per second for unpaid requests: keys, pages, readiness'),

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { loadSigningKey } from '../../sdk/creator/signingKey.ts';
 import { constants } from '../../sdk/program/program.ts';
 import { formatUsdc, isUsdc, parseUsdc } from '../../sdk/wire/usdc.ts';
+import { serviceFeeAt } from '../calls/x402/serviceFee.ts';
 import type { RevocationBudget } from '../ledger/revocations.ts';
 import type { RunwayLimits } from '../operation/runway.ts';
 import type { SweepSettings } from '../sweeper/sweeper.ts';
@@ -115,11 +116,21 @@ export function readFunds(env: z.output<z.ZodObject<typeof fundsSettings>>) {
     x402: env.X402_FEE_PAYER_KEYPAIR
       ? {
           feePayer: readKeypair(env.X402_FEE_PAYER_KEYPAIR),
-          serviceFee: { least: parseUsdc(env.X402_SERVICE_FEE_USDC), solPrice: parseUsdc(env.X402_SOL_PRICE_USDC) },
+          serviceFee: readServiceFee(env),
           minLamports: env.X402_MIN_LAMPORTS,
         }
       : null,
   };
+}
+
+/** Throws if the fee would be too high for the program even without priority fees: there would never be a quote. */
+function readServiceFee(env: Record<'X402_SERVICE_FEE_USDC' | 'X402_SOL_PRICE_USDC', number>) {
+  const fee = { least: parseUsdc(env.X402_SERVICE_FEE_USDC), solPrice: parseUsdc(env.X402_SOL_PRICE_USDC) };
+  if (serviceFeeAt(fee, { open: 0n, settle: 0n }) !== null) return fee;
+  const most = formatUsdc(constants.maxServiceFee);
+  throw new Error(
+    `X402_SOL_PRICE_USDC is too high: 1.5 times the network fees of a call would be more than ${most} USDC, the highest service fee`,
+  );
 }
 
 /** A keypair file in solana-keygen's format. Throws with the path and the expected format, and shows no key. */

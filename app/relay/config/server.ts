@@ -1,4 +1,5 @@
 /** Settings of the API: where it listens, who may ask how often, how it stops, and its calls to creators. */
+import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { PublicRate } from '../access/publicLimit.ts';
@@ -15,6 +16,16 @@ function isPublicUrl(text: string): boolean {
 function isContact(text: string): boolean {
   if (text.startsWith('mailto:')) return z.email().safeParse(text.slice('mailto:'.length)).success;
   return isPublicUrl(text) && new URL(text).protocol === 'https:';
+}
+
+const addressesOf = (text: string): string[] => (text === '' ? [] : text.split(',').map((one) => one.trim()));
+
+/** Creators copy it into the rules of their firewalls. */
+function isAddressOrRange(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
 
 export const serverSettings = {
@@ -76,7 +87,13 @@ export const serverSettings = {
     .enum(['true', 'false'])
     .default('false')
     .describe('true: creators may be called over http and at private addresses; only for a local network'),
-  EGRESS_IPS: z.string().default('').describe('IP addresses that calls to creators come from, separated by commas'),
+  EGRESS_IPS: z
+    .string()
+    .refine((text) => addressesOf(text).every(isAddressOrRange), {
+      error: 'must be IP addresses, or ranges such as 203.0.113.0/24, separated by commas',
+    })
+    .default('')
+    .describe('IP addresses or ranges that calls to creators come from, separated by commas'),
 };
 
 /** Throws if the time to leave does not fit into the time to stop. */
@@ -96,6 +113,6 @@ export function readServer(env: z.output<z.ZodObject<typeof serverSettings>>, da
     logLevel: env.LOG_LEVEL,
     callKeysPath: env.CALL_KEYS ?? join(dataDir, 'call-keys.json'),
     allowPrivateEndpoints: env.ALLOW_PRIVATE_ENDPOINTS === 'true',
-    egressIps: env.EGRESS_IPS.split(',').filter(Boolean),
+    egressIps: addressesOf(env.EGRESS_IPS),
   };
 }

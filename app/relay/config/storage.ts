@@ -63,10 +63,12 @@ export const backupDirOf = ({ BACKUP_DIR, DATA_DIR }: Pick<StorageEnv, 'BACKUP_D
 function readObjectSettings(env: StorageEnv): ObjectSettings | null {
   const { S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY } = env;
   const given = { S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY };
-  const missing = Object.entries(given).filter(([, value]) => value === undefined);
-  if (missing.length === Object.keys(given).length) return null;
+  const names = Object.keys(given) as (keyof typeof given)[];
+  const missing = names.filter((name) => given[name] === undefined);
+  if (missing.length === names.length) return null;
   if (missing.length > 0) {
-    throw new Error(`S3_ENDPOINT is set, so these are needed too: ${missing.map(([name]) => name).join(', ')}`);
+    const isSet = names.find((name) => given[name] !== undefined);
+    throw new Error(`${isSet} is set, so these are needed too: ${missing.join(', ')}`);
   }
   return {
     endpoint: S3_ENDPOINT!,

@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { requireLock } from '../../database/lock.ts';
 import { addressOf, connectPostgres, SCHEMAS, withoutPassword } from '../../database/postgres.ts';
+import { isFull, messageOf } from '../../database/temporary.ts';
 import { runPiped } from '../../process/pipe.ts';
 import { type Backup, type BackupPlaces, inspectCopy, listBackups, readBackup, sync } from './backup.ts';
 import { type DatabasePlace, ledgerLockPath, ledgerPath } from './open.ts';
@@ -45,8 +46,12 @@ async function restoreFile({ path }: Backup, dataDir: string): Promise<void> {
     if (old.length > 0)
       throw new Error(`Move the present ledger away first, all of its files together: ${old.join(', ')}`);
     rmSync(draft, { force: true });
-    await runPiped([decompress], { input: path, output: draft });
-    inspectCopy(draft);
+    try {
+      await runPiped([decompress], { input: path, output: draft });
+      inspectCopy(draft);
+    } catch (error) {
+      throw unusable(path, error, dataDir);
+    }
     sync(draft);
     renameSync(draft, ledger);
     sync(dirname(ledger));
@@ -69,7 +74,17 @@ async function restoreSchema({ path }: Backup, url: string, environment: NodeJS.
   }
   const { address, env } = withoutPassword(url, environment);
   const args = ['--no-owner', '--no-privileges', '--single-transaction', `--dbname=${address}`];
-  await runPiped([decompress, { command: 'pg_restore', args, env, from: 'postgresql-client' }], { input: path });
+  try {
+    await runPiped([decompress, { command: 'pg_restore', args, env, from: 'postgresql-client' }], { input: path });
+  } catch (error) {
+    throw unusable(path, error, addressOf(url));
+  }
+}
+
+/** The programs name neither the backup nor the way out. */
+function unusable(path: string, error: unknown, place: string): Error {
+  const advice = isFull(error) ? '' : ' If the file is damaged, name an older one: `npm run relay -- restore FILE`.';
+  return new Error(`${path} cannot be restored: ${messageOf(error, place)}.${advice}`, { cause: error });
 }
 
 /** `readPlaces` is called when the command runs. */

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, errors, request as httpRequest } from 'undici';
 import type { SigningCall } from '../../sdk/creator/callSignature.ts';
+import { describeConnectionFault } from '../../sdk/creator/connectionFault.ts';
 import { MAX_ANSWER_BYTES } from '../../sdk/creator/testPost.ts';
 import { EVENT_STREAM, isEventStream } from '../../sdk/wire/eventStream.ts';
 import { statusText } from '../../sdk/wire/redirects.ts';
@@ -189,14 +190,14 @@ export async function callCreator(pool: CreatorPool, call: CreatorCall): Promise
       // Do not read the clock again: a timer may fire a moment early, and the creator would be called once more.
       if (answer === 'deadline') break;
       if (answer.kind !== 'notNow') return answer;
-      lastProblem = 'the server is unavailable';
       raw = answer.raw;
+      lastProblem = `the server answered with ${statusText(raw.status)}`;
     } catch (error) {
       if (call.stop?.aborted) throw call.stop.reason;
       const never = error instanceof ForbiddenEndpoint || error instanceof errors.InvalidArgumentError;
       if (never) return { kind: 'failed', message: `The creator's server cannot be called: ${error.message}` };
       raw = null;
-      lastProblem = (error as NodeJS.ErrnoException).code ?? (error as Error).name;
+      lastProblem = describeConnectionFault(error);
     }
     const rest = call.deadlineMs - performance.now();
     if (rest > 0) await sleep(Math.min(pause, rest), undefined, { signal: call.stop }).catch(() => undefined);

@@ -1,5 +1,6 @@
 /** Sends the requests of a conformance test like paid calls: to allowed addresses, within the same limits. */
 import { errors, request as httpRequest } from 'undici';
+import { describeConnectionFault } from '../../sdk/creator/connectionFault.ts';
 import { isCompressed, type Post } from '../../sdk/creator/testPost.ts';
 import { AnswerTooLarge, readBeginning, readBounded } from './answerBody.ts';
 import type { CreatorPool } from './dispatch.ts';
@@ -43,8 +44,7 @@ export function createPost(pool: Pick<CreatorPool, 'agent' | 'turnsOf'>): Post {
       if (never) {
         return { kind: 'unreachable', problem: `The creator's server cannot be called: ${(error as Error).message}` };
       }
-      const reason = (error as NodeJS.ErrnoException).code ?? (error as Error).name;
-      return { kind: 'unreachable', problem: `The server cannot be reached: ${reason}` };
+      return { kind: 'unreachable', problem: `The server cannot be reached: ${describeConnectionFault(error)}` };
     }
   };
 }

@@ -1,5 +1,6 @@
 /** Makes the HTTP request of a webhook, and returns what came back. */
 import { Agent, request } from 'undici';
+import { describeConnectionFault } from '../../sdk/creator/connectionFault.ts';
 import { readBeginning } from './answerBody.ts';
 import { createConnector, ForbiddenEndpoint, type Resolve } from './egress.ts';
 
@@ -45,6 +46,5 @@ export function createWebhookCalls(options: { allowPrivate: boolean; resolve?: R
 function describe(error: unknown, timeoutMs: number, isLate: boolean): string {
   if (isLate) return `no answer within ${timeoutMs / 1_000} s`;
   if (error instanceof ForbiddenEndpoint) return `the endpoint cannot be called: ${error.message}`;
-  const { code, name } = error as NodeJS.ErrnoException;
-  return `no connection: ${code ?? name}`;
+  return `no answer: ${describeConnectionFault(error)}`;
 }

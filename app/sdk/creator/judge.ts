@@ -3,7 +3,14 @@
  * test reports it.
  */
 import * as z from 'zod';
-import { executionMessage, hashResult, verifyMessage, verifyResultSignature } from '../receipt/receipt.ts';
+import {
+  executionMessage,
+  hashResult,
+  isResultHash,
+  parseSignature,
+  verifyMessage,
+  verifyResultSignature,
+} from '../receipt/receipt.ts';
 import { UNSEEN } from '../wire/unseen.ts';
 import { JsonError, parseJson } from './strictJson.ts';
 
@@ -56,7 +63,8 @@ export interface Judgement {
   isSigned: boolean;
 }
 
-const envelope = z.looseObject({ execution_id: z.string(), status: z.enum(['completed', 'failed']) });
+const named = z.looseObject({ execution_id: z.string() });
+const ended = z.looseObject({ status: z.enum(['completed', 'failed']) });
 const completed = z.looseObject({ result: z.string(), result_hash: z.string(), signature: z.string() });
 const failed = z.looseObject({
   error: z.string().min(1),
@@ -111,18 +119,22 @@ export function judgeNow(bytes: Uint8Array, expected: Expected): Judgement {
 
 /** Judges an answer's JSON. Invalid tokens_used or steps are dropped and never cost the creator its pay. */
 export function verifyAnswer(json: unknown, expected: Expected): Verification {
-  const head = envelope.safeParse(json);
-  if (!head.success)
-    return invalid("The creator's answer has no execution_id, or its status is neither completed nor failed");
+  const head = named.safeParse(json);
+  if (!head.success) return invalid("The creator's answer has no execution_id");
   if (head.data.execution_id !== expected.executionId) return invalid("The creator's answer has another execution_id");
-  if (head.data.status === 'failed') {
+  const end = ended.safeParse(json);
+  if (!end.success) return invalid("The creator's status is neither completed nor failed");
+  if (end.data.status === 'failed') {
     const failure = failed.safeParse(json);
     if (!failure.success)
       return invalid("The creator's failed answer must have an error, and null as result, result_hash and signature");
     return { kind: 'failed', message: plainText(failure.data.error) || 'The creator gave no reason' };
   }
   const body = completed.safeParse(json);
-  if (!body.success) return invalid("The creator's answer has no result, result_hash or signature");
+  if (!body.success) {
+    const missing = body.error.issues.map(({ path }) => String(path[0])).join(' and ');
+    return invalid(`The creator's completed answer must have a text as ${missing}`);
+  }
   const { result, result_hash: resultHash, signature } = body.data;
   // A lone surrogate has no UTF-8 bytes, so implementations would hash it differently.
   if (!result.isWellFormed()) return invalid("The creator's result is not valid Unicode");
@@ -132,7 +144,13 @@ export function verifyAnswer(json: unknown, expected: Expected): Verification {
     const limit = `max_result_bytes for its price, ${maxResultBytes}`;
     return invalid(`The creator's result has ${bytes.length} bytes, more than ${limit}`);
   }
+  if (!isResultHash(resultHash)) {
+    return invalid("The creator's result_hash must be sha256: and 64 lower-case hex digits");
+  }
   if (hashResult(result) !== resultHash) return invalid("The creator's result_hash is not the SHA-256 of its result");
+  if (parseSignature(signature) === null) {
+    return invalid("The creator's signature must be ed25519: and the base58 of 64 bytes");
+  }
   if (!verifyResultSignature(expected.signingKey, resultHash, signature)) {
     return invalid("The creator's signature is not a valid signature of result_hash by the listing's signing key");
   }

@@ -42,9 +42,9 @@ export interface JsonLimits {
 /** The JSON value in these bytes. Throws JsonError. */
 export function parseJson(bytes: Uint8Array, options: JsonLimits = {}): unknown {
   const text = decodeUtf8(bytes);
-  if (text.trim() === '') throw new JsonError('it is empty');
   // Some editors write it. JSON.parse would name it by a character that nobody sees.
-  if (text.startsWith('\uFEFF')) throw new JsonError('it begins with a byte order mark: save it as UTF-8 without one');
+  if (text.startsWith('\uFEFF')) throw new JsonError('it begins with a byte order mark: use UTF-8 without one');
+  if (text.trim() === '') throw new JsonError('it is empty');
   // The scan comes first, so that deep nesting is never parsed.
   scan(text, options);
   let value: unknown;
@@ -66,7 +66,7 @@ export function parseJsonObject(bytes: Uint8Array): Record<string, unknown> {
 
 function decodeUtf8(bytes: Uint8Array): string {
   try {
-    // A byte order mark is kept, so that it is rejected like any other stray character.
+    // A byte order mark is kept, so that it is refused.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw new JsonError('it is not valid UTF-8');

@@ -1,4 +1,5 @@
 /** Sends the requests of the conformance test, and shows requests and answers as text. */
+import { describeConnectionFault } from './connectionFault.ts';
 
 /** One request. `deadlineMs` is on performance.now()'s clock. */
 export interface TestRequest {
@@ -58,8 +59,7 @@ export const postByFetch: Post = async ({ url, headers, body, deadlineMs }) => {
     };
   } catch (error) {
     if (signal.aborted) return { kind: 'late' };
-    const cause = (error as Error).cause as NodeJS.ErrnoException | undefined;
-    return { kind: 'unreachable', problem: cause?.code ?? cause?.message ?? (error as Error).message };
+    return { kind: 'unreachable', problem: `The server cannot be reached: ${describeConnectionFault(error)}` };
   }
 };
 

@@ -232,7 +232,7 @@ describe('POST /v1/agents/{agent_id}/execute', () => {
       ['empty', '', 'it is empty'],
       ['cut off', '{"task":"x"', 'not valid JSON'],
       ['an array', '[{"task":"x"}]', 'must be an object'],
-      ['a byte order mark', '\ufeff{"task":"x"}', 'byte order mark: save it as UTF-8 without one'],
+      ['a byte order mark', '\ufeff{"task":"x"}', 'byte order mark: use UTF-8 without one'],
       ['Latin-1', Buffer.from('{"task":"\xfcber"}', 'latin1'), 'UTF-8'],
       ['half of a surrogate pair', '{"task":"\\ud83d"}', 'surrogate'],
       ['a repeated name in disguise', '{"task":"a","t\\u0061sk":"b"}', '"task" twice'],

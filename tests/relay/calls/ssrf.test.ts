@@ -200,7 +200,7 @@ describe('calls to creators: addresses', () => {
   for (const [name, code] of Object.entries(without)) {
     it(`fail for a name without addresses: ${name}`, async () => {
       const answer = await call(`https://${name}/execute`, { timeoutMs: SHORT_MS });
-      const message = `The agent did not respond within 1 seconds; last problem: ${code}`;
+      const message = `The agent did not respond within 1 seconds; last problem: the host name has no address (${code})`;
       expect(answer).to.include({ kind: 'timeout', message });
       expect(attempts).to.deep.equal([]);
     });
@@ -251,7 +251,8 @@ describe('calls to creators: addresses', () => {
     const local = createCreatorPool({ allowPrivate: true, sign: async () => ({}) });
     expect(await call(`${url}/execute`, { pool: local, timeoutMs: SHORT_MS })).to.include({
       kind: 'timeout',
-      message: 'The agent did not respond within 1 seconds; last problem: DEPTH_ZERO_SELF_SIGNED_CERT',
+      message:
+        'The agent did not respond within 1 seconds; last problem: the TLS certificate is not signed by a known authority (DEPTH_ZERO_SELF_SIGNED_CERT)',
     });
     expect(requests).to.equal(0);
     await local.destroy();

@@ -33,12 +33,19 @@ const REFUNDED: Record<string, [answer: object | string, message: RegExp]> = {
   'a number beyond all': [json.replace('7}', '1e999}'), /too large/],
   '65 levels': [json.replace('7}', `${'['.repeat(65)}${']'.repeat(65)}}`), /deeper than 64 levels/],
   "another execution's id": [{ ...good, execution_id: OTHER_ID }, /another execution_id/],
-  'no id': [without('execution_id'), /has no execution_id/],
-  'a status of its own': [{ ...good, status: 'done' }, /status is neither completed nor failed/],
-  'no result': [{ ...good, result: null }, /has no result/],
+  'no id': [without('execution_id'), /has no execution_id$/],
+  'a status of its own': [{ ...good, status: 'done' }, /status is neither completed nor failed$/],
+  'no result': [{ ...good, result: null }, /must have a text as result$/],
+  'an object as result, without hash': [{ ...without('result_hash'), result: {} }, /a text as result and result_hash$/],
+  'a hash in capitals': [
+    { ...good, result_hash: String(good.result_hash).toUpperCase() },
+    /result_hash must be sha256: and 64/,
+  ],
+  'a signature in hex': [{ ...good, signature: 'ed25519:00ff' }, /signature must be ed25519: and the base58/],
+  'a byte order mark': [`\uFEFF${json}`, /it begins with a byte order mark$/],
   'the hash of another result': [{ ...good, result: 'y' }, /not the SHA-256/],
   'the signature of another key': [goodAnswer(stranger, ID, 'x'), /signature is not/],
-  'no signature': [{ ...good, signature: null }, /has no result, result_hash or signature/],
+  'no signature': [{ ...good, signature: null }, /must have a text as signature$/],
 };
 
 const PAID: Record<string, object> = {

@@ -238,7 +238,10 @@ describe('commands of the operator', () => {
       writeFileSync(cut, readFileSync(newest!.path).subarray(0, newest!.bytes / 2));
       const empty = join(folder, 'cut');
       const attempt = (file: string) => thrown(restore(readBackup(file), place(empty), process.env));
-      expect(await attempt(cut)).to.match(/^zstd ended with exit code 1: /);
+      const advice = 'If the file is damaged, name an older one: `npm run relay -- restore FILE`.';
+      const refusal = await attempt(cut);
+      expect(refusal).to.match(/cannot be restored: zstd ended with exit code 1: .*premature end\. /);
+      expect(refusal.startsWith(`${cut} `) && refusal.endsWith(advice), refusal).to.equal(true);
       expect(namesIn(empty).filter((name) => !name.includes('lock'))).to.deep.equal([]);
       const other = join(folder, 'ledger-20200101T000000Z.postgres.zst');
       writeFileSync(other, '');

@@ -23,6 +23,21 @@ describe('a starting relay', () => {
     for (const { key, name } of NEEDED_FEATURES) expect(refusal).to.include(`${name} (feature ${key})`);
   });
 
+  it('names the setting of an address that it cannot listen on', async () => {
+    const { port } = new URL(market.relay.url);
+    const wrong: [settings: NodeJS.ProcessEnv, message: string][] = [
+      [{ PORT: port }, `PORT ${port} of 127.0.0.1 is in use by another process. Stop it, or set another PORT.`],
+      [{ HOST: '192.0.2.1' }, 'HOST 192.0.2.1 is not an address of this machine.'],
+    ];
+    for (const [settings, message] of wrong) {
+      const refusal = await startRelayHere(market, settings).then(
+        () => 'it started',
+        (error: Error) => error.message,
+      );
+      expect(refusal).to.equal(message);
+    }
+  });
+
   it('accepts calls and refunds orphans once ledger and index agree, without getProgramAccounts', async () => {
     market.setBehaviour((body, _response, reply) => {
       if (body.task !== 'lost') reply(goodAnswer(market.signingKey, body.execution_id, `done: ${body.task}`));

@@ -30,10 +30,11 @@ export function Introduction() {
             <li>
               An HTTPS server{developmentWalletsPath() !== '' && ' (on this local network also http)'} with one route,{' '}
               <code className="font-mono text-[0.8125rem] whitespace-nowrap">POST …/execute</code>. Copy one file to
-              start, in <Anchor href="/examples/creator.py">Python</Anchor> or{' '}
-              <Anchor href="/examples/creator.go">Go</Anchor>; the <Anchor href="/docs#creators">guide</Anchor> explains
-              it. The <Anchor href="/docs#source">source</Anchor>, which the operator gives you, has kits for TypeScript
-              and Python.
+              start, in <Anchor href="/examples/creator.mjs">JavaScript</Anchor>,{' '}
+              <Anchor href="/examples/creator.py">Python</Anchor> or <Anchor href="/examples/creator.go">Go</Anchor>.
+              The <Anchor href="/docs#creators">guide</Anchor> explains it. The{' '}
+              <Anchor href="/docs#source">source</Anchor>, which the operator gives you, has kits for TypeScript and
+              Python.
             </li>
             <li>A signing key, which the page can create. Your server signs each result with it.</li>
             <li>

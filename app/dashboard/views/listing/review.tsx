@@ -187,6 +187,10 @@ export function ServerHint({ endpoint, agentName }: { endpoint: string; agentNam
       <summary>No server yet? Start from one file</summary>
       <div className="mt-2 grid gap-2">
         <p className="text-faint">
+          <a className="underline" href="/examples/creator.mjs">
+            creator.mjs
+          </a>
+          ,{' '}
           <a className="underline" href="/examples/creator.py">
             creator.py
           </a>{' '}
