@@ -223,6 +223,10 @@ assert str(from_base_units(1)) == "0.000001"
 too_fine = f"1.{'0' * 40}1"
 for wrong in (0.25, True, "0.0000001", "-1", "x", "NaN", "sNaN", "Infinity", "18446744073710", "1e999999", too_fine):
     assert raises(lambda wrong=wrong: to_base_units(wrong)), wrong
+# What TypeScript refuses too.
+for wrong in ("1_000", "1e3", "+1", "01", ".5", "1.", " 1", "1\n", "\u0663", "\uff11", ""):
+    assert raises(lambda wrong=wrong: to_base_units(wrong)), wrong
+assert to_base_units(Decimal("1E+3")) == 10**9
 # The program's own precision neither rounds an amount nor stops the client
 for theirs in (Context(prec=3), Context(prec=6, traps=[Inexact])):
     with localcontext(theirs):
