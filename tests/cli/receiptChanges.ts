@@ -51,6 +51,11 @@ export const RECEIPT_CHANGES: [
   ['opened_at', () => ({ opened_at: '2020-01-01T00:00:00.000Z' }), ['record']],
   ['settled_at', () => ({ settled_at: '2020-01-01T00:00:00.500Z' }), ['record']],
   [
+    'opened_at, by less than a millisecond',
+    ({ opened_at }) => ({ opened_at: opened_at.replace('.000Z', '.0001Z') }),
+    ['record'],
+  ],
+  [
     'transactions that are each other',
     ({ transactions: { open, settle } }) => ({ transactions: { open: settle, settle: open } }),
     ['opening', 'settlement'],

@@ -39,7 +39,9 @@ async def execute(request: ExecutionRequest) -> ExecutionOutput:
             request.delta(text)
             await asyncio.sleep(0)
     if request.task == "surrogates":
-        return ExecutionOutput("a\ud800b")
+        return ExecutionOutput("a\ud800b", steps=["cut \ud83c", {"a": ["\udf0d"]}])
+    if request.task == "fails in half":
+        raise ExecutionFailure("cut \ud83c")
     if request.task == "too long":
         return ExecutionOutput("x" * 20_000)
     count = runs[request.execution_id]

@@ -15,6 +15,7 @@ from paid_agents import from_base_units, to_base_units, x402
 from paid_agents.creator import signatures
 from paid_agents.money import format_usdc, json_usdc
 from paid_agents.receipts import (
+    Receipt,
     _program,
     execution_message,
     hash_result,
@@ -22,6 +23,7 @@ from paid_agents.receipts import (
     request_hash,
     sign_message,
     verify_message,
+    verify_receipt,
     verify_result_signature,
 )
 
@@ -67,6 +69,34 @@ assert message == bound["message"], message
 assert sign_message(secret, message) == bound["signature"]
 # With a key of small order, a signature fits almost any message.
 assert not verify_message(b"\x01" + bytes(31), "x", hashing.format_signature(b"\x01" + bytes(63)))
+
+# A receipt whose numbers are no numbers, or would fill the memory. It is refused, as in TypeScript.
+key, some_hash = creator["public_key"], "ab" * 32
+signed = vectors["results"]["vectors"][0]
+archive: dict[str, Any] = dict.fromkeys(("archive", "tree", "record", "transaction"), key)
+archive |= {"archive_index": 0, "leaf_index": 3, "fields": "AAAA", "leaf": some_hash, "root": some_hash}
+receipt: dict[str, Any] = dict.fromkeys(
+    ("program_id", "genesis_hash", "record", "agent_id", "caller", "signing_key"), key
+)
+receipt |= {
+    **{"version": 1, "execution_id": vectors["execution"]["execution_id"], "request_hash": some_hash},
+    **{"result_hash": signed["result_hash"], "signature": signed["signature"], "execution_signature": None},
+    **{"price_usdc": 0.25, "fee_bps": 100, "opened_at": "2026-01-01T00:00:00.000Z"},
+    **{"settled_at": "2026-01-01T00:00:01.000Z", "transactions": {"open": None, "settle": None}},
+    "archive": archive | {"proof": [some_hash] * 20},
+}
+written = json.dumps(receipt)
+assert verify_receipt(written, rpc_url=None).checks[0].state == "passed"
+assert json.loads(Receipt.model_validate(receipt).model_dump_json(exclude_unset=True)) == receipt
+for good, *wrong in (
+    ('"version": 1', "true", '"1"'),
+    ('"fee_bps": 100', '"100"', "true", "1e999999999"),
+    ('"price_usdc": 0.25', '"0.25"', "1e999999999"),
+    ('"leaf_index": 3', '"3"', "true", "1e16", "1e300000"),
+):
+    for bad in wrong:
+        changed_text = written.replace(good, good.split(" ")[0] + bad)
+        assert verify_receipt(changed_text, rpc_url=None).checks[0].state == "failed", (good, bad)
 
 # A call that was signed long ago. It is valid only at its time, and only unchanged.
 call = vectors["call"]
@@ -193,6 +223,10 @@ assert str(from_base_units(1)) == "0.000001"
 too_fine = f"1.{'0' * 40}1"
 for wrong in (0.25, True, "0.0000001", "-1", "x", "NaN", "sNaN", "Infinity", "18446744073710", "1e999999", too_fine):
     assert raises(lambda wrong=wrong: to_base_units(wrong)), wrong
+# What TypeScript refuses too.
+for wrong in ("1_000", "1e3", "+1", "01", ".5", "1.", " 1", "1\n", "\u0663", "\uff11", ""):
+    assert raises(lambda wrong=wrong: to_base_units(wrong)), wrong
+assert to_base_units(Decimal("1E+3")) == 10**9
 # The program's own precision neither rounds an amount nor stops the client
 for theirs in (Context(prec=3), Context(prec=6, traps=[Inexact])):
     with localcontext(theirs):

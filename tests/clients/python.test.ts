@@ -558,7 +558,8 @@ describe('clients/python', () => {
           if (task === 'hangs') await new Promise(() => {});
           if (task === 'is slow') await new Promise((resolve) => setTimeout(resolve, 500));
           if (task === 'streams') for (const text of ['Once ', 'up\nön', '\u2028']) await delta(text);
-          if (task === 'surrogates') return { result: 'a\ud800b' };
+          if (task === 'surrogates') return { result: 'a\ud800b', steps: ['cut \ud83c', { a: ['\udf0d'] }] };
+          if (task === 'fails in half') throw new ExecutionFailure('cut \ud83c');
           if (task === 'too long') return { result: 'x'.repeat(20_000) };
           const result = `${task}: ${purpose}, run ${runs.get(executionId)}, ü`;
           return { result, tokensUsed: 7, steps: ['one', { a: 1 }] };
@@ -662,7 +663,9 @@ describe('clients/python', () => {
     it('answers as the kit in TypeScript does, to the last byte of each signature', async () => {
       await expectSame({}, 200, { status: 'completed', result: 'hello: execution, run 1, ü', tokens_used: 7 });
       await expectSame({ purpose: 'test' }, 200, { result: 'hello: test, run 1, ü' });
-      await expectSame({ body: bodyOf({ task: 'surrogates' }) }, 200, { result: 'a\ufffdb' });
+      await expectSame({ body: bodyOf({ task: 'surrogates' }) }, 200, {
+        ...{ result: 'a\ufffdb', steps: ['cut \ufffd', { a: ['\ufffd'] }] },
+      });
       await expectSame({ body: bodyOf().replace('"timeout_seconds":60', '"timeout_seconds":60.0') }, 200, {
         status: 'completed',
       });
@@ -674,6 +677,7 @@ describe('clients/python', () => {
       const failed = (error: string) => ({ status: 'failed', result: null, result_hash: null, signature: null, error });
       const task = (task: string, timeout_seconds = 60) => ({ body: bodyOf({ task, timeout_seconds }) });
       await expectSame(task('fails'), 200, failed('no luck'));
+      await expectSame(task('fails in half'), 200, failed('cut \ufffd'));
       await expectSame(task('crashes'), 200, failed('the agent failed with an internal error'));
       await expectSame(task('times out'), 200, failed('the agent failed with an internal error'));
       await expectSame(task('hangs', 1), 200, failed('not finished within the timeout of 1 s'));

@@ -41,10 +41,12 @@ for address in ("", "ftp://a", "http://", "https://user:pass@host"):
 # Keys as files and clipboards give them, and no secret in an error
 secret_key = "crtx_test_abcdefgh_" + "s" * 49
 received_keys: list[str] = []
+received_repeats: list[str] = []
 
 
 def take(request: httpx.Request) -> httpx.Response:
     received_keys.append(request.headers["authorization"])
+    received_repeats.append(request.headers.get("idempotency-key", "none"))
     return httpx.Response(404, json={"error": {"code": "agent_not_found", "message": "m"}})
 
 
@@ -87,6 +89,9 @@ with Client("http://m.example", secret_key, transport=httpx.MockTransport(take))
     error = outcome(lambda: client.agents.run("a", task="t", idempotency_key="a\nb"))
     assert isinstance(error, ValueError), error
     assert str(error) == "idempotency-key has a character that HTTP cannot send", error
+    # The marketplace refuses an empty key. A random key in its place would pay again with the next retry.
+    assert isinstance(outcome(lambda: client.agents.run("a", task="t", idempotency_key="")), NotFoundError)
+    assert received_repeats[-1] == "", received_repeats[-1]
     error = outcome(lambda: client.executions.list(from_="yesterday"))  # type: ignore[arg-type]
     assert isinstance(error, ValueError) and "datetime with a time zone" in str(error), error
     assert "sssss" not in repr(client.agents._service)

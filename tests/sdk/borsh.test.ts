@@ -56,6 +56,11 @@ describe('sdk/borsh', () => {
     });
   }
 
+  it('keeps a byte order mark at the begin of a text, as the chain does', () => {
+    const marked = '\ufeffhttps://a.example';
+    expect(text.read(new ByteReader(text.write(marked)))).to.equal(marked);
+  });
+
   for (const { name } of idl.events) {
     it(`reads the event ${name} as Anchor writes it, and refuses one byte more or less`, () => {
       for (let round = 0; round < ROUNDS; round += 1) {

@@ -14,6 +14,7 @@ import {
   saveSigningKey,
   signingKeyAddress,
 } from '../../app/sdk/creator/creator.ts';
+import { judgeNow } from '../../app/sdk/creator/judge.ts';
 import { hashResult, parseSignature, requestHash } from '../../app/sdk/receipt/receipt.ts';
 import { useFolder } from '../harness/folder.ts';
 import {
@@ -145,6 +146,26 @@ describe('sdk/creator', () => {
       const { json } = await post(base, execution());
       expect(json.result).to.equal('a\ufffdb🌍');
       expect(json.result_hash).to.equal(hashResult('a\ufffdb🌍'));
+    });
+
+    it('is judged as paid when a step is cut within an emoji, and failed for a reason that is cut', async () => {
+      const cut = '🌍'.slice(0, 1);
+      const base = await serve({
+        execute: ({ task }) => {
+          if (task === 'paid') return { result: 'ok', steps: [cut, { a: [cut] }] };
+          throw new ExecutionFailure(task === 'failed' ? cut : `${'a'.repeat(498)}🌍🌍`);
+        },
+      });
+      const judged = ['paid', 'failed', 'long'].map(async (task) => {
+        const request = execution({ task });
+        const { text } = await post(base, request);
+        const expected = { executionId: request.execution_id, signingKey: publicKey, requestHash: '' };
+        return judgeNow(Buffer.from(text), expected).verdict;
+      });
+      const [paid, failed, long] = await Promise.all(judged);
+      expect(paid).to.include({ kind: 'completed', steps: '["\ufffd",{"a":["\ufffd"]}]' });
+      expect(failed).to.deep.equal({ kind: 'failed', message: '\ufffd' });
+      expect(long).to.deep.equal({ kind: 'failed', message: `${'a'.repeat(498)}\ufffd…` });
     });
   });
 

@@ -137,7 +137,7 @@ export function createExecutionHandler(
         // An immediate failure costs nothing. It is not stored, because the key may be added.
         if (!heldKey(keys, signingKey)) {
           const reason = `this server does not have the signing key ${signingKey}`;
-          return Buffer.from(JSON.stringify(failedAnswer(executionId, reason)));
+          return bytesOf(failedAnswer(executionId, reason));
         }
         const fingerprint = fingerprintOf(execution);
         const answer = answers.once(executionId, fingerprint, () => runExecution(options, execution, deltas.send));
@@ -171,7 +171,7 @@ export function completedAnswer(
   output: ExecutionOutput,
 ): CompletedAnswer {
   if (typeof output?.result !== 'string') throw new TypeError('execute must return { result: string }');
-  const result = output.result.replace(/\p{Surrogate}/gu, '\uFFFD');
+  const result = output.result.toWellFormed();
   const resultHash = hashResult(result);
   const signingKey = heldKey(signingKeysOf(options.signingKey), request.signingKey);
   if (!signingKey) throw new TypeError(`this server does not have the signing key ${request.signingKey}`);
@@ -196,6 +196,13 @@ export function failedAnswer(executionId: string, error: string): FailedAnswer {
   return { execution_id: executionId, status: 'failed', result: null, result_hash: null, signature: null, error };
 }
 
+/**
+ * An answer's JSON. The marketplace refuses a whole answer with a lone surrogate, such as a step that was cut within an
+ * emoji. So each becomes U+FFFD.
+ */
+const bytesOf = (answer: CompletedAnswer | FailedAnswer): Buffer =>
+  Buffer.from(JSON.stringify(answer, (_, value) => (typeof value === 'string' ? value.toWellFormed() : value)));
+
 /** Runs the creator's function and returns the answer's bytes. Any error becomes the failure answer. */
 async function runExecution(options: CreatorOptions, request: ExecutionRequest, delta: SendDelta): Promise<Buffer> {
   const { maxAnswerBytes = 5 * MEBIBYTE, failBeforeDeadline = true, onError = logError } = options;
@@ -210,13 +217,13 @@ async function runExecution(options: CreatorOptions, request: ExecutionRequest, 
     const { signal } = deadline;
     const work = (async () => options.execute(request, { signal, delta }))();
     const output = await (failBeforeDeadline ? Promise.race([work, rejectOnAbort(signal)]) : work);
-    const answer = Buffer.from(JSON.stringify(completedAnswer(options, request, output)));
+    const answer = bytesOf(completedAnswer(options, request, output));
     if (answer.length <= maxAnswerBytes) return answer;
     throw new ExecutionFailure(`the answer is ${answer.length} bytes, more than the ${maxAnswerBytes} allowed`);
   } catch (error) {
     if (!(error instanceof ExecutionFailure)) onError(error, request.executionId);
     const reason = error instanceof ExecutionFailure ? error.message : 'the agent failed with an internal error';
-    return Buffer.from(JSON.stringify(failedAnswer(request.executionId, reason)));
+    return bytesOf(failedAnswer(request.executionId, reason));
   } finally {
     clearTimeout(timer);
   }

@@ -84,7 +84,9 @@ const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 /** Plain text of limited length: other characters would let a creator write into terminals and logs, and hide text. */
 export function plainText(text: string): string {
   const cleaned = text.replace(BREAKS, ' ').replace(UNSEEN, '').trim();
-  return cleaned.length > MAX_ERROR_LENGTH ? `${cleaned.slice(0, MAX_ERROR_LENGTH - 1)}…` : cleaned;
+  if (cleaned.length <= MAX_ERROR_LENGTH) return cleaned;
+  // The cut may be within a character, whose half some programs cannot print.
+  return `${cleaned.slice(0, MAX_ERROR_LENGTH - 1).toWellFormed()}…`;
 }
 
 function readSteps(steps: unknown, maxBytes: number): string | null {

@@ -93,7 +93,7 @@ export const bool: Codec<boolean> = {
   },
 };
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export const text: Codec<string> = {
   read: (from) => utf8.decode(from.take(u32.read(from))),

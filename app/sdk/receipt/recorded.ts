@@ -209,6 +209,10 @@ function compareFields(check: OpenCheck, claim: Claim, fields: RecordFields): vo
   check.equal('settled_at', `${fields.settledAt}`, secondsOf(claim.settled_at));
 }
 
-/** Unix seconds, as on the chain. */
-const secondsOf = (time: string | undefined): string | undefined =>
-  time === undefined ? undefined : `${Date.parse(time) / 1_000}`;
+/** Unix seconds as text. The chain has whole seconds, so a fraction matches no record; Date would drop a small one. */
+function secondsOf(time: string | undefined): string | undefined {
+  if (time === undefined) return undefined;
+  const [whole = '', rest = ''] = time.slice(0, -1).split('.');
+  const fraction = rest.replace(/0+$/, '');
+  return `${Date.parse(`${whole}Z`) / 1_000}${fraction && `.${fraction}`}`;
+}

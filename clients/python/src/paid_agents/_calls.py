@@ -126,7 +126,7 @@ def request_of(service: Service, call: Call, deadline: Deadline, on_execution: O
     headers = {"accept": accept, "user-agent": service.user_agent, **call.headers}
     if service.api_key:
         headers["authorization"] = f"Bearer {service.api_key}"
-    if call.idempotency_key:
+    if call.idempotency_key is not None:
         headers["idempotency-key"] = call.idempotency_key
     for name, value in headers.items():
         checked_header(name, value)

@@ -17,8 +17,16 @@ def plain(value: Any) -> Any:
     return value
 
 
+def number(value: Any) -> Any:
+    """Refuses what pydantic would take for a number: texts and booleans."""
+    if isinstance(value, (str, bool)):
+        raise ValueError("a number is needed")
+    return value
+
+
 Usdc = Annotated[Decimal, Field(ge=0)]
-Count = Annotated[int, Field(ge=0)]
+# A double first: an int of the decimal 1e999999999 would fill the memory.
+Count = Annotated[int, BeforeValidator(plain), BeforeValidator(number), Field(ge=0, le=2**53 - 1)]
 JsonObject = Annotated[dict[str, Any], BeforeValidator(plain)]
 JsonList = Annotated[list[Any], BeforeValidator(plain)]
 

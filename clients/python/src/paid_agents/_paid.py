@@ -45,7 +45,8 @@ def execute_call(
         body["max_cost_usdc"] = json_usdc(max_cost_usdc)
         purchase = Purchase(agent_id, task, parameters, max_cost_usdc, timeout_seconds)
     path = path_of("v1", "agents", agent_id, "execute")
-    key = idempotency_key or str(uuid.uuid4())
+    # An empty key is refused by the marketplace: a random one in its place would pay again with every retry.
+    key = str(uuid.uuid4()) if idempotency_key is None else idempotency_key
     return Call("POST", path, body, key, is_paid=True, on_delta=on_delta, purchase=purchase)
 
 

@@ -1,17 +1,22 @@
 """Amounts of USDC: `Decimal` outside, whole base units inside, never a float. One USDC is 1,000,000 base units."""
 
+import re
 from decimal import Context, Decimal
 
 BASE_UNITS_PER_USDC = 1_000_000
 _U64_MAX = 2**64 - 1
 _EXACT = Context(prec=26)
 """Room for every amount. The context of the caller's program may round."""
+_PLAIN = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
+"""A text as the other clients read it. Decimal also reads 1_000, 1e3 and the digits of every script."""
 
 
 def to_base_units(amount: Decimal | str | int) -> int:
     """The base units of an amount in USDC. Raises ValueError unless it is exact, not negative and fits 64 bits."""
     if isinstance(amount, (bool, float)):  # A caller without type checks may still pass a float.
         raise ValueError(f"an amount of USDC must be a Decimal, a str or an int, not {type(amount).__name__}: {amount}")
+    if isinstance(amount, str) and not _PLAIN.fullmatch(amount):
+        raise ValueError(f"an amount of USDC must be a plain decimal such as 1.5: {amount}")
     try:
         given = Decimal(amount)
         exact = Context(prec=len(given.as_tuple().digits) + 8)

@@ -232,13 +232,13 @@ def _fingerprint(request: ExecutionRequest) -> str:
 def _failed(request: ExecutionRequest, error: str) -> bytes:
     """The failure answer: nothing is signed, the caller is refunded and sees `error`."""
     nothing = {"result": None, "result_hash": None, "signature": None}
-    return _json(
-        {"execution_id": request.execution_id, "status": "failed", **nothing, "error": _SURROGATE.sub("\ufffd", error)}
-    )
+    return _json({"execution_id": request.execution_id, "status": "failed", **nothing, "error": error})
 
 
 def _json(value: dict[str, Any]) -> bytes:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    """Lone surrogates, such as in a step that was cut within an emoji, become U+FFFD."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _SURROGATE.sub("\ufffd", text).encode()
 
 
 def _headers_of(scope: Scope) -> dict[str, str]:

@@ -4,16 +4,16 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
-from .._model import plain
+from .._model import Count, number, plain
 from ..models import Archive
-from ..money import to_base_units
+from ..money import json_usdc, to_base_units
 
 _Address = Annotated[str, Field(pattern=r"^[1-9A-HJ-NP-Za-km-z]{32,44}$")]
 _Signature = Annotated[str, Field(pattern=r"^ed25519:[1-9A-HJ-NP-Za-km-z]{64,88}$")]
 _Transaction = Annotated[str, Field(pattern=r"^[1-9A-HJ-NP-Za-km-z]{64,88}$")]
-_TIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$"
+_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z$"
 
 
 def _is_time(text: str) -> str:
@@ -53,7 +53,7 @@ class Receipt(BaseModel):
     """`model_dump_json(exclude_unset=True)` writes it as it came. `task` and `parameters` may be removed first."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
-    version: Literal[1]
+    version: Annotated[Literal[1], BeforeValidator(plain), BeforeValidator(number)]
     program_id: _Address
     genesis_hash: _Address
     execution_id: str = Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
@@ -68,8 +68,14 @@ class Receipt(BaseModel):
     result_hash: str = Field(pattern=r"^sha256:[0-9a-f]{64}$")
     signature: _Signature
     execution_signature: _Signature | None
-    price_usdc: Annotated[Decimal, Field(ge=0), AfterValidator(_is_usdc)]
-    fee_bps: int = Field(ge=0, le=10_000)
+    price_usdc: Annotated[
+        Decimal,
+        BeforeValidator(number),
+        Field(ge=0),
+        AfterValidator(_is_usdc),
+        PlainSerializer(json_usdc, when_used="json"),
+    ]
+    fee_bps: Annotated[Count, Field(le=10_000)]
     opened_at: _Time
     settled_at: _Time
     transactions: Transactions
