@@ -2,12 +2,17 @@
 import { randomBytes } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
-import { findProgramAddress } from '../../app/sdk/program/addresses.ts';
+import { findConfig, findProgramAddress, parseAddress } from '../../app/sdk/program/addresses.ts';
 import { isOnCurve } from '../../app/sdk/program/programAddress.ts';
 
 const CASES = 2_000;
 
 describe('sdk/programAddress', () => {
+  it('parses addresses only, and no name of a seed', () => {
+    expect(parseAddress(findConfig().toBase58()).equals(findConfig())).to.equal(true);
+    for (const text of ['config', 'program data', '']) expect(() => parseAddress(text), text).to.throw();
+  });
+
   it(`finds web3.js's address and bump for ${CASES} random seeds and programs`, () => {
     const bumps = new Set<number>();
     for (let made = 0; made < CASES; made += 1) {

@@ -53,16 +53,19 @@ export function findProgramAddress(seeds: readonly Uint8Array[], programId: Publ
 /** Deriving an address takes about 0.04 ms, and one paid call needs the same dozen again and again. */
 const kept = new LRUCache<string, PublicKey>({ max: 10_000 });
 
-function remember(name: string, derive: () => PublicKey): PublicKey {
-  const known = kept.get(name);
+/** Apart from the derived ones, whose names a text could have: `config` is no address. */
+const parsed = new LRUCache<string, PublicKey>({ max: 10_000 });
+
+function remember(name: string, derive: () => PublicKey, cache = kept): PublicKey {
+  const known = cache.get(name);
   if (known) return known;
   const address = new KeptAddress(derive().toBytes());
-  kept.set(name, address);
+  cache.set(name, address);
   return address;
 }
 
 /** The address of a base58 text. Throws if the text is not an address. */
-export const parseAddress = (text: string): PublicKey => remember(text, () => new PublicKey(text));
+export const parseAddress = (text: string): PublicKey => remember(text, () => new PublicKey(text), parsed);
 
 /** All seeds but the first have a fixed length, so the joined bytes are a unique cache key. */
 function find(...seeds: Uint8Array[]): PublicKey {

@@ -123,6 +123,11 @@ export class Chain {
     return entry;
   }
 
+  /** An execution was refunded. Its record may have been closed in the same transaction, and not read since. */
+  refunded(address: Address, settledAt: bigint): void {
+    this.records.set(address, { ...this.records.get(address)!, status: 'refunded', settledAt });
+  }
+
   /** The last bytes read at an address. */
   bytesAt(address: Address): Uint8Array {
     return this.seen.get(address)?.raw?.data ?? new Uint8Array();

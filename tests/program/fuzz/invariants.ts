@@ -169,8 +169,11 @@ export interface Change {
   after: Entry;
 }
 
-/** I3 and I4: ids never recur, and the payments when a record leaves its escrow. The model has all other changes. */
-export function checkChanges(chain: Chain, changes: Change[]): void {
+/**
+ * I3 and I4: ids never recur, and the payments when a record leaves its escrow. The model has all other changes, and
+ * those of a transaction with two instructions, whose payments add up (`isAlone` is false).
+ */
+export function checkChanges(chain: Chain, changes: Change[], isAlone: boolean): void {
   const gain = (address: Address) => {
     const change = changes.find((candidate) => candidate.address === address);
     return change ? (change.after.token?.amount ?? 0n) - (change.before.token?.amount ?? 0n) : 0n;
@@ -184,9 +187,12 @@ export function checkChanges(chain: Chain, changes: Change[]): void {
         holds(!chain.opened.has(address), 'an id never recurs', address);
         chain.opened.add(address);
       }
-      if (old?.status === 'open' && record) checkPayment(record, gain, changes);
+      if (!isAlone) continue;
+      // An open record's lamports change too, if another record's rent goes to it.
+      if (old?.status === 'open' && record && record.status !== 'open') checkPayment(record, gain, changes);
     }
-    if (name === 'Deposit' && was && !is) checkDeposit(address, was.value as StateOf<'Deposit'>, gain, changes);
+    if (name === 'Deposit' && isAlone && was && !is)
+      checkDeposit(address, was.value as StateOf<'Deposit'>, gain, changes);
     if (name === 'CreatorCollateral' && was && is) {
       checkSweep(chain, was.value as StateOf<'CreatorCollateral'>, is.value as StateOf<'CreatorCollateral'>, {
         paid: changes.some(({ before, after }) => (before.state ?? after.state)?.name === 'Dispute'),

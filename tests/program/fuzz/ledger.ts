@@ -108,6 +108,15 @@ export class Ledger {
   private readonly accounts = new Map<Address, Entry>();
   private pending: Map<Address, Entry> | null = null;
 
+  /** A copy, to see what a rule would change. */
+  fork(): Ledger {
+    const copy = new Ledger();
+    copy.now = this.now;
+    copy.lamportsPerByte = this.lamportsPerByte;
+    for (const [address, entry] of this.accounts) copy.accounts.set(address, entry);
+    return copy;
+  }
+
   /** Lamports that make an account of this size rent-exempt at the present rent. */
   rent(bytes: number): bigint {
     return rentOf(bytes, this.lamportsPerByte);
@@ -126,10 +135,13 @@ export class Ledger {
     return this.accounts.entries();
   }
 
-  /** Applies a rule completely or not at all. Returns the error of a refusal, or null. */
-  attempt(rule: () => void): string | null {
+  /** Applies the rule of a transaction completely or not at all. Returns the error of a refusal, or null. */
+  attempt(rule: (ledger: Ledger) => void): string | null {
     try {
-      this.record(rule);
+      this.record(() => {
+        rule(this);
+        this.demandRents();
+      });
       return null;
     } catch (error) {
       if (error instanceof Refusal) return error.message;
@@ -293,7 +305,7 @@ export class Ledger {
   }
 
   /** The runtime's rule after a transaction: it leaves no account poorer than rent-exempt that was not so before. */
-  demandRents(): void {
+  private demandRents(): void {
     for (const [address, after] of this.pending ?? []) {
       const before = this.accounts.get(address) ?? NOTHING;
       const same = spaceOf(before) === spaceOf(after) && before.lamports > 0n;

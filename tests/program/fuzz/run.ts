@@ -89,34 +89,35 @@ class Run implements Scene {
   }
 
   private async transact(plan: Plan): Promise<void> {
-    const { name, instructions } = plan;
+    const { names, instructions } = plan;
+    const name = names.join(' and ');
     const keys = instructions.flatMap((instruction) => instruction.keys.map(({ pubkey }) => text(pubkey)));
     const touched = new Set([text(FEE_PAYER.publicKey), ...keys.filter((address) => !isExternal(address))]);
     const outcome = await this.chain.send(instructions, touched);
     if (!outcome) return;
-    const refusal = this.ledger.attempt(() => {
-      plan.rule(this.ledger);
-      this.ledger.demandRents();
-    });
+    const refusal = this.ledger.attempt(plan.rule);
     const fee = networkFee(instructions);
     const payer = this.ledger.get(text(FEE_PAYER.publicKey));
     this.ledger.set(text(FEE_PAYER.publicKey), { ...payer, lamports: payer.lamports - fee });
     this.fees += fee;
-    if (outcome.ok) this.succeeded.add(name);
+    if (outcome.ok) for (const instruction of names) this.succeeded.add(instruction);
     const [expected, found] = [refusal ?? 'ok', outcome.error?.name ?? 'ok'];
     this.story.push(`${name} -> ${found}`);
     if (expected !== found) {
       throw new Error(`${name}: the model says ${expected}, the program ${found}\n${outcome.logs.join('\n')}`);
     }
     const events = outcome.ok ? outcome.events.map((event) => event.name) : [];
-    const wanted = outcome.ok ? [plan.event] : [];
-    if (`${events}` !== `${wanted}`) throw new Error(`${name}: expected the event ${wanted}, found ${events}`);
-    await this.compare(name, touched);
-    if (outcome.ok) this.grow(outcome.events[0]!);
+    const wanted = outcome.ok ? plan.events : [];
+    if (`${events.sort()}` !== `${[...wanted].sort()}`) {
+      throw new Error(`${name}: expected the events ${wanted}, found ${events}`);
+    }
+    await this.compare(name, touched, names.length === 1);
+    if (outcome.ok) for (const event of outcome.events) this.grow(event);
   }
 
   /** Adds the leaves that the event reports, in its order. */
   private grow({ name, data }: SeenEvent): void {
+    if (name === 'ExecutionRefunded') this.chain.refunded(text(data.record as PublicKey), data.refundedAt as bigint);
     if (name === 'ExecutionsArchived') {
       for (const { record } of data.executions as { record: PublicKey }[]) {
         this.leaves.push(this.gone.get(text(record))!);
@@ -126,7 +127,7 @@ class Run implements Scene {
     if (moved) this.leaves.push({ refund: moved.refund, hash: unclaimedHash(moved.refund) });
   }
 
-  private async compare(name: string, touched: Set<Address>): Promise<void> {
+  private async compare(name: string, touched: Set<Address>, isAlone = true): Promise<void> {
     const changes: Change[] = [];
     const differences: string[] = [];
     for (const address of touched) {
@@ -139,7 +140,7 @@ class Run implements Scene {
       if (different) differences.push(different);
     }
     if (differences.length > 0) throw new Error(`${name}: chain and model differ\n  ${differences.join('\n  ')}`);
-    checkChanges(this.chain, changes);
+    checkChanges(this.chain, changes, isAlone);
   }
 
   /** Compares every account ever named once more, and the archive's tree. */

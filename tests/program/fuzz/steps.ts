@@ -10,7 +10,19 @@ import * as grants from './steps/grants.ts';
 import * as happenings from './steps/happenings.ts';
 import * as listings from './steps/listings.ts';
 import type { Planner } from './steps/plan.ts';
+import { together } from './steps/together.ts';
 import * as unclaimed from './steps/unclaimed.ts';
+
+/** Steps that make, end or close accounts, without those that move collateral. */
+const JOINABLE: Planner[] = [
+  ...[executions.openExecution, executions.openExecutionWithGrant, deposits.openExecutionFromDeposit],
+  ...[executions.settleExecution, executions.refundExecution, executions.moveUnclaimedRefund],
+  ...[executions.closeExecution, archive.archiveExecutions, unclaimed.claimRefund],
+  ...[deposits.prepareDeposit, deposits.refundDeposit, deposits.moveUnclaimedDeposit],
+  ...[disputes.openDispute, disputes.openDisputeWithProof, disputes.closeDispute],
+  ...[grants.createGrant, grants.updateGrant, grants.revokeGrant, grants.closeGrant, grants.withdrawGas],
+  ...[listings.listAgent, listings.rotateSigningKey, config.updateConfig, config.setPause],
+];
 
 /** Planners by step name, with weights. Steps shrink to the first. */
 const KINDS: Record<string, [weight: number, planner: Planner]> = {
@@ -61,6 +73,7 @@ const KINDS: Record<string, [weight: number, planner: Planner]> = {
   poverty: [2, happenings.poverty],
   deposit: [4, happenings.deposit],
   changeRent: [2, happenings.changeRent],
+  together: [14, together(JOINABLE)],
 };
 
 /** A step independent of a chain: its kind, and numbers for its choices. */

@@ -1,14 +1,14 @@
 /** Steps of deposits: prepare, pay, open, refund. */
 import type { PublicKey } from '@solana/web3.js';
 import * as program from '../../../../app/sdk/program/program.ts';
-import { CALLERS, COLD, CREATORS, MINT, SPONSOR, STRANGER, spareAccount, TREE, wallet } from '../cast.ts';
+import { CALLERS, COLD, CREATORS, MINT, STRANGER, spareAccount, TREE, wallet } from '../cast.ts';
 import type { Draw } from '../draw.ts';
 import { type Address, key, type Ledger, text } from '../ledger.ts';
 import { config, relaysOf } from '../rules/config.ts';
 import * as rules from '../rules/deposits.ts';
 import { receivesFor } from '../rules/token.ts';
 import { openListing, reviveListings, someRelay, someSponsor, someTerms, stick } from './executions.ts';
-import { type Planner, plan, type Scene, until } from './plan.ts';
+import { type Planner, plan, type Scene, somePayer, until } from './plan.ts';
 
 /** The quote that a sequence has made for an address. */
 interface Quoted {
@@ -17,11 +17,12 @@ interface Quoted {
   caller: PublicKey;
 }
 
-const QUOTED = new WeakMap<Scene, Map<Address, Quoted>>();
+/** By the nonces of a sequence, which all its scenes share. */
+const QUOTED = new WeakMap<Uint8Array[], Map<Address, Quoted>>();
 
-function quotedIn(scene: Scene): Map<Address, Quoted> {
-  const quoted = QUOTED.get(scene) ?? new Map<Address, Quoted>();
-  QUOTED.set(scene, quoted);
+function quotedIn({ nonces }: Scene): Map<Address, Quoted> {
+  const quoted = QUOTED.get(nonces) ?? new Map<Address, Quoted>();
+  QUOTED.set(nonces, quoted);
   return quoted;
 }
 
@@ -54,7 +55,7 @@ export const prepareDeposit: Planner = (scene, draw) => {
   const { address, vault } = program.depositAddress(quote);
   quotedIn(scene).set(text(address), offered);
   const authority = isRescue ? STRANGER : someRelay(config(ledger), draw);
-  const rentPayer = draw.of([SPONSOR, authority]);
+  const rentPayer = somePayer(ledger, draw, authority);
   const input = {
     ...quote,
     authority,
@@ -69,10 +70,12 @@ export const prepareDeposit: Planner = (scene, draw) => {
 export const payDeposit: Planner = (scene, draw) => {
   const { ledger } = scene;
   const quoted = [...quotedIn(scene)];
-  const unpaid = quoted.filter(
-    ([address, { quote }]) =>
-      ledger.find('Deposit', address) !== null && rules.heldBy(ledger, address) < rules.askedOf(quote),
-  );
+  const late = draw.maybe(10);
+  const unpaid = quoted.filter(([address, { quote }]) => {
+    const deposit = ledger.find('Deposit', address);
+    const isAwaited = deposit !== null && (late || ledger.now < deposit.expiresAt);
+    return isAwaited && rules.heldBy(ledger, address) < rules.askedOf(quote);
+  });
   const bare = quoted.filter(([address]) => !ledger.find('Deposit', address));
   const payable = bare.length > 0 && draw.maybe(10) ? bare : unpaid;
   if (payable.length === 0) return prepareDeposit(scene, draw);
@@ -102,14 +105,19 @@ function someDeposit(scene: Scene, draw: Draw, wanted: (address: Address, deposi
 
 export const openExecutionFromDeposit: Planner = (scene, draw) => {
   const { ledger } = scene;
+  const takes = (address: Address) => {
+    const { listing, listingVersion } = quotedIn(scene).get(address)!.quote.terms as program.DepositTerms;
+    const present = ledger.find('AgentListing', text(listing))!;
+    return present.status === 'active' && present.listingVersion === listingVersion;
+  };
   const isReady = (address: Address, deposit: rules.Deposit) =>
-    ledger.now < deposit.expiresAt && rules.heldBy(ledger, address) >= rules.askedOf(deposit);
+    ledger.now < deposit.expiresAt && rules.heldBy(ledger, address) >= rules.askedOf(deposit) && takes(address);
   const found = someDeposit(scene, draw, isReady);
   if (!found) return payDeposit(scene, draw);
   const { terms, quote, caller } = found.offered;
   const { listing } = quote.terms as program.DepositTerms;
   const relayAuthority = someRelay(config(ledger), draw);
-  const payer = draw.of([SPONSOR, relayAuthority]);
+  const payer = somePayer(ledger, draw, relayAuthority);
   const faults = [
     { requestHash: new Uint8Array(32).fill(6) },
     { timeoutSeconds: terms.timeoutSeconds + 1 },
@@ -118,7 +126,7 @@ export const openExecutionFromDeposit: Planner = (scene, draw) => {
   ];
   const input = {
     ...{ ...terms, openBefore: ledger.now, relayAuthority, payer, listing, usdcMint: MINT },
-    rentSponsor: someSponsor(draw, payer, caller, terms.executionId),
+    rentSponsor: someSponsor(ledger, draw, payer, caller, terms.executionId),
     ...{ deposit: key(found.address), quotedPayer: quote.payer, depositRentSponsor: key(found.deposit.rentSponsor) },
     ...(draw.maybe(8) ? draw.of(faults) : {}),
   };

@@ -10,7 +10,6 @@ import {
   MINT,
   RELAYS,
   SIGNING_KEYS,
-  SPONSOR,
   STRANGER,
   spareAccount,
   TREE,
@@ -66,19 +65,20 @@ const FAULTS = [
   ...(['late', 'id'] as const),
 ];
 
-/** The rent sponsor: usually the lender, otherwise the gas balance or an uninvolved account. */
-export function someSponsor(draw: Draw, payer: PublicKey, caller: PublicKey, executionId: Uint8Array): PublicKey {
+/** The rent sponsor: usually the lender, otherwise the gas balance, an uninvolved account or one of the program. */
+export function someSponsor(
+  ledger: Ledger,
+  draw: Draw,
+  payer: PublicKey,
+  caller: PublicKey,
+  executionId: Uint8Array,
+): PublicKey {
   const record = program.findExecution(executionId);
   if (draw.maybe(4)) return draw.of([record, program.findEscrow(record)]);
-  return draw.of([
-    payer,
-    payer,
-    key(gasBalance(caller)),
-    key(gasBalance(caller)),
-    COLD,
-    CREATORS[0]!,
-    program.findConfig(),
-  ]);
+  if (draw.maybe(10))
+    return key(draw.of([...ledger.entries()].flatMap(([at, { token, state }]) => (token || state ? at : []))));
+  const balance = key(gasBalance(caller));
+  return draw.of([payer, payer, balance, balance, COLD, CREATORS[0]!, program.findConfig()]);
 }
 
 /** Terms of an open that fit the listing, sometimes with one fault. */
@@ -142,7 +142,7 @@ export const openExecution: Planner = (scene, draw) => {
   const terms = someTerms(scene, draw, caller, listing);
   const payer = somePayer(ledger, draw, caller);
   const input = {
-    ...{ ...terms, caller, payer, rentSponsor: someSponsor(draw, payer, caller, terms.executionId) },
+    ...{ ...terms, caller, payer, rentSponsor: someSponsor(ledger, draw, payer, caller, terms.executionId) },
     ...{ listing: key(address), source: key(draw.maybe(4) ? spareAccount(STRANGER) : source), usdcMint: MINT },
   };
   return plan('ExecutionOpened', program.openExecution, input, rules.openExecution);
@@ -172,11 +172,11 @@ export const openExecutionWithGrant: Planner = (scene, draw) => {
   const fee = draw.of([0, 5_000, 1, MAX_GAS]);
   const feeLamports = isOver ? fee : Math.min(fee, grant.maxGasLamports - gasLamports);
   const relayAuthority = someRelay(settings, draw);
-  const payer = draw.of([SPONSOR, relayAuthority]);
+  const payer = somePayer(ledger, draw, relayAuthority);
   const input = {
     ...{ ...terms, gasLamports, feeLamports, spenderLendsEscrow: draw.maybe(2) },
     ...{ relayAuthority, payer, listing: key(address), wallet: owner, usdcMint: MINT },
-    ...{ keyId: fromHex(grant.keyId), rentSponsor: someSponsor(draw, payer, owner, terms.executionId) },
+    ...{ keyId: fromHex(grant.keyId), rentSponsor: someSponsor(ledger, draw, payer, owner, terms.executionId) },
   };
   return plan('ExecutionOpened', program.openExecutionWithGrant, input, rules.openExecutionWithGrant);
 };

@@ -7,15 +7,15 @@ import type { Draw } from '../draw.ts';
 import type { Leaf } from '../leaves.ts';
 import { type Ledger, text } from '../ledger.ts';
 
-/** A transaction with one instruction of the program. */
+/** A transaction with one instruction of the program, or with two. */
 export interface Plan {
-  /** The instruction's name in camelCase. */
-  name: string;
+  /** The names of its instructions in camelCase. */
+  names: string[];
   instructions: TransactionInstruction[];
   /** Changes the ledger as the program must change the chain, or throws the program's error. */
   rule: (ledger: Ledger) => void;
-  /** The single event of a success. */
-  event: string;
+  /** The events of a success: one of each instruction. */
+  events: string[];
 }
 
 /** A change outside the program: time, the mint's freeze authority, or what people do with their accounts. */
@@ -54,7 +54,7 @@ export function planOf(
   rule: (ledger: Ledger) => void,
 ): Plan {
   const byPda = instruction.keys.some(({ pubkey, isSigner }) => isSigner && pubkey.equals(PDA_CALLER));
-  return { name, instructions: [byPda ? relayed(instruction) : instruction], rule, event };
+  return { names: [name], instructions: [byPda ? relayed(instruction) : instruction], rule, events: [event] };
 }
 
 /** Payer of rent: the party itself if it can, else the sponsor. */
