@@ -216,7 +216,7 @@ function whyNotYet({ side, reason, fault, isRead }: Missing): string | null {
 }
 
 const limitWords = ({ price_usdc }: DisputeSummary, stakes: Stakes): string =>
-  `At most ${formatUnits(mostTaken(stakes, parseUsdc(price_usdc)))}. The price is ${formatAmount(price_usdc)}.`;
+  `You set it, at most ${formatUnits(mostTaken(stakes, parseUsdc(price_usdc)))}. The price, ${formatAmount(price_usdc)}, repays the caller; what is above it is kept for later callers.`;
 
 const depositRow = ({ deposit }: Stakes): [string, ReactNode] => [
   'Refundable deposit',
