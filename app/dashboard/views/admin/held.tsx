@@ -7,7 +7,6 @@ import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { formatLamports, formatNumber, formatterOf } from '../../parts/amount.ts';
 import { Failed } from '../../parts/failed.tsx';
 import { TextLink } from '../../parts/links.tsx';
-import { AtRight, Cell, Table } from '../../parts/table.tsx';
 import { Badge, Button, Card } from '../../parts/ui.tsx';
 import { Ago, Code, formatCounted, Id } from '../../parts/values.tsx';
 import { OPEN_SHOWN, openQueueQuery } from '../../parts/waiting.tsx';
@@ -89,10 +88,10 @@ export function HeldUsdc({ state: { held, open_disputes, x402 } }: { state: Oper
 }
 
 const KINDS: Record<HeldComparison['usdc'][number]['what'], string> = {
-  escrow: 'Escrow',
-  deposits: 'Payments by x402 that wait',
-  collateral: 'Collateral, with what is kept and awards',
-  unclaimed: 'Refunds not yet received',
+  escrow: 'Escrow, USDC',
+  deposits: 'Waiting payments by x402, USDC',
+  collateral: 'Collateral, with what is kept and awards, USDC',
+  unclaimed: 'Refunds not yet received, USDC',
 };
 
 /** The first compares each call and key, the second every row of the index, with its account. Both only read. */
@@ -103,10 +102,11 @@ interface ComparedRow {
   /** Base units of USDC, or lamports. */
   known: bigint;
   chain: bigint;
+  /** Without the unit. */
   format(amount: bigint): string;
 }
 
-const usdcText = (units: bigint): string => `${formatNumber(toUsdc(units))} USDC`;
+const usdcText = (units: bigint): string => formatNumber(toUsdc(units));
 
 function rowsOf({ usdc, rent }: HeldComparison): ComparedRow[] {
   return [
@@ -114,10 +114,10 @@ function rowsOf({ usdc, rent }: HeldComparison): ComparedRow[] {
       return { label: KINDS[what], known: parseUsdc(known_usdc), chain: parseUsdc(chain_usdc), format: usdcText };
     }),
     {
-      label: 'Deposits lent to calls',
+      label: 'Deposits lent to calls, SOL',
       known: BigInt(rent.known),
       chain: BigInt(rent.chain),
-      format: (lamports) => `${formatSol(lamports)} SOL`,
+      format: formatSol,
     },
   ];
 }
@@ -151,36 +151,32 @@ function Comparison() {
       </div>
       <Failed error={error} title="The chain could not be read" />
       {rows && data && (
-        <Table
-          label="The ledger beside the chain"
-          hasCards
-          isDense
-          head={[
-            'Held',
-            <AtRight key="known">By the ledger</AtRight>,
-            <AtRight key="chain">On the chain</AtRight>,
-            'Compared',
-          ]}
-        >
-          {rows.map((row) => (
-            <tr key={row.label}>
-              <td>{row.label}</td>
-              <AmountCell of="By the ledger">{row.format(row.known)}</AmountCell>
-              <AmountCell of="On the chain">{row.format(row.chain)}</AmountCell>
-              <Cell of="Compared">
-                <Difference {...row} />
-              </Cell>
+        <table className="w-full tabular-nums" aria-label="The ledger beside the chain">
+          <thead className="border-b border-line text-xs text-faint">
+            <tr>
+              <td />
+              {['Ledger', 'Chain'].map((head) => (
+                <th key={head} scope="col" className="py-1.5 pl-3 text-right font-medium">
+                  {head}
+                </th>
+              ))}
             </tr>
-          ))}
-          <tr>
-            <td>Gas balances of {formatCounted(data.gas_balances.wallets, 'wallet')} with API keys</td>
-            <AmountCell of="By the ledger">–</AmountCell>
-            <AmountCell of="On the chain">{formatLamports(data.gas_balances.lamports)}</AmountCell>
-            <Cell of="Compared">
-              <span className="text-faint">Only the chain has it</span>
-            </Cell>
-          </tr>
-        </Table>
+          </thead>
+          <tbody className="divide-y divide-line">
+            {rows.map((row) => (
+              <Compared key={row.label} label={row.label} known={row.format(row.known)} chain={row.format(row.chain)}>
+                <Difference {...row} />
+              </Compared>
+            ))}
+            <Compared
+              label={`Gas balances of ${formatCounted(data.gas_balances.wallets, 'wallet')} with API keys, SOL`}
+              known="–"
+              chain={formatSol(BigInt(data.gas_balances.lamports))}
+            >
+              <span className="text-xs text-faint">Only the chain has them</span>
+            </Compared>
+          </tbody>
+        </table>
       )}
       {different > 0 && (
         <div className="grid gap-2 text-faint">
@@ -196,19 +192,31 @@ function Comparison() {
   );
 }
 
-const AmountCell = ({ of, children }: { of: string; children: ReactNode }) => (
-  <Cell of={of} className="whitespace-nowrap tabular-nums sm:text-right">
-    <span>{children}</span>
-  </Cell>
+interface ComparedProps {
+  label: string;
+  known: string;
+  chain: string;
+  /** Below the label. */
+  children: ReactNode;
+}
+
+const Compared = ({ label, known, chain, children }: ComparedProps) => (
+  <tr className="align-top">
+    <th scope="row" className="py-1.5 text-left font-normal">
+      <span className="block text-faint">{label}</span>
+      {children}
+    </th>
+    <td className="py-1.5 pl-3 text-right">{known}</td>
+    <td className="py-1.5 pl-3 text-right">{chain}</td>
+  </tr>
 );
 
 function Difference({ known, chain, format }: ComparedRow) {
   if (known === chain) return <Badge tone="good">Equal</Badge>;
-  const words = chain > known ? `${format(chain - known)} more` : `${format(known - chain)} missing`;
-  return (
-    <Badge tone={chain > known ? 'warn' : 'bad'}>
-      <span>{words} on the chain</span>
-    </Badge>
+  return chain > known ? (
+    <Badge tone="warn">{format(chain - known)} more on the chain</Badge>
+  ) : (
+    <Badge tone="bad">{format(known - chain)} missing on the chain</Badge>
   );
 }
 
