@@ -401,8 +401,8 @@ describe('the admin', function () {
           .map((one) => one.getBoundingClientRect().bottom > 800 || one.scrollHeight > one.clientHeight + 1)`;
         expect(await page.evaluate(cut)).to.deep.equal([false, false, false]);
         await page.getByRole('radio', { name: 'Uphold' }).click();
-        const field = page.getByLabel('Taken from the collateral, USDC');
-        await page.getByText('At most 0.40 USDC. The price is 0.02 USDC.').waitFor();
+        const field = page.getByLabel('Taken from the collateral, USDC (at most 0.40)', { exact: true });
+        await page.getByText('The price repays the caller; more is only a penalty.').waitFor();
         const panel = page.getByLabel('Your decision');
         await panel.getByText('gets 0.02 USDC, and the bond of 0.01 SOL back').waitFor();
         await panel.getByText('1.00 USDC → 0.98 USDC').waitFor();

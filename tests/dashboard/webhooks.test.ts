@@ -23,7 +23,7 @@ describe('the webhooks of a wallet', function () {
       });
 
       await page.goto('/webhooks');
-      await page.getByRole('cell', { name: 'key.cap_near', exact: true }).waitFor();
+      await page.getByRole('cell', { name: 'key.cap_near key_id, limit, spent_usdc, max_usdc', exact: true }).waitFor();
       await page.getByRole('main').getByRole('link', { name: 'guide' }).waitFor();
       await page.getByRole('button', { name: 'Add endpoint' }).click();
       const dialog = page.getByRole('dialog', { name: 'Add an endpoint' });

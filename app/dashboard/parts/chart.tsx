@@ -2,7 +2,7 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { type DailyFigures, nameOfDay } from './days.ts';
 import { AtRight, Table } from './table.tsx';
-import { Card, cx, Skeleton } from './ui.tsx';
+import { Card, cx, LINK, Skeleton } from './ui.tsx';
 import { formatShort as shortly } from './values.tsx';
 
 interface ChartProps
@@ -48,7 +48,7 @@ export function Chart(props: ChartProps) {
         </div>
         <button
           type="button"
-          className="shrink-0 rounded text-sm font-medium text-accent underline underline-offset-2"
+          className={cx('shrink-0 rounded text-sm font-medium', LINK)}
           aria-pressed={asTable}
           onClick={() => setAsTable(!asTable)}
         >

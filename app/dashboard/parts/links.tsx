@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { createLink } from '@tanstack/react-router';
 import type { ComponentProps } from 'react';
 import { configQuery } from '../service.ts';
-import { cx } from './ui.tsx';
+import { cx, LINK } from './ui.tsx';
 
 export const Anchor = ({ className, children, ...rest }: ComponentProps<'a'>) => (
-  <a className={cx('text-accent underline', className)} {...rest}>
+  <a className={cx(LINK, className)} {...rest}>
     {children}
   </a>
 );

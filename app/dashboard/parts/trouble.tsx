@@ -5,7 +5,7 @@ import { MarketplaceError } from '../../sdk/client/error.ts';
 import { configQuery, explain, queryClient } from '../service.ts';
 import { sessionQuery } from '../wallet/session.ts';
 import { ContactOperator } from './links.tsx';
-import { Button, Note, Skeleton } from './ui.tsx';
+import { Button, LINK, Note, Skeleton } from './ui.tsx';
 
 interface TroubleProps {
   error: unknown;
@@ -28,7 +28,7 @@ export function Trouble({ error, what, onRetry }: TroubleProps) {
         <Button small onClick={onRetry}>
           Try again
         </Button>
-        {isFault && <ContactOperator className="underline underline-offset-2" />}
+        {isFault && <ContactOperator className={LINK} />}
       </p>
     </Note>
   );

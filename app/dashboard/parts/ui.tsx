@@ -26,6 +26,9 @@ export function buttonStyle(kind: ButtonKind = 'plain', small = false): string {
   );
 }
 
+/** The style of a link in a text, also of a button that reads like one. */
+export const LINK = 'text-accent underline underline-offset-2';
+
 /** The style of a link in a figure, a table or a title: its line is paler than its text. */
 export const QUIET_LINK = 'underline decoration-strong/60 underline-offset-4 hover:decoration-current';
 

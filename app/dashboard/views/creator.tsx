@@ -8,7 +8,7 @@ import { SignedIn } from '../parts/connect.tsx';
 import { lastDays } from '../parts/range.tsx';
 import { StatementButton } from '../parts/statement.tsx';
 import { Unread } from '../parts/trouble.tsx';
-import { buttonStyle, Card, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
+import { buttonStyle, Empty, Figure, Note, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount, formatNumber } from '../parts/values.tsx';
 import { agentsQuery, request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
@@ -131,12 +131,14 @@ const urgency = ({ latest, open_disputes, status }: OwnListing, agent: AgentSumm
 
 function Resume() {
   return (
-    <Card className="flex flex-wrap items-center justify-between gap-3 py-4">
-      <p className="text-sm">This browser has a draft of another agent.</p>
-      <Link to="/creator/new" className={buttonStyle('plain', true)}>
-        Continue the draft
-      </Link>
-    </Card>
+    <Note>
+      <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+        <p>This browser has a draft of another agent.</p>
+        <Link to="/creator/new" className={buttonStyle()}>
+          Continue the draft
+        </Link>
+      </div>
+    </Note>
   );
 }
 

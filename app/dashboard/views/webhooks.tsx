@@ -1,12 +1,11 @@
 /** A wallet's webhooks: the endpoints of its events, and their deliveries. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { Fragment, type ReactNode, useState } from 'react';
-import { EVENT_MEANINGS, EVENT_TYPES } from '../../sdk/wire/events.ts';
+import { type ReactNode, useState } from 'react';
+import { EVENT_TYPES } from '../../sdk/wire/events.ts';
 import type { WebhookEndpoint } from '../../sdk/wire/wire.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Anchor, TextLink } from '../parts/links.tsx';
-import { Table } from '../parts/table.tsx';
 import { Unread } from '../parts/trouble.tsx';
 import { Button, Empty, Note, PageHead } from '../parts/ui.tsx';
 import { useSession } from '../wallet/session.ts';
@@ -14,7 +13,8 @@ import { useShared } from '../wallet/wallets.ts';
 import { DeleteDialog, EndpointDialog, RotateDialog, SecretDialog } from './webhooks/dialogs.tsx';
 import { type EndpointAction, EndpointCard } from './webhooks/endpointCard.tsx';
 import { endpointsQuery } from './webhooks/endpoints.ts';
-import { type EventGroup, eventGroups } from './webhooks/eventGroups.ts';
+import { eventGroups } from './webhooks/eventGroups.ts';
+import { EventsTable, MessageWords } from './webhooks/eventsTable.tsx';
 
 const route = getRouteApi('/webhooks');
 const OF_DISPUTES = EVENT_TYPES.filter((type) => type.startsWith('dispute.'));
@@ -70,20 +70,6 @@ function Webhooks({ wallet }: { wallet: string }) {
           {create}
         </Empty>
       )}
-      {endpoints?.length === 0 && (
-        <section className="mt-8 grid gap-3">
-          <h2 className="text-lg font-semibold">Events</h2>
-          <Events label="Events" groups={isCreator ? groups : groups.slice(0, -1)} />
-          {!isCreator && (
-            <details>
-              <summary className="py-1 text-sm">If you list an agent</summary>
-              <div className="mt-2">
-                <Events label="Events of your agents" groups={groups.slice(-1)} />
-              </div>
-            </details>
-          )}
-        </section>
-      )}
       <ul className="grid grid-cols-1 gap-3">
         {endpoints?.map((endpoint) => (
           <li key={endpoint.endpoint_id}>
@@ -97,6 +83,21 @@ function Webhooks({ wallet }: { wallet: string }) {
             Other users of this shared test wallet see its endpoints here too, and can change or delete them.
           </Note>
         </div>
+      )}
+      {endpoints && (
+        <section className="mt-8 grid gap-3">
+          <h2 className="text-lg font-semibold">Events</h2>
+          <MessageWords />
+          <EventsTable label="Events" groups={isCreator ? groups : groups.slice(0, -1)} />
+          {!isCreator && (
+            <details>
+              <summary className="py-1 text-sm">If you list an agent</summary>
+              <div className="mt-2">
+                <EventsTable label="Events of your agents" groups={groups.slice(-1)} />
+              </div>
+            </details>
+          )}
+        </section>
       )}
       {shown === 'create' && <EndpointDialog chosen={add ? OF_DISPUTES : []} onClose={close} onMade={setSecret} />}
       {acted?.action === 'edit' && <EndpointDialog endpoint={acted.endpoint} onClose={close} onMade={setSecret} />}
@@ -121,25 +122,3 @@ const OfCreator = () => (
     Not about calls that your agents receive: see <TextLink to="/creator/calls">Calls of all agents</TextLink>.{' '}
   </About>
 );
-
-function Events({ label, groups }: { label: string; groups: readonly EventGroup[] }) {
-  return (
-    <Table label={label} head={['Event', 'When']} hasCards>
-      {groups.map(({ name, types }) => (
-        <Fragment key={name}>
-          <tr className="bg-sunken">
-            <th scope="colgroup" colSpan={2} className="px-3 py-2 font-medium max-sm:p-0 sm:px-4">
-              {name}
-            </th>
-          </tr>
-          {types.map((type) => (
-            <tr key={type}>
-              <td className="font-mono text-[0.8125rem] whitespace-nowrap">{type}</td>
-              <td className="text-faint">{EVENT_MEANINGS[type]}</td>
-            </tr>
-          ))}
-        </Fragment>
-      ))}
-    </Table>
-  );
-}

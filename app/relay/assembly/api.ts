@@ -54,6 +54,7 @@ export function assembleDeps(
       ...money,
       authority: chain.authority.toBase58(),
       readBalances: more.accounts.readBalances,
+      readHeld: (whose) => more.accounts.readHeld(whose),
       nodes: chain.nodes,
       lending: parts.lending,
       clock: () => chain.clock(),

@@ -17,6 +17,7 @@ import { findAccounts } from '../../sdk/wallet/connection.ts';
 import type { FoundChange } from '../../sdk/wallet/pending.ts';
 import type { TakeReading } from './edgeBudget.ts';
 import { costOf } from './fees.ts';
+import { type ChainHeld, readChainHeld } from './held.ts';
 import { type AccountsAt, COMMITMENT } from './reader.ts';
 import type { RelayChain } from './relayChain.ts';
 import { decodeRents, RENT_ADDRESS } from './rent.ts';
@@ -108,6 +109,11 @@ export function createChainAccounts(chain: RelayChain, take: TakeReading, stop: 
     async readBalances(addresses: string[]): Promise<number[]> {
       const { accounts } = await read(addresses.map((address) => new PublicKey(address)));
       return addresses.map((_, index) => accounts[index]?.lamports ?? 0);
+    },
+    /** What the program holds for others, in total. The node scans its accounts. */
+    async readHeld(whose: { lenders: readonly string[]; wallets: readonly string[] }): Promise<ChainHeld> {
+      const config = await this.readConfig();
+      return readChainHeld(chain.scanning, { ...whose, usdcMint: config.usdcMint });
     },
     /** Revokes with the relay authority and waits until that is final; returns the signature. */
     async revokeGrant(wallet: string, keyId: string): Promise<string> {

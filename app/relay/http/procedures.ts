@@ -27,6 +27,7 @@ import { listAllDisputes, listOwnDisputes } from '../disputes/lists.ts';
 import { keepReason, keepReply, readCase, readCaseEvidence } from '../disputes/resolving.ts';
 import { chainUnreadable } from '../errors.ts';
 import { dropExample } from '../ledger/examples.ts';
+import { compareHeld } from '../operation/held.ts';
 import { readState, type StateDeps } from '../operation/state.ts';
 import type { RelayDeps } from './deps.ts';
 
@@ -65,6 +66,7 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
     'config.get': () => readMarketplace(deps, admin),
     'config.changes': () => readPending(deps, admin),
     'operation.state': () => readState(state),
+    'operation.held': () => compareHeld(state),
     'operation.actions': (_call, input) => listActions(deps, input),
     'operation.events': (_call, input) => listEvents(deps, (slot) => deps.accounts.readTime(slot), input),
 

@@ -1,6 +1,6 @@
 /** The figures of /metrics and /ready that an operator needs at a glance, of this process and its ledger. */
 import { sql } from 'kysely';
-import { countRows, sumRows } from '../../database/portable.ts';
+import { countRows } from '../../database/portable.ts';
 import type { OperationState } from '../../sdk/wire/procedures.ts';
 import { DAY_MS, toTimeOfMs } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -13,6 +13,7 @@ import type { Databases } from '../ledger/tables.ts';
 import { readDueDeliveries } from '../ledger/webhooks.ts';
 import type { SweepFigures } from '../sweeper/sweeper.ts';
 import type { Now } from '../waiting.ts';
+import { type HeldDeps, readHeld } from './held.ts';
 import type { RunwayStatus } from './runway.ts';
 
 /** Agents that are named at once. */
@@ -21,7 +22,7 @@ const NAMED = 3;
 const LATEST_DAYS = 7;
 
 /** The figures of this process and its money. */
-export interface Operator {
+export interface Operator extends Pick<HeldDeps, 'readHeld'> {
   /** The relay authority that pays for this process's transactions. */
   authority: string;
   /** Lamports of each address. Rejects if the node does not answer. */
@@ -78,7 +79,8 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
       archived: swept?.returned ?? null,
       burnt_today: Number(await readBurnt(views, deps.now() - DAY_MS)),
     },
-    ...(await readHeld(views)),
+    held: await readHeld(views),
+    listings: await readListings(views),
     executions_in_flight: ready.executions_in_flight,
     latest: await readLatest(deps),
     oldest_unsettled: oldest
@@ -172,23 +174,12 @@ async function readFailing(views: StateDeps['views'], first: bigint) {
   };
 }
 
-/** One pass over the listings, and one over what is open, owed and unclaimed. */
-async function readHeld(views: StateDeps['views']): Promise<Pick<OperationState, 'held' | 'listings'>> {
-  const open = await sumRows(views, sql`SELECT price AS amount FROM chain.executions WHERE status = 'open'`);
+async function readListings(views: StateDeps['views']): Promise<OperationState['listings']> {
   const listings = await views
     .selectFrom('chain.listings')
-    .select(({ fn }) => [
-      'status',
-      fn.countAll<bigint>().as('count'),
-      sql<bigint>`CAST(sum(CASE WHEN collateral_returned = 0 THEN deposited - slashed ELSE 0 END) AS BIGINT)`.as(
-        'left',
-      ),
-      sql<bigint>`CAST(sum(forfeited) AS BIGINT)`.as('forfeited'),
-    ])
+    .select(({ fn }) => ['status', fn.countAll<bigint>().as('count')])
     .groupBy('status')
     .execute();
-  const owed = await sumRows(views, sql`SELECT owed AS amount FROM chain.disputes WHERE outcome = 'upheld'`);
-  const unclaimed = await sumRows(views, sql`SELECT amount FROM chain.unclaimed_refunds WHERE claimed_at IS NULL`);
   const paused = await views
     .selectFrom('chain.listings')
     .select('listing')
@@ -204,19 +195,10 @@ async function readHeld(views: StateDeps['views']): Promise<Pick<OperationState,
   );
   const countOf = (name: string) => Number(listings.find(({ status }) => status === name)?.count ?? 0);
   return {
-    held: {
-      escrow_usdc: toUsdc(open),
-      collateral_usdc: toUsdc(listings.reduce((sum, one) => sum + one.left, 0n)),
-      forfeited_usdc: toUsdc(listings.reduce((sum, one) => sum + one.forfeited, 0n)),
-      owed_usdc: toUsdc(owed),
-      unclaimed_usdc: toUsdc(unclaimed),
-    },
-    listings: {
-      active: countOf('active'),
-      paused: countOf('paused'),
-      for_tests,
-      paused_agents: paused.map(({ listing }) => listing),
-    },
+    active: countOf('active'),
+    paused: countOf('paused'),
+    for_tests,
+    paused_agents: paused.map(({ listing }) => listing),
   };
 }
 

@@ -2031,6 +2031,7 @@ export const CALLS = {
   'config.get': {"method":"GET","fields":["environment","operator_contact"]},
   'config.changes': {"method":"GET","fields":["guardian","admin_delay_seconds"]},
   'operation.state': {"method":"GET","fields":["problems","authorities"]},
+  'operation.held': {"method":"GET","fields":["usdc","rent"]},
   'operation.actions': {"method":"GET","fields":["actions","total"]},
   'operation.events': {"method":"GET","fields":["events","total"]},
   'auth.challenge': {"method":"POST","fields":["message","sign_in"]},

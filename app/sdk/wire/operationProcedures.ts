@@ -151,6 +151,8 @@ export const OperationState = z.strictObject({
   held: z.strictObject({
     /** The prices of open executions. */
     escrow_usdc: Usdc,
+    /** Payments of x402 clients that wait for their call, with their service fees, by the ledger. */
+    deposits_usdc: Usdc,
     /** The collateral that creators still have. */
     collateral_usdc: Usdc,
     /** Taken by upheld disputes beyond their prices, and kept for other callers. */
@@ -205,6 +207,23 @@ export const OperationState = z.strictObject({
 });
 export type OperationState = z.infer<typeof OperationState>;
 
+/** What is held by the ledger and the index, beside what the chain holds. Amounts that differ were read three times. */
+export const HeldComparison = z.strictObject({
+  usdc: z.array(
+    z.strictObject({
+      /** `deposits`: payments of x402 clients that wait. `collateral`: all in the vaults, also forfeits and awards. */
+      what: z.enum(['escrow', 'deposits', 'collateral', 'unclaimed']),
+      known_usdc: Usdc,
+      chain_usdc: Usdc,
+    }),
+  ),
+  /** Rent that the operator has lent to opened calls. */
+  rent: z.strictObject({ known: Lamports, chain: Lamports }),
+  /** The gas balances of all wallets that have or had keys. Only the chain knows them. */
+  gas_balances: z.strictObject({ lamports: Lamports, wallets: Count }),
+});
+export type HeldComparison = z.infer<typeof HeldComparison>;
+
 /** The logged actions of the admin's sessions: sign-ins, decisions, and reads of private data. */
 export const ADMIN_ACTIONS = [
   'auth.signIn',
@@ -254,6 +273,8 @@ export const operationProcedures = {
   /** Read from the chain at most 4 seconds ago. */
   'config.changes': { kind: 'query', access: 'public', input: z.void(), output: PendingChanges },
   'operation.state': { kind: 'query', access: 'admin', input: z.void(), output: OperationState },
+  /** Reads the chain each time. */
+  'operation.held': { kind: 'query', access: 'admin', input: z.void(), output: HeldComparison },
   /** The admin's actions through this service, by their end, newest first. With `reads`: only reads, or all others. */
   'operation.actions': {
     kind: 'query',

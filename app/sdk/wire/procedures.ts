@@ -17,6 +17,7 @@ export {
   type AdminActionName,
   AdminEvent,
   ChangedSetting,
+  HeldComparison,
   MarketplaceConfig,
   OperationState,
   PendingChanges,

@@ -108,6 +108,8 @@ export async function startWorld(
     lostCalls: null as Error | null,
     /** Pending changes of the settings. */
     changes: [] as FoundChange[],
+    /** What the chain holds, for the admin's comparison. */
+    held: { escrow: 0n, collateral: 0n, deposits: 0n, unclaimed: 0n, rent: 0n, gas: 0n },
     swept: null as SweepFigures | null,
     lentLimit: 10_000_000_000n,
     x402: null as ReturnType<RelayDeps['operator']['x402']>,
@@ -205,6 +207,10 @@ export async function startWorld(
       async readBalances(addresses) {
         requireChain();
         return addresses.map(() => 7_000_000_000);
+      },
+      async readHeld() {
+        requireChain();
+        return state.held;
       },
       nodes: () => [{ name: '1:node', state: 'up', slot: null }],
       runway: () => ({ lamports: 6_000_000_000, hours: 120.5 }),

@@ -34,7 +34,14 @@ describe('operation.state', () => {
       runway_hours: 120.5,
       lamports_per_call: 10_000,
       lamports: { ...free, ...unused },
-      held: { escrow_usdc: 0, collateral_usdc: 0, forfeited_usdc: 0, owed_usdc: 0, unclaimed_usdc: 0 },
+      held: {
+        escrow_usdc: 0,
+        deposits_usdc: 0,
+        collateral_usdc: 0,
+        forfeited_usdc: 0,
+        owed_usdc: 0,
+        unclaimed_usdc: 0,
+      },
       listings: { active: 0, paused: 0, for_tests: 0, paused_agents: [] },
       executions_in_flight: 3,
       latest: { since, ...none, before: none, for_tests: 0, failed: 0, failing: 0, failing_agents: [] },
@@ -56,7 +63,7 @@ describe('operation.state', () => {
     const created_ms = BigInt(EPOCH * 1000 - 61_000);
     const oldest = await world.addJournal({ ...row, ...lent, state: 'dispatched', created_ms });
     await world.addJournal({ ...row, state: 'parked' });
-    await world.addJournal({ ...row, state: 'paid', deposit: newAddress() });
+    await world.addJournal({ ...row, state: 'paid', deposit: newAddress(), service_fee: 5_000n });
     await world.addJournal({ ...row, state: 'returned', deposit: newAddress() });
     const settled = { ...row, state: 'settled' as const, record_lent: 1_000_000n };
     const now = BigInt(EPOCH);
@@ -103,7 +110,10 @@ describe('operation.state', () => {
     });
     await world.ledger.insertInto('webhook_deliveries').values(deliveries).execute();
     const { lamports, oldest_unsettled, archive_waiting, webhooks_waiting, x402, ...counts } = await state();
-    const held = { escrow_usdc: 0.07, collateral_usdc: 16, forfeited_usdc: 1.5, owed_usdc: 0.2, unclaimed_usdc: 0.3 };
+    const held = {
+      ...{ escrow_usdc: 0.07, deposits_usdc: 0.255, collateral_usdc: 16, forfeited_usdc: 1.5 },
+      ...{ owed_usdc: 0.2, unclaimed_usdc: 0.3 },
+    };
     expect(counts.held).to.deep.equal(held);
     expect(counts.listings).to.deep.equal({ active: 2, paused: 1, for_tests: 1, paused_agents: [paused] });
     expect(archive_waiting).to.deep.equal({ count: 5, oldest_seconds: 4, is_late: true });
@@ -119,6 +129,26 @@ describe('operation.state', () => {
     const before = { paid: 2, refunded: 1, paid_usdc: 0.5, fees_usdc: 0.005 };
     const latest = { since, ...ended, before, for_tests: 1, failed: 2, failing: 1, failing_agents: [listing] };
     expect(counts).to.deep.include({ open_disputes: 2, latest });
+  });
+
+  it('compares what is held with the chain when asked, and fails while the node does not answer', async () => {
+    const { call } = await signIn(ADMIN);
+    const shown = { escrow: 70_000n, deposits: 255_000n, collateral: 17_700_001n, unclaimed: 300_000n };
+    Object.assign(world.state, { held: { ...shown, rent: 1_000_000n, gas: 12_000_000n } });
+    expect(await call('operation.held')).to.deep.equal({
+      usdc: [
+        { what: 'escrow', known_usdc: 0.07, chain_usdc: 0.07 },
+        { what: 'deposits', known_usdc: 0.255, chain_usdc: 0.255 },
+        { what: 'collateral', known_usdc: 17.7, chain_usdc: 17.700001 },
+        { what: 'unclaimed', known_usdc: 0.3, chain_usdc: 0.3 },
+      ],
+      // Of calls that are opened: one that is dispatched, two that are settled, and one whose refund waits.
+      rent: { known: 6_039_314, chain: 1_000_000 },
+      gas_balances: { lamports: 12_000_000, wallets: 0 },
+    });
+    world.state.chainAnswers = false;
+    expect((await refusal(call('operation.held'))).code).to.equal('service_unavailable');
+    world.state.chainAnswers = true;
   });
 
   it('reports the state of the ledger while the node does not answer', async () => {

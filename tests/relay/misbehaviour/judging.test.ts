@@ -42,7 +42,7 @@ const REFUNDED: Record<string, [answer: object | string, message: RegExp]> = {
     /result_hash must be sha256: and 64/,
   ],
   'a signature in hex': [{ ...good, signature: 'ed25519:00ff' }, /signature must be ed25519: and the base58/],
-  'a byte order mark': [`\uFEFF${json}`, /it begins with a byte order mark$/],
+  'a byte order mark': [`\uFEFF${json}`, /it begins with a byte order mark: use UTF-8 without one$/],
   'the hash of another result': [{ ...good, result: 'y' }, /not the SHA-256/],
   'the signature of another key': [goodAnswer(stranger, ID, 'x'), /signature is not/],
   'no signature': [{ ...good, signature: null }, /must have a text as signature$/],

@@ -6,11 +6,19 @@ import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import { type Kysely, sql } from 'kysely';
 import { type OpenDatabase, openDatabase } from '../../../app/database/open.ts';
+import { readChainHeld } from '../../../app/relay/chain/held.ts';
 import { indexPath, ledgerPath } from '../../../app/relay/config.ts';
 import { openViews } from '../../../app/relay/ledger/open.ts';
+import { compareHeld, type HeldDeps } from '../../../app/relay/operation/held.ts';
 import { DIFFERENCES, type DifferenceKind } from '../../../app/relay/reconcile/compare.ts';
 import { type Reconciliation, reconcile } from '../../../app/relay/reconcile/sweep.ts';
-import { depositAddress, findEscrow, findExecution, prepareDeposit } from '../../../app/sdk/program/program.ts';
+import {
+  depositAddress,
+  findEscrow,
+  findExecution,
+  findSpender,
+  prepareDeposit,
+} from '../../../app/sdk/program/program.ts';
 import { formatUuid, parseUuid } from '../../../app/sdk/receipt/receipt.ts';
 import { sendTransaction } from '../../../app/sdk/wallet/send.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
@@ -117,6 +125,43 @@ describe('reconcile', () => {
       keys: 2,
       differences_total: 0,
     });
+  });
+
+  it('the admin’s comparison finds the chain’s sums equal to those of a correct ledger, and each that is not', async () => {
+    const compare = async (spoil: Spoil = async () => undefined) => {
+      const [ledger, index] = [copy(ledgerPath), copy(indexPath)];
+      await spoil(ledger.db, index.db);
+      for (const { close } of [ledger, index]) await close();
+      const views = await openViews({ dataDir: folder, databaseUrl: null });
+      const { usdcMint, node } = market;
+      const readHeld: HeldDeps['readHeld'] = (whose) => readChainHeld(node.connection, { ...whose, usdcMint });
+      try {
+        return await compareHeld({ views: views.db, readHeld, pauseMs: 0 });
+      } finally {
+        await views.close();
+      }
+    };
+    const found = await compare();
+    expect(found.usdc).to.deep.equal(
+      ['escrow', 'deposits', 'collateral', 'unclaimed'].map((what, at) => {
+        const held = [0.25, 0, found.usdc[2]!.chain_usdc, 0][at]!;
+        return { what, known_usdc: held, chain_usdc: held };
+      }),
+    );
+    expect(found.usdc[2]!.chain_usdc).to.be.above(0);
+    expect(found.rent).to.deep.equal({ known: found.rent.chain, chain: found.rent.chain });
+    expect(found.rent.chain).to.be.above(0);
+    const spenders = market.callers.map(({ wallet }) => findSpender(wallet.publicKey));
+    const accounts = await market.node.connection.getMultipleAccountsInfo(spenders, 'finalized');
+    const lamports = accounts.reduce((sum, account) => sum + (account?.lamports ?? 0), 0);
+    expect(found.gas_balances).to.deep.equal({ lamports, wallets: spenders.length });
+
+    const spoiled = await compare(async (ledger, index) => {
+      await set(index, 'executions', `status = 'completed'`, 'open');
+      await set(ledger, 'executions', 'record_lent = record_lent + 1', 'completed');
+    });
+    expect(spoiled.usdc[0]).to.deep.equal({ what: 'escrow', known_usdc: 0, chain_usdc: 0.25 });
+    expect(spoiled.rent).to.deep.equal({ known: found.rent.chain + 1, chain: found.rent.chain });
   });
 
   async function set(database: Tables, table: string, changes: string, name: keyof typeof ids): Promise<void> {

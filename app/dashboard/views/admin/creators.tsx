@@ -11,7 +11,7 @@ import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
 import { SignDialog } from '../../parts/sign.tsx';
 import { AtRight, Cell } from '../../parts/table.tsx';
-import { Button, Empty, Input } from '../../parts/ui.tsx';
+import { Button, cx, Empty, Input, LINK } from '../../parts/ui.tsx';
 import { Day, formatCount, formatList, Id, shorten } from '../../parts/values.tsx';
 import { call, configQuery } from '../../service.ts';
 import { PAGE_SIZE, parseAdminSearch } from './search.ts';
@@ -176,7 +176,7 @@ function Requests() {
     </>
   ) : (
     <>
-      Creators ask for it at <ContactOperator className="wrap-anywhere text-accent underline" isAddress />.
+      Creators ask for it at <ContactOperator className={cx('wrap-anywhere', LINK)} isAddress />.
     </>
   );
 }

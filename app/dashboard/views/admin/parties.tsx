@@ -91,9 +91,9 @@ export function NeedsYou({ count }: { count: number }) {
     >
       <Unread query={query} what="The disputes" className="h-8" />
       {count > OPEN_SHOWN && (
-        <Link to="/admin" search={{ tab: 'disputes', outcome: 'open' }} className="mt-3 inline-block underline">
+        <TextLink to="/admin" search={{ tab: 'disputes', outcome: 'open' }} className="mt-3 inline-block">
           All {formatCount(count)} open disputes
-        </Link>
+        </TextLink>
       )}
     </DisputesNote>
   );

@@ -9,7 +9,7 @@ import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { faultOfLength, type Reading, read } from '../../parts/reading.ts';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Button, Facts, Input, Note, TextArea } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatLamports, formatUnits } from '../../parts/values.tsx';
+import { formatCount, formatLamports, formatNumber, formatUnits } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { awardPayment, depositReturn, excessEnd } from '../disputes/payouts.ts';
 import {
@@ -128,8 +128,8 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
         )}
         {side === 'caller' && (
           <Input
-            label="Taken from the collateral, USDC"
-            hint={stakes && limitWords(dispute, stakes)}
+            label={`Taken from the collateral, USDC${stakes ? limitWords(dispute, stakes) : ''}`}
+            hint="The price repays the caller; more is only a penalty."
             error={fault}
             value={text}
             inputMode="decimal"
@@ -216,7 +216,7 @@ function whyNotYet({ side, reason, fault, isRead }: Missing): string | null {
 }
 
 const limitWords = ({ price_usdc }: DisputeSummary, stakes: Stakes): string =>
-  `At most ${formatUnits(mostTaken(stakes, parseUsdc(price_usdc)))}. The price is ${formatAmount(price_usdc)}.`;
+  ` (at most ${formatNumber(Number(mostTaken(stakes, parseUsdc(price_usdc))) / 1e6)})`;
 
 const depositRow = ({ deposit }: Stakes): [string, ReactNode] => [
   'Refundable deposit',

@@ -1,6 +1,6 @@
 /** Hands over the marketplace: the admin proposes, and nothing changes until the proposed wallet accepts. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { TextLink } from '../../parts/links.tsx';
 import { SignButton } from '../../parts/sign.tsx';
 import { Unread } from '../../parts/trouble.tsx';
 import { Card, Empty, Facts, Skeleton } from '../../parts/ui.tsx';
@@ -58,11 +58,7 @@ export default function Succession() {
         {config.guardian === wallet && (
           <>
             {' '}
-            As the guardian, use{' '}
-            <Link to="/terms" className="underline">
-              Fees and rules
-            </Link>
-            .
+            As the guardian, use <TextLink to="/terms">Fees and rules</TextLink>.
           </>
         )}
       </Empty>

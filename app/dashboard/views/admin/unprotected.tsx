@@ -1,6 +1,5 @@
 /** What protects the marketplace if somebody steals the admin's key, and what is missing. */
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { TextLink } from '../../parts/links.tsx';
 import { Note } from '../../parts/ui.tsx';
@@ -19,9 +18,9 @@ export function Unprotected() {
     <Note tone="warn" title={`Needs you: no ${lacks.join(' and no ')}`}>
       {noDelay && 'Somebody who steals your key could change fees and authorities at once. '}
       {noGuardian && 'Nobody could stop a thief of your key who withdraws from the treasury. '}
-      <Link to="/admin" search={{ tab: 'settings' }} hash="protection" className="underline">
+      <TextLink to="/admin" search={{ tab: 'settings' }} hash="protection">
         Set them in Settings
-      </Link>
+      </TextLink>
     </Note>
   );
 }

@@ -6,7 +6,7 @@ import { disputedWords, hasRate, successesOf, VERIFIED } from '../../parts/badge
 import { PROGRAM_WORDS } from '../../parts/explained.tsx';
 import { Away, TextLink } from '../../parts/links.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
-import { Button, cx, Facts, Figure, Spinner } from '../../parts/ui.tsx';
+import { Button, cx, Facts, Figure, LINK, Spinner } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, Id, Time } from '../../parts/values.tsx';
 import { openChain } from '../../wallet/chain.ts';
 import { Example } from './example.tsx';
@@ -55,7 +55,7 @@ export function Purpose({ text, format, isCut = false }: PurposeProps) {
         <Button
           small
           kind="quiet"
-          className="mt-2 -ml-2.5 text-accent underline underline-offset-2"
+          className={cx('mt-2 -ml-2.5', LINK)}
           aria-expanded={isOpen}
           onClick={() => setOpen(!isOpen)}
         >

@@ -7,7 +7,7 @@ import { NewToThis } from '../../parts/explained.tsx';
 import type { SchemaFormHandle } from '../../parts/form/jsonField.tsx';
 import { missingIn } from '../../parts/form/schema.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
-import { Input, Note, TextArea } from '../../parts/ui.tsx';
+import { Input, LINK, Note, TextArea } from '../../parts/ui.tsx';
 import { formatAmount, formatList, formatSpan } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 import { useShared } from '../../wallet/wallets.ts';
@@ -190,7 +190,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
                 // This button disappears while it has the focus.
                 focusFirstField();
               }}
-              className="text-accent underline underline-offset-2"
+              className={LINK}
             >
               empty the form
             </button>

@@ -81,24 +81,17 @@ export function Rows({ executions }: { executions: ExecutionSummary[] }) {
   );
 }
 
-/** To the second, because a program may make many alike calls in a minute; its age and zone on hover. */
+/** In one line, to the second, because a program may make many alike calls in a minute; its age and zone on hover. */
 export function Exact({ at, hasZone = false }: { at: string; hasZone?: boolean }) {
   const time = new Date(at);
-  // On a card the time and the ID share a line: no room for the present year.
-  const isShort = hasZone && time.getFullYear() === new Date().getFullYear();
+  const isThisYear = time.getFullYear() === new Date().getFullYear();
   const day = time.toLocaleDateString(
     undefined,
-    isShort ? { day: 'numeric', month: 'short' } : { dateStyle: 'medium' },
+    isThisYear ? { day: 'numeric', month: 'short' } : { dateStyle: 'medium' },
   );
   return (
-    <time dateTime={at} title={`${agoText(at)} ${zoneAt(time)}`} className="whitespace-nowrap tabular-nums lg:grid">
-      <span>
-        {day}
-        {hasZone && ','}
-      </span>{' '}
-      <span>
-        {time.toLocaleTimeString(undefined, { timeStyle: 'medium' })} {hasZone && zoneAt(time)}
-      </span>
+    <time dateTime={at} title={`${agoText(at)} ${zoneAt(time)}`} className="whitespace-nowrap tabular-nums">
+      {day}, {time.toLocaleTimeString(undefined, { timeStyle: 'medium' })} {hasZone && zoneAt(time)}
     </time>
   );
 }

@@ -7,7 +7,7 @@ import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { SpendStatement } from '../../../sdk/wire/wire.ts';
 import { DotsIcon } from '../../parts/icons.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
-import { Badge, Button, Card, cx, Skeleton } from '../../parts/ui.tsx';
+import { Badge, Button, Card, cx, QUIET_LINK, Skeleton } from '../../parts/ui.tsx';
 import {
   formatAmount,
   formatCount,
@@ -126,11 +126,7 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
           {apiKey.execution_count === 0 ? (
             '0'
           ) : (
-            <Link
-              to="/executions"
-              search={{ key: apiKey.key_id }}
-              className="underline underline-offset-2 hover:text-accent"
-            >
+            <Link to="/executions" search={{ key: apiKey.key_id }} className={QUIET_LINK}>
               {formatCount(apiKey.execution_count)}
             </Link>
           )}

@@ -7,7 +7,7 @@ import { useChainClock } from '../../parts/chainClock.ts';
 import { CardHead } from '../../parts/heads.tsx';
 import { read } from '../../parts/reading.ts';
 import { SignButton } from '../../parts/sign.tsx';
-import { Card, cx, Facts, Input, Note } from '../../parts/ui.tsx';
+import { Card, Facts, Input, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, formatUnits, Id, Time } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
@@ -33,7 +33,7 @@ export function PauseButton({ listing }: ActionProps) {
       title={isActive ? `Pause ${nameOf(listing)}?` : `Resume ${nameOf(listing)}?`}
       about={
         isActive
-          ? 'It accepts no new calls until you resume it. Calls in progress continue, and its collateral stays.'
+          ? 'It accepts no new calls until you resume it. Calls in progress end normally and are paid; its collateral stays.'
           : missing > 0
             ? `Its collateral is too low for its price: it needs ${formatAmount(missing)} more. Your wallet signs the deposit first, then the resumption.`
             : 'Callers can call it again at once.'
@@ -79,11 +79,11 @@ export function AtMinimum({ listing }: ActionProps) {
   const { data: config } = useQuery(configQuery);
   if (listing.status !== 'active' || !isAtMinimum(listing, config)) return null;
   return (
-    <p className={cx('text-sm', listing.open_disputes > 0 ? 'text-warn' : 'text-faint')}>
+    <Note tone={listing.open_disputes > 0 ? 'warn' : 'plain'}>
       Its collateral is the minimum for its price: any award pauses the agent. To stay active even after the highest
       award, {SLASH_MULTIPLE} times the price, top up{' '}
       {formatUnits(parseUsdc(listing.price_usdc) * BigInt(SLASH_MULTIPLE))}. <TopUp agentId={listing.agent_id} />
-    </p>
+    </Note>
   );
 }
 

@@ -53,7 +53,8 @@ export function AgentsTable({ listings, agents, label }: ListProps) {
   return (
     <div className="grid gap-2">
       <p className="text-sm text-faint">
-        “Failed”: refunded through the agent’s fault, or with an upheld dispute.
+        Open an agent to pause, change or delist it. “Failed”: refunded through the agent’s fault, or with an upheld
+        dispute.
         {listings.some(isLow) &&
           ` ${areAllLow ? 'Each agent here has the minimum of collateral' : 'At the minimum of collateral'}: any award of a dispute pauses the agent. Top up under “Manage” of an agent.`}
       </p>

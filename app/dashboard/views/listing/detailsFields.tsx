@@ -1,5 +1,5 @@
 /** An agent's description for callers, its picture and the tags to find it by. */
-import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
+import { type FocusEvent, type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { AgentMetadata, isStandardTag, MAX_CUSTOM_TAGS, STANDARD_TAGS } from '../../../sdk/wire/metadata.ts';
 import { findPictureFault } from '../../../sdk/wire/picture.ts';
 import { Avatar } from '../../parts/avatar.tsx';
@@ -84,7 +84,6 @@ export function DetailsFields({ draft, errors, onChange, agentId, children }: De
 
 function Tags({ draft: { tags }, errors, onChange }: FieldsProps) {
   const standard = tags.filter(isStandardTag);
-  const custom = tags.filter((tag) => !isStandardTag(tag));
   const toggle = (tag: string) =>
     onChange({ tags: tags.includes(tag) ? tags.filter((other) => other !== tag) : [...tags, tag] });
   return (
@@ -92,7 +91,7 @@ function Tags({ draft: { tags }, errors, onChange }: FieldsProps) {
       <fieldset>
         <legend className="text-sm font-medium">Tags</legend>
         <p className="mt-1 text-sm text-faint">
-          Choose 1 to {MAX_STANDARD_TAGS} of these. You can add your own below. {standard.length} chosen.
+          Choose 1 to {MAX_STANDARD_TAGS} of these. Your own come in addition, below. {standard.length} chosen.
         </p>
         <div className="mt-2.5 flex flex-wrap gap-2">
           {STANDARD_TAGS.map((tag) => {
@@ -116,24 +115,39 @@ function Tags({ draft: { tags }, errors, onChange }: FieldsProps) {
         </div>
         {errors.tags && <p className="mt-1.5 text-sm text-bad">{errors.tags}</p>}
       </fieldset>
-      <CustomTags custom={custom} onToggle={toggle} />
+      <CustomTags tags={tags} onChange={(next) => onChange({ tags: next })} />
     </div>
   );
 }
 
-function CustomTags({ custom, onToggle }: { custom: string[]; onToggle(tag: string): void }) {
+/** All that is wrong with these tags together; null if nothing is. */
+function faultOf(tags: readonly string[]): string | null {
+  const standard = tags.filter(isStandardTag);
+  if (standard.length > MAX_STANDARD_TAGS) return `must be at most ${MAX_STANDARD_TAGS} of the tags above`;
+  const { error } = AgentMetadata.shape.custom_tags.safeParse(tags.filter((tag) => !isStandardTag(tag)));
+  return error ? error.issues[0]!.message : null;
+}
+
+/** A typed standard tag is chosen above. What is typed counts also without the button, once the field is left. */
+function CustomTags({ tags, onChange }: { tags: string[]; onChange(tags: string[]): void }) {
   const [text, setText] = useState('');
   const [fault, setFault] = useState<string | null>(null);
+  const field = useRef<HTMLInputElement>(null);
+  const custom = tags.filter((tag) => !isStandardTag(tag));
   function add() {
-    const tag = text.trim().toLowerCase();
-    const { error } = AgentMetadata.shape.custom_tags.safeParse([...custom, tag]);
-    setFault(error ? error.issues[0]!.message : null);
-    if (error) return;
-    onToggle(tag);
+    const typed = text.toLowerCase().split(',');
+    const next = [...new Set([...tags, ...typed.map((tag) => tag.trim()).filter(Boolean)])];
+    const wrong = faultOf(next);
+    setFault(wrong);
+    if (wrong) return;
+    onChange(next);
     setText('');
   }
+  const onLeave = ({ currentTarget, relatedTarget }: FocusEvent) => {
+    if (!currentTarget.parentElement?.contains(relatedTarget) && text.trim() !== '') add();
+  };
   const onKey = (event: KeyboardEvent) => {
-    if (event.key !== 'Enter' && event.key !== ',') return;
+    if (event.key !== 'Enter') return;
     event.preventDefault();
     if (text.trim() !== '') add();
   };
@@ -141,13 +155,14 @@ function CustomTags({ custom, onToggle }: { custom: string[]; onToggle(tag: stri
     <div className="grid gap-2.5">
       <Field
         label="Your own tags"
-        hint={`Optional: up to ${MAX_CUSTOM_TAGS} more, such as spreadsheets.`}
+        hint={`Optional: up to ${MAX_CUSTOM_TAGS} more, such as spreadsheets. A comma separates two.`}
         error={fault}
       >
         {(props) => (
           <div className="flex gap-2">
             <input
               {...props}
+              ref={field}
               className="min-h-10 w-full max-w-64 rounded-lg border border-strong bg-raised px-3 text-sm aria-invalid:border-bad"
               value={text}
               onChange={({ target }) => {
@@ -155,32 +170,42 @@ function CustomTags({ custom, onToggle }: { custom: string[]; onToggle(tag: stri
                 setFault(null);
               }}
               onKeyDown={onKey}
+              onBlur={onLeave}
             />
-            <Button onClick={add} disabled={text.trim() === '' || custom.length >= MAX_CUSTOM_TAGS}>
+            <Button
+              disabled={text.trim() === ''}
+              onBlur={onLeave}
+              onClick={() => {
+                add();
+                field.current?.focus();
+              }}
+            >
               Add tag
             </Button>
           </div>
         )}
       </Field>
-      {custom.length > 0 && (
-        <ul className="flex flex-wrap gap-2">
-          {custom.map((tag) => (
-            <li key={tag}>
-              <Badge className="gap-2 py-1">
-                {tag}
-                <button
-                  type="button"
-                  className="hover:text-bad"
-                  onClick={() => onToggle(tag)}
-                  aria-label={`Remove the tag ${tag}`}
-                >
-                  <CrossIcon />
-                </button>
-              </Badge>
-            </li>
-          ))}
-        </ul>
-      )}
+      {/* As high without tags: what is below must not move while it is clicked. */}
+      <ul className="flex min-h-7 flex-wrap gap-2">
+        {custom.map((tag) => (
+          <li key={tag}>
+            <Badge className="gap-2 py-1">
+              {tag}
+              <button
+                type="button"
+                className="hover:text-bad"
+                onClick={() => {
+                  onChange(tags.filter((other) => other !== tag));
+                  field.current?.focus();
+                }}
+                aria-label={`Remove the tag ${tag}`}
+              >
+                <CrossIcon />
+              </button>
+            </Badge>
+          </li>
+        ))}
+      </ul>
     </div>
   );
 }

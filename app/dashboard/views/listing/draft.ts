@@ -136,7 +136,8 @@ export function checkDraft(draft: Draft, config: MarketplaceConfig | undefined):
   if (pictureFault) errors.picture = pictureFault;
   const { error } = AgentMetadata.shape.custom_tags.safeParse(draft.tags.filter((tag) => !isStandardTag(tag)));
   if (error) errors.tags = error.issues[0]!.message;
-  else if (!draft.tags.some(isStandardTag)) errors.tags = 'choose at least one standard tag';
+  else if (!draft.tags.some(isStandardTag))
+    errors.tags = 'choose at least one of these; your own tags do not replace it';
   for (const field of ['input_schema', 'output_schema'] as const) {
     if (readSchema(draft[field]) === null) errors[field] = 'must be a JSON Schema object';
   }

@@ -4,7 +4,7 @@ import { lazy, Suspense, useState } from 'react';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
-import { Button, Card, Note, Skeleton } from '../../parts/ui.tsx';
+import { Button, Card, LINK, Note, Skeleton } from '../../parts/ui.tsx';
 import { asSentence, formatAmount } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { DetailsFields } from './detailsFields.tsx';
@@ -119,7 +119,7 @@ export function Edit({ listing, present, draft, onChange, onReset, onTest }: Edi
           )}
           <p className="text-sm text-faint">
             The test sends the task “{draft.test_task}” and {sent === 1 ? '1 parameter' : `${sent} parameters`}.{' '}
-            <button type="button" className="text-accent hover:underline" onClick={onTest}>
+            <button type="button" className={LINK} onClick={onTest}>
               Change what it sends
             </button>
           </p>

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
+import { TextLink } from '../../parts/links.tsx';
 import { buttonStyle, Note } from '../../parts/ui.tsx';
 import { formatAmount, shorten } from '../../parts/values.tsx';
 import { firstDisputesQuery } from '../../parts/waiting.tsx';
@@ -52,14 +53,14 @@ export function OpenDisputes({ agentId, isShort = false }: OpenDisputesProps) {
       buttonOf={(dispute) => <ReadLink dispute={dispute} />}
     >
       {open.length > SHOWN && (
-        <Link
+        <TextLink
           {...(agentId === undefined
             ? { to: '/disputes' }
             : { to: '/creator/$agentId', params: { agentId }, search: { tab: 'disputes' } })}
-          className="mt-3 inline-block underline"
+          className="mt-3 inline-block"
         >
           All {open.length} disputes
-        </Link>
+        </TextLink>
       )}
     </DisputesNote>
   );

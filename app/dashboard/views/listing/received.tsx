@@ -130,7 +130,8 @@ function Calls({ agentId, failed, onFailed, onFind }: Omit<ReceivedProps, 'only'
 }
 
 /** One row: task, outcome, earned, answer and time. */
-const COLUMNS = 'grid grid-cols-[minmax(0,1fr)] gap-x-6 gap-y-2 px-4 lg:grid-cols-[minmax(0,1fr)_11rem_7rem_9rem_8rem]';
+const COLUMNS =
+  'grid grid-cols-[minmax(0,1fr)] gap-x-6 gap-y-2 px-4 lg:grid-cols-[minmax(0,1fr)_11rem_7rem_9rem_10rem]';
 
 interface TableProps {
   calls: ReceivedCall[];

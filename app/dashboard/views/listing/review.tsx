@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { PROGRAM_WORDS } from '../../parts/explained.tsx';
+import { Anchor } from '../../parts/links.tsx';
 import { SignButton, type Signing } from '../../parts/sign.tsx';
 import { Button, buttonStyle, Card, Facts, Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, formatAmount, formatSpan, Id } from '../../parts/values.tsx';
@@ -187,22 +188,10 @@ export function ServerHint({ endpoint, agentName }: { endpoint: string; agentNam
       <summary>No server yet? Start from one file</summary>
       <div className="mt-2 grid gap-2">
         <p className="text-faint">
-          <a className="underline" href="/examples/creator.mjs">
-            creator.mjs
-          </a>
-          ,{' '}
-          <a className="underline" href="/examples/creator.py">
-            creator.py
-          </a>{' '}
-          and{' '}
-          <a className="underline" href="/examples/creator.go">
-            creator.go
-          </a>{' '}
-          are whole servers, without a checkout. They sign with the key file that you save in the step “Signing key”.
-          The{' '}
-          <a className="underline" href="/docs#creators">
-            guide
-          </a>{' '}
+          <Anchor href="/examples/creator.mjs">creator.mjs</Anchor>,{' '}
+          <Anchor href="/examples/creator.py">creator.py</Anchor> and{' '}
+          <Anchor href="/examples/creator.go">creator.go</Anchor> are whole servers, without a checkout. They sign with
+          the key file that you save in the step “Signing key”. The <Anchor href="/docs#creators">guide</Anchor>{' '}
           explains each step.
         </p>
         <p className="text-faint">

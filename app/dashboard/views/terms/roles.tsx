@@ -6,7 +6,7 @@ import { PROGRAM_HEAD_SIZE, programDataOf, upgradeKeyOf } from '../../../sdk/pro
 import type { MarketplaceConfig, PendingChanges } from '../../../sdk/wire/procedures.ts';
 import { ContactOperator } from '../../parts/links.tsx';
 import { Unread } from '../../parts/trouble.tsx';
-import { Card, Facts, Note } from '../../parts/ui.tsx';
+import { Card, cx, Facts, LINK, Note } from '../../parts/ui.tsx';
 import { formatSpan, Id } from '../../parts/values.tsx';
 import { readAccounts } from '../../wallet/accounts.ts';
 
@@ -29,7 +29,7 @@ export function Roles({ config, pending }: { config: MarketplaceConfig; pending:
           config.operator_contact !== null && [
             'Operator',
             <Role key="operator" about="Runs this service: the page, the API and its relays.">
-              <ContactOperator className="text-accent wrap-anywhere underline underline-offset-2" isAddress />
+              <ContactOperator className={cx('wrap-anywhere', LINK)} isAddress />
             </Role>,
           ],
           [

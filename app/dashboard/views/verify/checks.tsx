@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { Check, CheckName, Comparison, ExecutionFacts } from '../../../sdk/receipt/verify.ts';
 import { Chevron } from '../../parts/icons.tsx';
 import { Mark } from '../../parts/mark.tsx';
-import { Button, cx, Note, Skeleton } from '../../parts/ui.tsx';
+import { Button, cx, LINK, Note, Skeleton } from '../../parts/ui.tsx';
 import { asSentence, formatList, saveFile } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { Bought, When } from './bought.tsx';
@@ -70,7 +70,7 @@ export function VerificationResult({ verification, onId, onNode, isCreator }: Ve
           {isOwnNode && onNode && (
             <span className="print:hidden">
               To rely less on the marketplace,{' '}
-              <button type="button" onClick={onNode} className="text-accent underline underline-offset-2">
+              <button type="button" onClick={onNode} className={LINK}>
                 check with another node
               </button>
               .

@@ -9,6 +9,7 @@ import { Code } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 import { useSession } from '../../wallet/session.ts';
 import { eventGroups } from './eventGroups.ts';
+import { DataFields, EventsTable } from './eventsTable.tsx';
 
 interface MadeProps {
   onClose(): void;
@@ -26,7 +27,8 @@ interface EndpointProps extends MadeProps {
 export function EndpointDialog({ endpoint, chosen = endpoint?.event_types ?? [], onClose, onMade }: EndpointProps) {
   const { isCreator } = useSession();
   // A test is always sent.
-  const choices = eventGroups(isCreator).map(({ name, types }) => ({
+  const groups = eventGroups(isCreator);
+  const choices = groups.map(({ name, types }) => ({
     name,
     types: types.filter((type) => type !== 'webhook.test'),
   }));
@@ -70,6 +72,14 @@ export function EndpointDialog({ endpoint, chosen = endpoint?.event_types ?? [],
           checked={isAll}
           onChange={(event) => setAll(event.target.checked)}
         />
+        {isAll && (
+          <details>
+            <summary className="py-1 text-sm">Which they are, and the data of each</summary>
+            <div className="mt-2">
+              <EventsTable label="Events" groups={groups} />
+            </div>
+          </details>
+        )}
       </fieldset>
       {!isAll &&
         choices.map(({ name, types: ofGroup }) => (
@@ -79,7 +89,11 @@ export function EndpointDialog({ endpoint, chosen = endpoint?.event_types ?? [],
               <Checkbox
                 key={type}
                 label={type}
-                hint={EVENT_MEANINGS[type]}
+                hint={
+                  <>
+                    {EVENT_MEANINGS[type]} Its data: <DataFields type={type} />
+                  </>
+                }
                 checked={types.includes(type)}
                 onChange={(event) => toggle(type, event.target.checked)}
               />

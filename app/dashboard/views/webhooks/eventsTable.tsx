@@ -1,0 +1,43 @@
+/** All events: when each is sent, and the fields of its data. */
+import { Fragment } from 'react';
+import { EVENT_DATA, EVENT_MEANINGS, type EventType } from '../../../sdk/wire/events.ts';
+import { Table } from '../../parts/table.tsx';
+import type { EventGroup } from './eventGroups.ts';
+
+/** The fields of an event's data, in their order. */
+export const DataFields = ({ type }: { type: EventType }) => (
+  <code className="font-mono text-xs text-faint [overflow-wrap:anywhere]">
+    {Object.keys(EVENT_DATA[type].shape).join(', ')}
+  </code>
+);
+
+export const MessageWords = () => (
+  <p className="text-sm text-faint">
+    A message is JSON with <code>id</code>, <code>type</code>, <code>timestamp</code> and <code>data</code>.
+  </p>
+);
+
+export function EventsTable({ label, groups }: { label: string; groups: readonly EventGroup[] }) {
+  return (
+    <Table label={label} head={['Event, and the fields of its data', 'When']} hasCards>
+      {groups.map(({ name, types }) => (
+        <Fragment key={name}>
+          <tr className="bg-sunken">
+            <th scope="colgroup" colSpan={2} className="px-3 py-2 font-medium max-sm:p-0 sm:px-4">
+              {name}
+            </th>
+          </tr>
+          {types.map((type) => (
+            <tr key={type}>
+              <td className="sm:w-1/2">
+                <span className="block font-mono text-[0.8125rem] font-medium">{type}</span>
+                <DataFields type={type} />
+              </td>
+              <td className="text-faint">{EVENT_MEANINGS[type]}</td>
+            </tr>
+          ))}
+        </Fragment>
+      ))}
+    </Table>
+  );
+}
