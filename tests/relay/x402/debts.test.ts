@@ -75,6 +75,8 @@ describe('lost fees of x402 payments', function () {
     const pause = () => changeStatus(own, { wallet, agentId, status: 'paused' });
     expect(await spoil(payer, 'paused', pause)).to.deep.include({
       error: '422 agent_paused',
+      // Nothing was paid, so nothing was refunded.
+      message: 'The agent is paused',
       wallet: 0n,
       listing: LOST,
       debt: 0n,
