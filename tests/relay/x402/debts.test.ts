@@ -137,6 +137,28 @@ describe('lost fees of x402 payments', function () {
     expect((await market.executionsByTask()).has('second of two')).to.equal(false);
   });
 
+  it('are no reason to refuse a payment whose money an earlier one only seems to hold: it waits until that is known', async () => {
+    const payer = await rich(2n * TOTAL);
+    const first = stopAt('paid:before', 'final, but not noted');
+    const paying = buy(payer, first);
+    await market.relay.untilStanding(first, paying);
+    expect(await usdcOf(payer)).to.equal(TOTAL);
+    let isTried = false;
+    proxy.onCall(async ({ method }, forward) => {
+      if (method !== 'simulateTransaction') return null;
+      const json = await forward();
+      isTried = true;
+      return { json };
+    });
+    const second = buy(payer, 'beside it');
+    await until('the second is tried', () => isTried);
+    proxy.onCall(null);
+    market.relay.process.send({ release: first });
+    const answers = await Promise.all([paying, second]);
+    expect(answers.map(({ status, text }) => (status === 200 ? status : text))).to.deep.equal([200, 200]);
+    expect(await usdcOf(payer)).to.equal(0n);
+  });
+
   it('are owed by a wallet that moves its money away, and repaid out of the service fees of its next two calls', async () => {
     const payer = await rich(3n * TOTAL);
     await market.node.fundSol(payer.publicKey, 1e9);
