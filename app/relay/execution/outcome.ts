@@ -65,11 +65,13 @@ export async function outcomeOf(
   return { kind: 'running', executionId };
 }
 
+/** A void call has paid nothing, so nothing was refunded. */
 function refundText(
   code: string,
   message: string,
   { state: at, refund_state: state }: Pick<JournalRow, 'state' | 'refund_state'>,
 ): string {
+  if (at === 'void') return message;
   const why =
     'the USDC account of your wallet is missing or frozen. It is sent once that account can receive. An hour after ' +
     'the call can be refunded by anyone it becomes unclaimed, and you claim it.';

@@ -75,6 +75,8 @@ describe('lost fees of x402 payments', function () {
     const pause = () => changeStatus(own, { wallet, agentId, status: 'paused' });
     expect(await spoil(payer, 'paused', pause)).to.deep.include({
       error: '422 agent_paused',
+      // Nothing was paid, so nothing was refunded.
+      message: 'The agent is paused',
       wallet: 0n,
       listing: LOST,
       debt: 0n,
@@ -133,6 +135,28 @@ describe('lost fees of x402 payments', function () {
     expect((await paying).status).to.equal(200);
     expect([await usdcOf(payer), await debtOf(payer)]).to.deep.equal([2n * TOTAL, 0n]);
     expect((await market.executionsByTask()).has('second of two')).to.equal(false);
+  });
+
+  it('are no reason to refuse a payment whose money an earlier one only seems to hold: it waits until that is known', async () => {
+    const payer = await rich(2n * TOTAL);
+    const first = stopAt('paid:before', 'final, but not noted');
+    const paying = buy(payer, first);
+    await market.relay.untilStanding(first, paying);
+    expect(await usdcOf(payer)).to.equal(TOTAL);
+    let isTried = false;
+    proxy.onCall(async ({ method }, forward) => {
+      if (method !== 'simulateTransaction') return null;
+      const json = await forward();
+      isTried = true;
+      return { json };
+    });
+    const second = buy(payer, 'beside it');
+    await until('the second is tried', () => isTried);
+    proxy.onCall(null);
+    market.relay.process.send({ release: first });
+    const answers = await Promise.all([paying, second]);
+    expect(answers.map(({ status, text }) => (status === 200 ? status : text))).to.deep.equal([200, 200]);
+    expect(await usdcOf(payer)).to.equal(0n);
   });
 
   it('are owed by a wallet that moves its money away, and repaid out of the service fees of its next two calls', async () => {

@@ -36,7 +36,7 @@ export function createBeginning(deps: EngineDeps, sharing: Pick<Sharing, 'share'
     if (obstacle instanceof ApiError) throw obstacle;
     return obstacle === null ? true : Number(obstacle.opens);
   }, chain.finality);
-  const { buy } = createBuying(deps, queue, sharing, starting);
+  const { buy } = createBuying(deps, queue, moneyQueue, sharing, starting);
 
   /**
    * Returns the row of a paid call with its open signed. `progress.opened` wakes the calls that wait for it. If the

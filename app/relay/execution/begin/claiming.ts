@@ -31,7 +31,7 @@ import { cannotLend, gasBalanceBusy, gasShortage, obstacleOf, waysToPay, whatHol
  * How long a call waits, beyond a finality, for earlier calls that reserve the money or the gas balance that it needs:
  * their opens free it once they are final.
  */
-const MAX_WAIT_MS = 5_000;
+export const MAX_WAIT_MS = 5_000;
 export const RETRY_SECONDS = 5;
 
 /** The id of a call. */

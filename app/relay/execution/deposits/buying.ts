@@ -11,13 +11,15 @@ import type { PaymentReason } from '../../../sdk/wire/errorDetails.ts';
 import { formatUsdc } from '../../../sdk/wire/usdc.ts';
 import type { Agent } from '../../agents/catalog.ts';
 import { costOf } from '../../chain/fees.ts';
+import type { AccountsAt } from '../../chain/reader.ts';
 import { decodeRents, RENT_ADDRESS } from '../../chain/rent.ts';
 import { ApiError, chainUnreadable, retryLater } from '../../errors.ts';
 import { type ClaimedDeposit, NotFunded } from '../../ledger/claims.ts';
-import { NO_KEY, UNLIMITED } from '../../ledger/funding.ts';
+import { type Funds, NO_KEY, UNLIMITED } from '../../ledger/funding.ts';
 import type { JournalRow } from '../../ledger/tables.ts';
 import { JournalConflict } from '../../ledger/writing.ts';
-import { interrupted, isOpenable, nodeBehind } from '../begin/claiming.ts';
+import { interrupted, isOpenable, MAX_WAIT_MS, nodeBehind } from '../begin/claiming.ts';
+import type { MoneyQueue } from '../begin/moneyQueue.ts';
 import type { OpenQueue } from '../begin/openQueue.ts';
 import { lentShortage, obstacleOf } from '../begin/waysToPay.ts';
 import type { DepositCall } from '../contract.ts';
@@ -41,53 +43,19 @@ export function refusePayment(reason: PaymentReason, message: string): ApiError<
   return new ApiError('payment_required', message, { details: { reason } });
 }
 
-/** `starting` holds the ids between their claim and their first step, which recovery must leave alone. */
-export function createBuying(
-  deps: EngineDeps,
-  queue: OpenQueue,
-  sharing: Pick<Sharing, 'share'>,
-  starting: Set<string>,
-) {
-  const { chain, journal, usdcMint, lending } = deps;
-
-  /** Returns the row with the deposit's transaction signed. Throws ApiError. */
-  async function buy(agent: Agent, call: DepositCall, progress: Progress): Promise<JournalRow> {
-    deps.requireExposure(agent.listing);
-    const executionId = formatUuid(deriveExecutionId(parseAddress(call.payer).toBytes(), call.nonce));
-    // The same payment is already starting. This one's `finally` must not remove the first one's id.
-    if (starting.has(executionId)) throw inProgress(executionId);
-    starting.add(executionId);
-    const opened = progress.opened;
-    progress.opened = () => {
-      queue.wake(call.payer);
-      opened();
-    };
-    try {
-      const row = await claim(agent, call, executionId);
-      try {
-        const isShared = await sharing.share('deposit', row, async () => partOfDeposit(chain, row, deps));
-        if (!isShared) await journal.depositSigned(row, await signDeposit(chain, row, deps));
-      } catch (error) {
-        // A stored transaction will be sent, so this call has begun: only its end can answer it.
-        if (!isUndecided(error)) throw error;
-      }
-      return row;
-    } catch (error) {
-      progress.opened();
-      throw error instanceof JournalConflict ? interrupted() : error;
-    } finally {
-      starting.delete(executionId);
-    }
-  }
+/** Reads what a payment needs, and waits for its money. */
+function createFinding(deps: EngineDeps, moneyQueue: MoneyQueue) {
+  const { chain, usdcMint } = deps;
 
   /** Reads the payer's money and the deposit, and tries the payment. Throws ApiError 402 if it would not land. */
   async function find(agent: Agent, call: DepositCall, owed: bigint) {
     const payer = parseAddress(call.payer);
     const id = deriveExecutionId(payer.toBytes(), call.nonce);
     const source = findTokenAccount(payer, usdcMint);
-    const { accounts, now, slot } = await chain
+    const read = await chain
       .read([source, parseAddress(call.deposit), findExecution(id), RENT_ADDRESS])
       .catch(chainUnreadable);
+    const { accounts, now, slot } = read;
     const [account, depositAccount, record, rent] = accounts;
     const deposit = decodeOwn('Deposit', depositAccount);
     const isOthers = deposit !== null && deposit.caller.toBase58() !== call.payer;
@@ -117,19 +85,81 @@ export function createBuying(
         gasBalance: 0n,
         gasBalanceRest: 0n,
       },
-      now,
+      read,
     };
+  }
+
+  /**
+   * Waits while payments in flight reserve the money: the accounts may already lack it. False if it is not free in time.
+   */
+  async function waitForMoney(wallet: string, read: AccountsAt, funds: Funds, leftMs: number): Promise<boolean> {
+    const payer = parseAddress(wallet);
+    const free = await moneyQueue.whenFree({ wallet, keyId: NO_KEY }, { wallet: payer, ...read }, leftMs, {
+      fundsOf: ({ accounts }) => ({ ...funds, wallet: payableOf(accounts[0], payer, usdcMint) }),
+      read: async () => {
+        const again = await chain.read([findTokenAccount(payer, usdcMint)]).catch(chainUnreadable);
+        return { wallet: payer, ...again };
+      },
+    });
+    return free !== null;
+  }
+
+  return { find, waitForMoney };
+}
+
+/** `starting` holds the ids between their claim and their first step, which recovery must leave alone. */
+export function createBuying(
+  deps: EngineDeps,
+  queue: OpenQueue,
+  moneyQueue: MoneyQueue,
+  sharing: Pick<Sharing, 'share'>,
+  starting: Set<string>,
+) {
+  const { chain, journal, lending } = deps;
+  const { find, waitForMoney } = createFinding(deps, moneyQueue);
+  const maxWaitMs = MAX_WAIT_MS + chain.finality.ms;
+
+  /** Returns the row with the deposit's transaction signed. Throws ApiError. */
+  async function buy(agent: Agent, call: DepositCall, progress: Progress): Promise<JournalRow> {
+    deps.requireExposure(agent.listing);
+    const executionId = formatUuid(deriveExecutionId(parseAddress(call.payer).toBytes(), call.nonce));
+    // The same payment is already starting. This one's `finally` must not remove the first one's id.
+    if (starting.has(executionId)) throw inProgress(executionId);
+    starting.add(executionId);
+    const opened = progress.opened;
+    progress.opened = () => {
+      moneyQueue.wake(call.payer);
+      queue.wake(call.payer);
+      opened();
+    };
+    try {
+      const row = await claim(agent, call, executionId);
+      try {
+        const isShared = await sharing.share('deposit', row, async () => partOfDeposit(chain, row, deps));
+        if (!isShared) await journal.depositSigned(row, await signDeposit(chain, row, deps));
+      } catch (error) {
+        // A stored transaction will be sent, so this call has begun: only its end can answer it.
+        if (!isUndecided(error)) throw error;
+      }
+      return row;
+    } catch (error) {
+      progress.opened();
+      throw error instanceof JournalConflict ? interrupted() : error;
+    } finally {
+      starting.delete(executionId);
+    }
   }
 
   /** Claims the row, in turn with the wallet's other payments. Throws ApiError. */
   async function claim(agent: Agent, call: DepositCall, executionId: string): Promise<JournalRow> {
     const arrived = performance.now();
     const ticket = await queue.enter(call.payer, agent.listing, arrived);
+    let patientUntil = performance.now() + maxWaitMs;
     try {
       let behind = 0;
       for (let owed = 0n, turn = 0; ; turn += 1) {
         if (turn > 0 || performance.now() - arrived > CHECKED_MS) await requireAlive(chain, call.payment);
-        const { row, way, funds, now, payable } = await find(agent, call, owed);
+        const { row, way, funds, read, payable } = await find(agent, call, owed);
         const claimed = await journal.claimDeposit(row, Date.now(), { ways: [way], lending, funds }).catch((error) => {
           if (error instanceof JournalConflict) throw inProgress(executionId);
           if (error instanceof NotFunded) return error.sums;
@@ -137,8 +167,11 @@ export function createBuying(
         });
         if ('execution_id' in claimed) return claimed;
         if (claimed.held_wallet + funds.price > payable) {
-          const left = payable - claimed.held_wallet;
-          if (claimed.newest_slot <= funds.slot) throw insufficient(call.payer, left, funds.price);
+          if (claimed.newest_slot <= funds.slot) {
+            const isFree = await waitForMoney(call.payer, read, funds, patientUntil - performance.now());
+            if (!isFree) throw insufficient(call.payer, payable - claimed.held_wallet, funds.price);
+            continue;
+          }
           // The accounts may already lack the money of an open that counts as later, so it would count twice.
           behind += 1;
           if (behind > MOST_READINGS) throw nodeBehind();
@@ -147,12 +180,16 @@ export function createBuying(
         const obstacle = obstacleOf(claimed, lending);
         if (obstacle instanceof ApiError) throw obstacle;
         const { lentSince } = journal;
-        const shortage = await lentShortage(way, 'x402', { sums: claimed, lending, lentSince, now });
+        const shortage = await lentShortage(way, 'x402', { sums: claimed, lending, lentSince, now: read.now });
         if (shortage) throw shortage;
         if (claimed.failed_since > 0n) throw nodeBehind();
         const owes = claimed.owed > 0n ? claimed.owed : 0n;
         // The obstacle may be gone by now.
-        if (owes === owed) await ticket.again();
+        if (owes === owed) {
+          await ticket.again();
+          // The wait in the queue has its own limit.
+          patientUntil = performance.now() + maxWaitMs;
+        }
         owed = owes;
       }
     } finally {
