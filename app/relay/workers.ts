@@ -159,7 +159,8 @@ async function runFor<Output>({ lane, name, limited }: Asker, task: Task, option
   }
 }
 
-const tooManyLarge = (): ApiError => retryLater('Too many large requests at once.', RETRY_SECONDS);
+/** The 503 for large requests that cannot be taken now. */
+export const tooManyLarge = (): ApiError => retryLater('Too many large requests at once.', RETRY_SECONDS);
 
 /**
  * Makes a function of a module runnable in a thread. The module must export it by its own name, without relevant state,

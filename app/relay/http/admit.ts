@@ -7,6 +7,7 @@ import type { NextFunction, Request, Response } from 'express';
 import type { ProcedureEntry } from '../../sdk/wire/fields.ts';
 import { PROCEDURES, type ProcedureName } from '../../sdk/wire/procedures.ts';
 import { requireAdmin } from '../access/admin.ts';
+import { askerOf } from '../access/asker.ts';
 import { cookieOf, peekSession, requireOwnOrigin, useSession } from '../access/cookie.ts';
 import type { PublicLimit } from '../access/publicLimit.ts';
 import type { Session } from '../access/sessions.ts';
@@ -48,7 +49,8 @@ export function admitProcedure(context: ProcedureContext, limit: PublicLimit) {
       const session = await requireSession(context, request, entry);
       Object.assign(response.locals, { session } satisfies Admitted);
       if (entry.kind === 'mutation') {
-        const bytes = await readJsonBody(request, maxBytesOf(entry));
+        const ask = () => askerOf(context.deps, request, session?.wallet ?? null);
+        const bytes = await readJsonBody(request, maxBytesOf(entry), ask);
         if (bytes.length > 0) parseJson(bytes, { maxValues: MAX_PROCEDURE_VALUES });
         request.body = bytes.toString('utf8');
       }

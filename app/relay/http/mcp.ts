@@ -18,11 +18,13 @@ import {
 import { EVENT_STREAM, isEventStream, readEvents, renderEvent } from '../../sdk/wire/eventStream.ts';
 import { ADDRESS } from '../../sdk/wire/fields.ts';
 import { parseUsdc } from '../../sdk/wire/usdc.ts';
+import { askerOf, askerOfKey } from '../access/asker.ts';
 import { authenticate } from '../access/auth.ts';
 import { readBearer } from '../access/bearer.ts';
 import { ownOrigin } from '../access/cookie.ts';
 import type { PublicLimit } from '../access/publicLimit.ts';
 import { X402Query } from '../calls/x402/sell.ts';
+import type { Principal } from '../execution/contract.ts';
 import { JsonError, parseJson } from '../json.ts';
 import { invalid, jsonFault, parse, readQuery } from '../parse.ts';
 import type { RelayDeps } from './deps.ts';
@@ -82,9 +84,9 @@ export function createMcp(
     // Its payment, if any, is in the body.
     await limit.admitBare(request, { weight: WEIGHT, isUrgent: true });
     const hasKey = request.headers.authorization !== undefined;
-    async function requireKey(): Promise<void> {
+    async function requireKey(): Promise<Principal> {
       try {
-        await authenticate(deps, request, null);
+        return await authenticate(deps, request, null);
       } catch (error) {
         await limit.admitRefused(request, error);
         if (hasPage) response.setHeader('WWW-Authenticate', challengeFor(deps, request));
@@ -92,10 +94,11 @@ export function createMcp(
       }
     }
     // Without a key, each tool's own request is limited like any other of this address.
-    if (hasKey || !deps.x402) await requireKey();
+    const principal = hasKey || !deps.x402 ? await requireKey() : null;
     const settings = parse(McpQuery, readQuery(request.url), 'query');
     if (settings.pay_by === 'key' && !hasKey) await requireKey();
-    const bytes = await readJsonBody(request, MAX_BYTES);
+    const ask = () => (principal ? askerOfKey(deps, principal.wallet) : askerOf(deps, request, null));
+    const bytes = await readJsonBody(request, MAX_BYTES, ask);
     const more = Math.floor(bytes.length / BYTES_OF_ONE);
     if (more > 0) await limit.admitBare(request, { weight: more, isUrgent: true });
     const body = readMessage(bytes);

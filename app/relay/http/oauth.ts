@@ -12,6 +12,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { DEFAULT_SCOPES } from '../../sdk/wire/keyScopes.ts';
+import { askerOf } from '../access/asker.ts';
 import { isLoopback, ownOrigin } from '../access/cookie.ts';
 import { registerClient } from '../access/oauth/clients.ts';
 import { exchangeCode, MCP_PATH } from '../access/oauth/codes.ts';
@@ -27,6 +28,7 @@ const MAX_BYTES = 32 * 1024;
 type OriginDeps = Pick<RelayDeps, 'baseUrl'>;
 
 export function addOAuth(app: Express, deps: RelayDeps, limit: PublicLimit): void {
+  const ask = (request: Request) => () => askerOf(deps, request, null);
   const offered =
     (answer: (request: Request, response: Response) => Promise<object>): RequestHandler =>
     async (request, response, next) => {
@@ -51,7 +53,9 @@ export function addOAuth(app: Express, deps: RelayDeps, limit: PublicLimit): voi
     offered((request, response) =>
       refusing(response, async () => {
         requireMethod(request, response, ['POST']);
-        const { id, name, redirectUris } = registerClient(parseJson(await readJsonBody(request, MAX_BYTES)));
+        const { id, name, redirectUris } = registerClient(
+          parseJson(await readJsonBody(request, MAX_BYTES, ask(request))),
+        );
         response.status(201);
         return {
           client_id: id,
@@ -69,7 +73,7 @@ export function addOAuth(app: Express, deps: RelayDeps, limit: PublicLimit): voi
     offered((request, response) =>
       refusing(response, async () => {
         requireMethod(request, response, ['POST']);
-        return exchangeCode(deps, ownOrigin(deps, request), await readForm(request, MAX_BYTES));
+        return exchangeCode(deps, ownOrigin(deps, request), await readForm(request, MAX_BYTES, ask(request)));
       }),
     ),
   );

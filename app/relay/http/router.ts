@@ -4,13 +4,14 @@
  */
 import type { Application, Request, Response } from 'express';
 import { ERRORS } from '../../sdk/wire/wire.ts';
+import { askerOf, askerOfKey } from '../access/asker.ts';
 import { authenticate, authenticateWallet } from '../access/auth.ts';
 import type { Cost, PublicLimit } from '../access/publicLimit.ts';
 import { ApiError } from '../errors.ts';
 import { requireNoQuery } from '../parse.ts';
 import type { RelayDeps } from './deps.ts';
 import { finishOutput } from './outputStream.ts';
-import { readJsonBody, requireMethod } from './request.ts';
+import { readJsonBody, requireDeclared, requireMethod } from './request.ts';
 import { send, sendBytes, sendStream } from './respond.ts';
 import {
   type Answer,
@@ -121,9 +122,14 @@ async function handle(
   arrivedMs: number,
 ): Promise<AnyReply | WrittenReply | StreamReply> {
   const { body } = route;
-  const bytes = body ? await readJsonBody(request, body.maxBytes, body.mayBeEmpty) : NO_BYTES;
+  if (body) requireDeclared(request, body.maxBytes, body.mayBeEmpty);
   const caller = await findCaller(context.deps, route, request);
-  if (caller && !('keyId' in caller)) await limit.admitSession(request, caller.wallet, costOf(route, request));
+  const hasKey = caller !== null && 'keyId' in caller;
+  if (caller && !hasKey) await limit.admitSession(request, caller.wallet, costOf(route, request));
+  // After the key, because bodies of strangers have little room.
+  const ask = () =>
+    hasKey ? askerOfKey(context.deps, caller.wallet) : askerOf(context.deps, request, caller?.wallet ?? null);
+  const bytes = body ? await readJsonBody(request, body.maxBytes, ask, body.mayBeEmpty) : NO_BYTES;
   if (!route.query && !route.anyQuery) requireNoQuery(request.url);
   return route.handle(context, { request, caller, param: (name) => String(request.params[name]), bytes, arrivedMs });
 }

@@ -14,6 +14,7 @@ import { expect } from 'chai';
 import { watchAnswers } from '../../../app/relay/http/drain.ts';
 import { createHttpServer } from '../../../app/relay/http/server.ts';
 import { inThread, ownWork, refusedRequests } from '../../../app/relay/workers.ts';
+import { createApiKey } from '../../../app/sdk/receipt/apiKey.ts';
 import { ErrorBody } from '../../../app/sdk/wire/wire.ts';
 import { useWorld } from '../../harness/edge/api.ts';
 import { listen } from '../../harness/edge/listen.ts';
@@ -225,6 +226,53 @@ describe('slow clients', () => {
         const answer = await world.post(`/v1/executions/${executionId}/start`, body);
         expect([answer.status, isHeld()], answer.text).to.deep.equal([200, true]);
       });
+    });
+  });
+
+  describe('bodies that never end', () => {
+    const LENGTH = 1024 * 1024;
+    const sockets: Socket[] = [];
+    afterEach(() => {
+      for (const socket of sockets.splice(0)) socket.destroy();
+    });
+
+    /** Sends all but the last byte. The returned function gives the status of the answer. */
+    function send(path: string, key?: string): () => string | undefined {
+      let text = '';
+      const head = [
+        `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json`,
+        ...(key === undefined ? [] : [`Authorization: Bearer ${key}`]),
+        `Content-Length: ${LENGTH}\r\n\r\n`,
+      ].join('\r\n');
+      const socket = connect(world.port, '127.0.0.1').on('error', () => undefined);
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      socket.write(head);
+      socket.write(Buffer.alloc(LENGTH - 1, 'x'));
+      sockets.push(socket);
+      return () => /^HTTP\/1\.1 ([0-9]+)/.exec(text)?.[1];
+    }
+
+    it('are not kept without a valid key', async () => {
+      const path = `/v1/agents/${await world.addListing()}/execute`;
+      const status = send(path, createApiKey('test'));
+      await until('the refusal', async () => status() !== undefined);
+      expect(status()).to.equal('401');
+    });
+
+    it('of strangers use at most 64 MiB, and no room of a call with a key', async () => {
+      const listing = await world.addListing();
+      const statuses = Array.from({ length: 68 }, () => send(`/v1/x402/agents/${listing}/execute`));
+      const answered = () => statuses.map((status) => status()).filter((status) => status !== undefined);
+      // Each lacks a byte, so that a room of 64 MiB has 64 of them.
+      await until('four are dropped', async () => answered().length === 4);
+      expect(new Set(answered())).to.deep.equal(new Set(['503']));
+      world.state.execute = async () => ({ kind: 'pending', executionId: newExecutionId() });
+      const { apiKey } = await world.addKey();
+      const body = { task: 'x'.repeat(100_000), parameters: {}, async: true };
+      const call = await world.post(`/v1/agents/${listing}/execute`, body, { key: apiKey });
+      expect(call.status, call.text).to.equal(200);
     });
   });
 
