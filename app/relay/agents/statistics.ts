@@ -7,12 +7,12 @@ import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { type AgentFigures, type AgentStatistics, REFUND_REASON_NAMES } from '../../sdk/wire/wire.ts';
 import { readFailures } from '../ledger/executions.ts';
 import type { Databases } from '../ledger/tables.ts';
-import type { Now } from '../waiting.ts';
 import { CREATOR_REASONS } from './agentHealth.ts';
 import { type AgentDeps, requireListing } from './catalog.ts';
 import { requireOwn } from './ownListings.ts';
 
-type StatisticsDeps = Pick<Databases, 'views'> & Now;
+/** `clock`: the chain's, unix seconds, by which the records have their times. */
+type StatisticsDeps = Pick<Databases, 'views'> & { accounts: { clock(): bigint } };
 
 const NEWEST = 50;
 const PUBLIC_DAYS = 30;
@@ -71,12 +71,12 @@ export async function readAgentStatistics(deps: AgentDeps & StatisticsDeps, agen
  * creator.
  */
 export async function readStatistics(
-  { views, now }: StatisticsDeps,
+  { views, accounts }: StatisticsDeps,
   wallet: string,
   { agent_id: agentId, days }: { agent_id: string; days: number },
 ): Promise<{ days: ListingDay[]; failures: ListingFailure[] }> {
   await requireOwn(views, wallet, agentId);
-  const last = today({ now });
+  const last = today({ accounts });
   const first = last - days + 1;
   const all = await readDays(views, agentId, { first, last });
   const failures = await readFailures(views, agentId, first * DAY_SECONDS, CREATOR_REASONS);
@@ -93,7 +93,8 @@ export async function readStatistics(
   };
 }
 
-const today = ({ now }: Pick<StatisticsDeps, 'now'>): number => Math.floor(now() / 1_000 / DAY_SECONDS);
+const today = ({ accounts }: Pick<StatisticsDeps, 'accounts'>): number =>
+  Math.floor(Number(accounts.clock()) / DAY_SECONDS);
 
 /** Reads at most some dozens of rows a day, however many executions ended. */
 function readDays(

@@ -29,7 +29,7 @@ export async function readSpend(
   wallet: string,
   asked: Range,
 ): Promise<SpendStatement> {
-  const { first, last, span } = rangeOf(asked, deps.now());
+  const { first, last, span } = rangeOf(asked, deps.accounts.clock());
   const sums = new Map<string, Spend>();
   const at = (seconds: bigint, { key_id: keyId, listing }: { key_id: string | null; listing: string }): Spend => {
     const day = dayOf(seconds);

@@ -16,9 +16,9 @@ import {
 } from '../../sdk/wire/wire.ts';
 import type { Databases } from '../ledger/tables.ts';
 import { invalid } from '../parse.ts';
-import type { Now } from '../waiting.ts';
 
-export type StatementsDeps = Pick<Databases, 'views'> & Now;
+/** `clock`: the chain's, unix seconds, by which the records have their times. */
+export type StatementsDeps = Pick<Databases, 'views'> & { accounts: { clock(): bigint } };
 
 const DAY_MS = 86_400_000;
 const DAY_SECONDS = 86_400n;
@@ -40,7 +40,7 @@ export async function readStatement(
   wallet: string,
   { role, ...asked }: Pick<StatementQuery, 'role' | 'from' | 'to'>,
 ): Promise<DailyStatement> {
-  const { first, last, span } = rangeOf(asked, deps.now());
+  const { first, last, span } = rangeOf(asked, deps.accounts.clock());
   const days = new Map(Array.from({ length: last - first + 1 }, (_, index) => [first + index, newSums()]));
   const total = newSums();
   const sumsAt = (at: bigint) => [total, days.get(dayOf(at)) ?? newSums()];
@@ -68,8 +68,8 @@ export const dayOf = (at: bigint): number => Number(at / DAY_SECONDS);
 export type Range = { from?: string | undefined; to?: string | undefined };
 
 /** Days since 1970, both included, and their seconds. Throws ApiError 400 for a range that is empty or too long. */
-export function rangeOf({ from, to }: Range, nowMs: number): { first: number; last: number; span: Span } {
-  const last = Math.floor((to === undefined ? nowMs : Date.parse(to)) / DAY_MS);
+export function rangeOf({ from, to }: Range, now: bigint): { first: number; last: number; span: Span } {
+  const last = to === undefined ? dayOf(now) : Math.floor(Date.parse(to) / DAY_MS);
   const first = from === undefined ? last - USUAL_DAYS + 1 : Math.floor(Date.parse(from) / DAY_MS);
   const span = { from: BigInt(first) * DAY_SECONDS, to: BigInt(last + 1) * DAY_SECONDS };
   if (first >= 0 && first <= last && last - first < STATEMENT_DAYS) return { first, last, span };

@@ -49,7 +49,7 @@ export function inProgress(executionId: string): ApiError {
 export function reused(executionId: string | null): ApiError {
   return new ApiError(
     'idempotency_key_reused',
-    'This Idempotency-Key was used before with another agent or body. Use a new key for a new call.',
+    'This Idempotency-Key or payment was used before with another agent or body. Use a new one for a new call.',
     {
       executionId,
     },

@@ -231,8 +231,9 @@ export const ERRORS = {
   idempotency_key_reused: {
     status: 422,
     details: Nothing,
-    meaning: 'The `Idempotency-Key` was used before with another agent or another body.',
-    remedy: `For a new call, use a new key. To repeat a call, send the same body. ${NEVER_CHARGED}`,
+    meaning:
+      'The `Idempotency-Key`, or the payment of an x402 client, was used before with another agent or another body.',
+    remedy: `For a new call, use a new one. To repeat a call, send the same body. ${NEVER_CHARGED}`,
   },
   payment_id_reused: {
     status: 409,

@@ -151,6 +151,18 @@ describe('GET /v1/statements/daily', () => {
     expect([json.days.length, json.from, json.to]).to.deep.equal([30, dayOf(FIRST - 27 * DAY), dayOf(FIRST + 2 * DAY)]);
   });
 
+  it('ends with the day of the chain, whose clock the records follow, as do the statistics of an agent', async () => {
+    const { accounts } = world.deps;
+    const { clock } = accounts;
+    accounts.clock = () => BigInt(FIRST + 9 * DAY);
+    const { json: daily } = await world.get('/v1/statements/daily', caller.apiKey);
+    const { json: spend } = await world.get('/v1/statements/spend', caller.apiKey);
+    const { json: statistics } = await world.get(`/v1/agents/${rows[0]!.listing}/statistics`);
+    accounts.clock = clock;
+    for (const { from, to } of [daily, spend, statistics])
+      expect([from, to]).to.deep.equal([dayOf(FIRST - 20 * DAY), dayOf(FIRST + 9 * DAY)]);
+  });
+
   it('shows zeros for a wallet without executions, and nothing of another wallet', async () => {
     const { json } = await world.get(`/v1/statements/daily?role=creator&${range}`, caller.apiKey);
     expect(new Set(Object.values(json.total))).to.deep.equal(new Set([0]));

@@ -248,6 +248,7 @@ describe('the x402 API', () => {
     expect(status).to.equal(200);
     const other = await ask({ task: 'not kept' }, payment);
     expect([other.status, other.headers.get('payment-response')]).to.deep.equal([422, null]);
+    expect(other.body.error.message).to.match(/^This Idempotency-Key or payment was used before/);
     await market.query('ledger', `DELETE FROM results WHERE execution_id = '${body.execution_id}'`);
     const gone = await payment.send();
     expect([gone.status, gone.body.error.code]).to.deep.equal([410, 'result_unavailable']);

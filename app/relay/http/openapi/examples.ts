@@ -96,7 +96,8 @@ const ERROR_EXAMPLES: { [Code in ErrorCode]: ErrorExample<Code> } = {
   },
   agent_paused: { message: 'The agent is paused', details: null },
   idempotency_key_reused: {
-    message: 'This Idempotency-Key was used before with another agent or body. Use a new key for a new call.',
+    message:
+      'This Idempotency-Key or payment was used before with another agent or body. Use a new one for a new call.',
     execution: true,
     details: null,
   },
