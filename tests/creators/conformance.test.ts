@@ -204,6 +204,9 @@ describe('conformance test of a creator', () => {
         const test = () => conformance(url, { key, task, parameters: asked });
         const { failed, findings } = await undisturbed(test, expected);
         expect(failed, JSON.stringify(findings, null, 1)).to.deep.equal(expected);
+        if (name !== 'sandbox-offline') return;
+        const words = 'The server cannot be reached: no server listens at this address and port (ECONNREFUSED)';
+        expect(findings[0]!.detail).to.equal(words);
       });
     }
   });

@@ -15,6 +15,14 @@ import { type Now, within } from '../waiting.ts';
 import type { Gate } from './gate.ts';
 
 const PROBE_TIMEOUT_MS = 2_000;
+const UNREADABLE =
+  'The index cannot be read; the log says why. If the database is down, bring it back: nothing is lost.';
+
+interface Reading {
+  /** Undefined before the indexer has read the chain. */
+  progress: IndexProgress | undefined;
+  isUnreadable: boolean;
+}
 
 interface HealthDeps {
   config: { environment: 'live' | 'test' };
@@ -43,7 +51,7 @@ export function createReadiness(deps: ReadyDeps): () => Promise<Ready> {
   return async () => readinessOf(deps, ...(await Promise.all([isChainReachable(), tryProgress(deps)])));
 }
 
-function readinessOf(deps: ReadyDeps, chainReachable: boolean, progress: IndexProgress | undefined): Ready {
+function readinessOf(deps: ReadyDeps, chainReachable: boolean, { progress, isUnreadable }: Reading): Ready {
   const lagMs = lagOf(progress, deps.now());
   const problems: Problem[] = [];
   if (!chainReachable) problems.push('chain_unreachable');
@@ -54,7 +62,7 @@ function readinessOf(deps: ReadyDeps, chainReachable: boolean, progress: IndexPr
   return {
     status: problems.length === 0 ? 'ready' : 'not_ready',
     problems,
-    advice: deps.gate.advice(),
+    advice: [...(isUnreadable ? [UNREADABLE] : []), ...deps.gate.advice()],
     environment: deps.config.environment,
     indexer: { slot: progress ? Number(progress.slot) : null, lag_ms: lagMs },
     executions_in_flight: deps.engine.inFlight(),
@@ -66,12 +74,13 @@ export async function isIndexCurrent(views: Kysely<LedgerDatabase>, nowMs: numbe
   return !isBehind(lagOf(await readProgress(attachedIndex(views)), nowMs));
 }
 
-/** The progress of the indexer; undefined before it has read the chain, or if the index cannot be read. */
-function tryProgress(deps: Pick<ReadyDeps, 'views' | 'log'>): Promise<IndexProgress | undefined> {
-  return readProgress(attachedIndex(deps.views)).catch((error: unknown) => {
+async function tryProgress(deps: Pick<ReadyDeps, 'views' | 'log'>): Promise<Reading> {
+  try {
+    return { progress: await readProgress(attachedIndex(deps.views)), isUnreadable: false };
+  } catch (error) {
     deps.log.error({ error }, 'cannot read the index');
-    return undefined;
-  });
+    return { progress: undefined, isUnreadable: true };
+  }
 }
 
 async function probeChain({ accounts }: Pick<ReadyDeps, 'accounts'>): Promise<boolean> {

@@ -1142,7 +1142,7 @@ export interface components {
                     rpc_url: string;
                     /** @description The query to append to a path of Solana Explorer; empty on mainnet. */
                     explorer_query: string;
-                    /** @description IP addresses from which this service calls creators’ servers; empty if they are not fixed. */
+                    /** @description IP addresses or ranges from which this service calls creators’ servers; empty if they are not fixed. */
                     egress_ips: string[];
                     /** @description The marketplace’s share of a price, in hundredths of a percent. */
                     fee_bps: number;

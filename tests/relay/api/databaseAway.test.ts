@@ -96,7 +96,10 @@ if (onPostgres) {
         expect(headers.get('cache-control')).to.equal('no-store');
         expect(Number(headers.get('retry-after'))).to.be.at.least(1);
         if (route.path === '/ready') {
-          expect(Ready.parse(json)).to.deep.include({ status: 'not_ready', problems: ['index_behind'] });
+          const advice = [
+            'The index cannot be read; the log says why. If the database is down, bring it back: nothing is lost.',
+          ];
+          expect(Ready.parse(json)).to.deep.include({ status: 'not_ready', problems: ['index_behind'], advice });
           return;
         }
         const { error } = ErrorBody.parse(json);

@@ -109,6 +109,7 @@ describe('commands of the operator', () => {
       const away = await failed({ SOLANA_RPC_URL: 'http://127.0.0.1:1/canary?api-key=canary' });
       expect(away[0]).to.match(/^node: 127\.0\.0\.1:1 does not answer getVersion: /);
       expect(away.join()).to.not.include('canary');
+      expect(away).to.include('clock: no node has shown its clock');
       const empty = join(market.dataDir, 'empty');
       mkdirSync(empty, { mode: 0o755 });
       const found = await failed({ DATA_DIR: empty, DATABASE_URL: '', MIN_FREE_BYTES: '1' });

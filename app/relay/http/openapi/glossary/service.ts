@@ -21,7 +21,7 @@ export const SERVICE_FIELDS: Record<string, string> = {
   longest_span_seconds:
     'How long after a delisting its collateral can return, if no dispute is open then. It only grows.',
   docs: 'The guide.',
-  egress_ips: 'IP addresses from which this service calls creators’ servers; empty if they are not fixed.',
+  egress_ips: 'IP addresses or ranges from which this service calls creators’ servers; empty if they are not fixed.',
   advice:
     'What an operator must do about the problems, and what the cluster does not allow; empty if nothing needs action.',
   executions_in_flight: 'Executions in progress in this process.',
