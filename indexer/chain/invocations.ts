@@ -2,6 +2,7 @@
  * Reads a transaction's calls of the marketplace from its instructions, which neither a cut log nor an account shows.
  */
 import type { PublicKey, VersionedTransactionResponse } from '@solana/web3.js';
+import { decodeBase58 } from '../../app/sdk/program/base58.ts';
 import { isEventInstruction } from '../../app/sdk/program/events.ts';
 import { decodeInstruction, idl } from '../../app/sdk/program/program.ts';
 
@@ -71,28 +72,6 @@ export function readInstructions(
       .filter((called) => addresses[called.programIdIndex] === program)
       .map((called) => read(called.accounts, decodeBase58(called.data))),
   ]);
-}
-
-const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
-
-/**
- * Any program can call this one with 10 KiB of data, most of it ignored. `bs58` takes 0.2 s for that, because its time
- * grows with the square of the length; halves multiplied as BigInts take 1 ms.
- */
-function decodeBase58(text: string): Uint8Array {
-  const zeros = text.length - text.replace(/^1+/, '').length;
-  const hex = zeros === text.length ? '' : numberOf(text).toString(16);
-  return Buffer.from('00'.repeat(zeros) + (hex.length % 2 === 0 ? hex : `0${hex}`), 'hex');
-}
-
-function numberOf(text: string): bigint {
-  if (text.length <= 8) {
-    let value = 0;
-    for (const digit of text) value = value * 58 + ALPHABET.indexOf(digit);
-    return BigInt(value);
-  }
-  const half = text.length >> 1;
-  return numberOf(text.slice(0, half)) * 58n ** BigInt(text.length - half) + numberOf(text.slice(half));
 }
 
 /** The number of the reason that a `refund_execution` gives. */

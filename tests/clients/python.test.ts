@@ -627,7 +627,7 @@ describe('clients/python', () => {
       const [ours, theirs] = await bothSay(call);
       expect(theirs).to.deep.equal(ours);
       expect(theirs!.status, JSON.stringify(theirs)).to.equal(status);
-      expect(status === 200 ? theirs!.body : theirs!.body.error).to.include(part);
+      expect(status === 200 ? theirs!.body : theirs!.body.error).to.deep.include(part);
     }
 
     const REFUSALS: [name: string, call: () => Call, status: number, code: string][] = [

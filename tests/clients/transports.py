@@ -71,10 +71,13 @@ for address in (
     f"https://m.example:{secret_key}",
     f"https://[{secret_key}]/",
     f"https://m.example/ {secret_key}",
+    f"地址{secret_key}",
+    str(list(range(100, 164))),
+    json.dumps(list(range(100, 164)), separators=(",", ":")),
 ):
     error = outcome(lambda address=address: Client(address))
     assert isinstance(error, ValueError), address
-    assert not any(part in str(error) for part in ("sssss", "me:wo")), error
+    assert not any(part in str(error) for part in ("sssss", "me:wo", "101")), error
 
 
 def broken(_: httpx.Request) -> httpx.Response:

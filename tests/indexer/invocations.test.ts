@@ -3,6 +3,7 @@ import { Keypair, type PublicKey, TransactionMessage, type VersionedTransactionR
 import bs58 from 'bs58';
 import { expect } from 'chai';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
+import { innerDataOf } from '../../app/sdk/program/transaction.ts';
 import { readInstructions } from '../../indexer/chain/invocations.ts';
 
 /** The most that one program can send to another. */
@@ -80,5 +81,10 @@ describe('indexer, instructions', () => {
     const [all, one] = [timed(() => readInstructions(transaction, PROGRAM_ID)), timed(() => bs58.decode(text))];
     expect(Buffer.from(all.value.at(-1)!.data).equals(Buffer.from(one.value))).to.equal(true);
     expect(all.ms / CALLS).to.be.lessThan(one.ms / 10);
+    const inner = timed(() => innerDataOf(transaction, PROGRAM_ID));
+    expect(inner.value.map((found) => Buffer.from(found).equals(Buffer.from(one.value)))).to.deep.equal(
+      Array(CALLS).fill(true),
+    );
+    expect(inner.ms / CALLS).to.be.lessThan(one.ms / 10);
   });
 });

@@ -159,7 +159,8 @@ describe('sdk/creator', () => {
       const judged = ['paid', 'failed', 'long'].map(async (task) => {
         const request = execution({ task });
         const { text } = await post(base, request);
-        const expected = { executionId: request.execution_id, signingKey: publicKey, requestHash: '' };
+        const executionId = String(request.execution_id);
+        const expected = { executionId, signingKey: publicKey, requestHash: '' };
         return judgeNow(Buffer.from(text), expected).verdict;
       });
       const [paid, failed, long] = await Promise.all(judged);

@@ -172,8 +172,8 @@ export function createOutcomeReader(
 }
 
 const MAX_INPUTS = 5;
-/** Longer inputs are not offered again, characters. */
-const MAX_INPUT_LENGTH = 20_000;
+/** Longer inputs are not offered again, bytes: SQLite counts characters only up to U+0000. */
+const MAX_INPUT_BYTES = 20_000;
 
 /** Task and parameters of a wallet's newest executions of a listing, in the order of the chain's index. */
 export async function readLastInputs(views: Kysely<LedgerDatabase>, wallet: string, listing: string) {
@@ -186,13 +186,13 @@ export async function readLastInputs(views: Kysely<LedgerDatabase>, wallet: stri
   const { rows } = await sql<{ execution_id: string; task: string; parameters: string; asked_at: bigint }>`
     SELECT c.execution_id, j.task, j.parameters, c.opened_at AS asked_at
     FROM (${sql.join(ranges, sql` UNION ALL `)}) AS c JOIN executions AS j ON j.execution_id = c.execution_id
-    WHERE j.metadata_hash <> '' AND j.content_deleted_ms IS NULL AND length(j.task) + length(j.parameters) <= ${MAX_INPUT_LENGTH}
+    WHERE j.metadata_hash <> '' AND j.content_deleted_ms IS NULL AND octet_length(j.task) + octet_length(j.parameters) <= ${MAX_INPUT_BYTES}
     ORDER BY c.opened_at DESC LIMIT ${MAX_INPUTS}`.execute(views);
   return rows;
 }
 
-/** Longer requests, in characters, are only in receipts: reading one here would block the relay. */
-const MAX_ASKED_LENGTH = 100_000;
+/** Longer requests, in bytes, are only in receipts: reading one here would block the relay. */
+const MAX_ASKED_BYTES = 100_000;
 
 /** Task and parameters of a wallet's own execution; undefined if they are unknown here, too long, or deleted. */
 export function readAsked(views: Kysely<LedgerDatabase>, wallet: string, executionId: string) {
@@ -203,7 +203,7 @@ export function readAsked(views: Kysely<LedgerDatabase>, wallet: string, executi
     .where('wallet', '=', wallet)
     .where('metadata_hash', '<>', '')
     .where('content_deleted_ms', 'is', null)
-    .where(sql<boolean>`length(task) + length(parameters) <= ${sql.lit(MAX_ASKED_LENGTH)}`)
+    .where(sql<boolean>`octet_length(task) + octet_length(parameters) <= ${sql.lit(MAX_ASKED_BYTES)}`)
     .executeTakeFirst();
 }
 

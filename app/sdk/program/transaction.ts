@@ -14,6 +14,7 @@ import {
 import bs58 from 'bs58';
 import { Buffer } from 'buffer';
 import * as v from 'valibot';
+import { decodeBase58 } from './base58.ts';
 import { isEventInstruction } from './events.ts';
 import { ANY_VERSION } from './foreign.ts';
 
@@ -101,7 +102,7 @@ export function innerDataOf({ transaction, meta }: VersionedTransactionResponse,
   const keys = transaction.message.getAccountKeys({ accountKeysFromLookups: meta?.loadedAddresses ?? null });
   const inner = (meta?.innerInstructions ?? []).flatMap(({ instructions }) => instructions);
   return inner.flatMap(({ programIdIndex, data }) =>
-    keys.get(programIdIndex)?.equals(program) ? bs58.decode(data) : [],
+    keys.get(programIdIndex)?.equals(program) ? decodeBase58(data) : [],
   );
 }
 

@@ -2,7 +2,7 @@
  * Checks the two transactions of an execution: the one that put the price into escrow, and the one that paid it out.
  */
 import { bytesToHex } from '@noble/hashes/utils.js';
-import bs58 from 'bs58';
+import { decodeBase58 } from '../program/base58.ts';
 import { constants } from '../program/constants.ts';
 import { idl } from '../program/idl/idl.ts';
 import { parseUsdc } from '../wire/usdc.ts';
@@ -260,7 +260,7 @@ function callOf({ instructions }: NodeTransaction, names: readonly string[], rec
 function readCall({ program, accounts, data }: NodeInstruction): Call | null {
   if (program !== PROGRAM) return null;
   try {
-    const decoded = decodeInstruction(bs58.decode(data));
+    const decoded = decodeInstruction(decodeBase58(data));
     const definition = idl.instructions.find(({ name }) => name === decoded?.name);
     if (!decoded || !definition) return null;
     const named = definition.accounts.map(({ name }, at) => [name, accounts[at] ?? '']);

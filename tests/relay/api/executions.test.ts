@@ -1,4 +1,5 @@
 /** GET /v1/executions/{execution_id}: the record at every point of a call. */
+import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { ExecutionColumns, ExecutionState } from '../../../app/relay/ledger/tables.ts';
 import { findExecution } from '../../../app/sdk/program/program.ts';
@@ -7,6 +8,7 @@ import type { DisputeOutcome } from '../../../app/sdk/wire/choices.ts';
 import type { ExecutionRow } from '../../../indexer/queries/tables.ts';
 import { EXPLORER_QUERY, useWorld } from '../../harness/edge/api.ts';
 import { EPOCH, newAddress, newExecutionId, type TestKey } from '../../harness/edge/rows.ts';
+import { sessionsOf } from './sessions.ts';
 
 const at = (seconds: number): string => new Date((EPOCH + seconds) * 1000).toISOString();
 const addressUrl = (address: string): string => `https://explorer.solana.com/address/${address}${EXPLORER_QUERY}`;
@@ -323,5 +325,25 @@ describe('GET /v1/executions/{execution_id}', () => {
       });
     }
     expect((await world.get(`/v1/executions/${theirs}`, other.apiKey)).status).to.equal(200);
+  });
+});
+
+describe('executions.asked and agents.lastInputs', () => {
+  const world = useWorld();
+
+  it('offer no very long request again, even if its task begins with U+0000', async () => {
+    const wallet = Keypair.generate();
+    await world.addChain();
+    const key = await world.addKey({ wallet: wallet.publicKey.toBase58() });
+    const listing = await world.addListing();
+    const add = async (task: string) =>
+      (await world.addSettled({ wallet: key.wallet, listing }, { task, parameters: {}, result: 'Rome' })).execution_id;
+    const [short, long] = [await add('\0 short'), await add(`\0${'x'.repeat(100_000)}`)];
+    const session = await sessionsOf(() => world).signIn(wallet);
+    const asked = (id: string) => session.call('executions.asked', { execution_id: id });
+    expect(await asked(short)).to.deep.equal({ asked: { task: '\0 short', parameters: {} } });
+    expect(await asked(long)).to.deep.equal({ asked: null });
+    const { inputs } = await session.call('agents.lastInputs', { agent_id: listing });
+    expect(inputs.map(({ execution_id }) => execution_id)).to.deep.equal([short]);
   });
 });

@@ -11,11 +11,13 @@ _KEY_ITSELF = re.compile(r"(\[[\d\s,]*\]?|[0-9A-Za-z+=]{64,})\s*")
 """A secret key in the place of a path: a JSON array, or 32 or 64 bytes as text."""
 
 
+# A letter of another script may stand directly before a secret, so only ASCII makes a word.
 _SECRETS = [
-    (re.compile(r"\bcrtx_(live|test)_([0-9A-Za-z]{8})_[0-9A-Za-z]+"), r"crtx_\1_\2_…"),
-    (re.compile(r"\bwhsec_[0-9A-Za-z+/=]+"), "whsec_…"),
-    (re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^\s/?#\"']*@", re.IGNORECASE), r"\1"),
-    (re.compile(r"(\b[a-z][a-z0-9+.-]*://[^\s?#\"']*\?)[^\s\"']+", re.IGNORECASE), r"\1…"),
+    (re.compile(r"(?a:\b)crtx_(live|test)_([0-9A-Za-z]{8})_[0-9A-Za-z]+"), r"crtx_\1_\2_…"),
+    (re.compile(r"(?a:\b)whsec_[0-9A-Za-z+/=]+"), "whsec_…"),
+    (re.compile(r"\[?\s*\d{1,3}(?:\s*,\s*\d{1,3}){31,}\s*\]?"), "[…]"),  # The bytes of a key file.
+    (re.compile(r"((?a:\b)[a-z][a-z0-9+.-]*://)[^\s/?#\"']*@", re.IGNORECASE), r"\1"),
+    (re.compile(r"((?a:\b)[a-z][a-z0-9+.-]*://[^\s?#\"']*\?)[^\s\"']+", re.IGNORECASE), r"\1…"),
 ]
 
 
