@@ -1,7 +1,7 @@
 /** Connects the VM to the ledger's types: converts accounts to entries and back, and runs the transactions of plans. */
 import { isDeepStrictEqual } from 'node:util';
 import { AccountLayout, AccountState, TOKEN_PROGRAM_ID } from '@solana/spl-token';
-import type { Keypair, TransactionInstruction } from '@solana/web3.js';
+import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { SystemProgram } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import type { RawAccount } from '../../harness/vm/backend.ts';
@@ -127,6 +127,14 @@ export class Chain {
   /** An execution was refunded. Its record may have been closed in the same transaction, and not read since. */
   refunded(address: Address, settledAt: bigint): void {
     this.records.set(address, { ...this.records.get(address)!, status: 'refunded', settledAt });
+  }
+
+  /** Adds the forfeits that an event sent to the treasury. Without it, the accounts of a step with one instruction do. */
+  sweptBy({ name, data }: SeenEvent): void {
+    const amount = { ForfeitsSwept: data.amount, CollateralReturned: data.toTreasury }[name] as bigint | undefined;
+    if (!amount) return;
+    const listing = text(data.listing as PublicKey);
+    this.swept.set(listing, (this.swept.get(listing) ?? 0n) + amount);
   }
 
   /** The last bytes read at an address. */

@@ -112,9 +112,13 @@ class Run implements Scene {
     if (`${events.sort()}` !== `${[...wanted].sort()}`) {
       throw new Error(`${name}: expected the events ${wanted}, found ${events}`);
     }
-    const [event] = names.length === 1 ? outcome.events : [];
-    await this.compare(name, touched, names.length === 1, outcome.ok ? event : undefined);
-    if (outcome.ok) for (const event of outcome.events) this.grow(event);
+    const isAlone = names.length === 1;
+    await this.compare(name, touched, isAlone, outcome.ok && isAlone ? outcome.events[0] : undefined);
+    if (!outcome.ok) return;
+    for (const event of outcome.events) {
+      this.grow(event);
+      if (!isAlone) this.chain.sweptBy(event);
+    }
   }
 
   /** Adds the leaves that the event reports, in its order. */
