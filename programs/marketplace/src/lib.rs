@@ -76,7 +76,8 @@ pub mod marketplace {
 
     /// Change settings immediately. Absent settings keep their values, and open executions keep the settings of
     /// their open. If `admin_delay_seconds` is not 0, these changes need `propose_change`: fee, bond, minimum price,
-    /// tiers, a shorter dispute window, a higher or no exposure limit, a longer delay, the end of the guardian's pause.
+    /// tiers, `record_seconds`, a shorter dispute window, a higher or no exposure limit, a longer delay, the end of the
+    /// guardian's pause.
     ///
     /// Authority: the admin. Emits `ConfigUpdated`.
     /// Errors: NotAdmin, ChangeMustWait, the OutOfBounds errors, InvalidTiers.

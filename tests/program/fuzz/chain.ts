@@ -1,13 +1,14 @@
 /** Connects the VM to the ledger's types: converts accounts to entries and back, and runs the transactions of plans. */
 import { isDeepStrictEqual } from 'node:util';
 import { AccountLayout, AccountState, TOKEN_PROGRAM_ID } from '@solana/spl-token';
-import type { Keypair, TransactionInstruction } from '@solana/web3.js';
+import type { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { SystemProgram } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import type { RawAccount } from '../../harness/vm/backend.ts';
-import type { Outcome } from '../../harness/vm/outcome.ts';
+import type { Outcome, SeenEvent } from '../../harness/vm/outcome.ts';
 import { plain } from '../../harness/vm/plain.ts';
 import { START, Vm } from '../../harness/vm/vm.ts';
+import { compareReported, stateIn } from '../reported.ts';
 import { FEE_PAYER, keypairOf, MINT, MINT_AUTHORITY, TREE } from './cast.ts';
 import { writeNewTree } from './leaves.ts';
 import { type Address, type Entry, key, type Ledger, type StateOf, text } from './ledger.ts';
@@ -128,9 +129,25 @@ export class Chain {
     this.records.set(address, { ...this.records.get(address)!, status: 'refunded', settledAt });
   }
 
+  /** Adds the forfeits that an event sent to the treasury. Without it, the accounts of a step with one instruction do. */
+  sweptBy({ name, data }: SeenEvent): void {
+    const amount = { ForfeitsSwept: data.amount, CollateralReturned: data.toTreasury }[name] as bigint | undefined;
+    if (!amount) return;
+    const listing = text(data.listing as PublicKey);
+    this.swept.set(listing, (this.swept.get(listing) ?? 0n) + amount);
+  }
+
   /** The last bytes read at an address. */
   bytesAt(address: Address): Uint8Array {
     return this.seen.get(address)?.raw?.data ?? new Uint8Array();
+  }
+
+  /** The event of a step reports the state of this account, if the step changed it. `before` are its bytes before. */
+  compareReported({ name, data }: SeenEvent, address: Address, before: Uint8Array): void {
+    const raw = this.seen.get(address)?.raw ?? null;
+    const is = stateIn(raw);
+    if (!raw || !is || Buffer.from(raw.data).equals(before)) return;
+    compareReported(data, name, before.length > 0 ? stateIn({ ...raw, data: before }) : null, is);
   }
 
   /** The last entry read at an address. */

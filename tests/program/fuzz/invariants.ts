@@ -193,7 +193,7 @@ export function checkChanges(chain: Chain, changes: Change[], isAlone: boolean):
     }
     if (name === 'Deposit' && isAlone && was && !is)
       checkDeposit(address, was.value as StateOf<'Deposit'>, gain, changes);
-    if (name === 'CreatorCollateral' && was && is) {
+    if (name === 'CreatorCollateral' && isAlone && was && is) {
       checkSweep(chain, was.value as StateOf<'CreatorCollateral'>, is.value as StateOf<'CreatorCollateral'>, {
         paid: changes.some(({ before, after }) => (before.state ?? after.state)?.name === 'Dispute'),
         gained: gain(TREASURY),

@@ -22,8 +22,12 @@ export function leafOf(record: PublicKey, data: Uint8Array): Leaf {
   return { execution: program.decodeAccount('ExecutionRecord', data), hash: leafHash(record, data) };
 }
 
-/** The 20 siblings on the path of a leaf, in a tree with these leaves from the left. */
-export const proofOf = (leaves: readonly Leaf[], index: number): Buffer[] => treeOf(leaves)[index]!.proof;
+/**
+ * The 20 siblings on the path of a leaf, in a tree with these leaves from the left, or with so many fewer. The tree keeps
+ * 64 changes, so any proof of a sequence holds.
+ */
+export const proofOf = (leaves: readonly Leaf[], index: number, age = 0): Buffer[] =>
+  treeOf(leaves.slice(0, Math.max(index + 1, leaves.length - age)))[index]!.proof;
 
 const treeOf = (leaves: readonly Leaf[]) => proofsOfHashes(leaves.map(({ hash }) => hash));
 

@@ -107,6 +107,8 @@ export class Ledger {
   lamportsPerByte: bigint = RENTS[0];
   private readonly accounts = new Map<Address, Entry>();
   private pending: Map<Address, Entry> | null = null;
+  /** What the event of the latest transaction says besides the state of accounts. */
+  private told: Record<string, unknown> = {};
 
   /** A copy, to see what a rule would change. */
   fork(): Ledger {
@@ -120,6 +122,15 @@ export class Ledger {
   /** Lamports that make an account of this size rent-exempt at the present rent. */
   rent(bytes: number): bigint {
     return rentOf(bytes, this.lamportsPerByte);
+  }
+
+  /** The event must have these fields. */
+  tell(fields: Record<string, unknown>): void {
+    Object.assign(this.told, fields);
+  }
+
+  get saying(): Readonly<Record<string, unknown>> {
+    return this.told;
   }
 
   get(address: Address): Entry {
@@ -137,6 +148,7 @@ export class Ledger {
 
   /** Applies the rule of a transaction completely or not at all. Returns the error of a refusal, or null. */
   attempt(rule: (ledger: Ledger) => void): string | null {
+    this.told = {};
     try {
       this.record(() => {
         rule(this);

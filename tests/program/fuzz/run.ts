@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { unclaimedOf } from '../../../app/sdk/program/archive.ts';
 import type { MarketplaceEvent } from '../../../app/sdk/program/eventFields.ts';
 import type { SeenEvent } from '../../harness/vm/outcome.ts';
+import { plain } from '../../harness/vm/plain.ts';
 import { START } from '../../harness/vm/vm.ts';
 import { unclaimedHash } from '../archiving.ts';
 import { FEE_PAYER, startingAccounts, TREE } from './cast.ts';
@@ -111,8 +112,13 @@ class Run implements Scene {
     if (`${events.sort()}` !== `${[...wanted].sort()}`) {
       throw new Error(`${name}: expected the events ${wanted}, found ${events}`);
     }
-    await this.compare(name, touched, names.length === 1);
-    if (outcome.ok) for (const event of outcome.events) this.grow(event);
+    const isAlone = names.length === 1;
+    await this.compare(name, touched, isAlone, outcome.ok && isAlone ? outcome.events[0] : undefined);
+    if (!outcome.ok) return;
+    for (const event of outcome.events) {
+      this.grow(event);
+      if (!isAlone) this.chain.sweptBy(event);
+    }
   }
 
   /** Adds the leaves that the event reports, in its order. */
@@ -127,7 +133,7 @@ class Run implements Scene {
     if (moved) this.leaves.push({ refund: moved.refund, hash: unclaimedHash(moved.refund) });
   }
 
-  private async compare(name: string, touched: Set<Address>, isAlone = true): Promise<void> {
+  private async compare(name: string, touched: Set<Address>, isAlone = true, event?: SeenEvent): Promise<void> {
     const changes: Change[] = [];
     const differences: string[] = [];
     for (const address of touched) {
@@ -136,9 +142,11 @@ class Run implements Scene {
       const after = await this.chain.read(address);
       if (before !== after) changes.push({ address, before, after });
       if (before.state?.name === 'ExecutionRecord' && !after.state) this.gone.set(address, leafOf(key(address), data));
+      if (event) this.chain.compareReported(event, address, data);
       const different = difference(this.ledger, address, after);
       if (different) differences.push(different);
     }
+    if (event) compareTold(event, this.ledger.saying);
     if (differences.length > 0) throw new Error(`${name}: chain and model differ\n  ${differences.join('\n  ')}`);
     checkChanges(this.chain, changes, isAlone);
   }
@@ -148,6 +156,14 @@ class Run implements Scene {
     await this.compare('at the end', new Set([...this.ledger.entries()].map(([address]) => address)));
     if (!this.ledger.find('Archive', ARCHIVE)) return;
     if (!(await holdsLeaves(this.chain.vm, TREE, this.leaves))) throw new Error('the tree holds other leaves');
+  }
+}
+
+/** The event has the fields that the model foretold. */
+function compareTold({ name, data }: SeenEvent, saying: Readonly<Record<string, unknown>>): void {
+  const found = plain(data) as Record<string, unknown>;
+  for (const [field, value] of Object.entries(saying)) {
+    if (found[field] !== value) throw new Error(`${name}.${field} is ${found[field]}, and the model says ${value}`);
   }
 }
 

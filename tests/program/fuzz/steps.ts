@@ -13,7 +13,7 @@ import type { Planner } from './steps/plan.ts';
 import { together } from './steps/together.ts';
 import * as unclaimed from './steps/unclaimed.ts';
 
-/** Steps that make, end or close accounts, without those that move collateral. */
+/** Steps that make, change or close accounts. */
 const JOINABLE: Planner[] = [
   ...[executions.openExecution, executions.openExecutionWithGrant, deposits.openExecutionFromDeposit],
   ...[executions.settleExecution, executions.refundExecution, executions.moveUnclaimedRefund],
@@ -21,7 +21,9 @@ const JOINABLE: Planner[] = [
   ...[deposits.prepareDeposit, deposits.refundDeposit, deposits.moveUnclaimedDeposit],
   ...[disputes.openDispute, disputes.openDisputeWithProof, disputes.closeDispute],
   ...[grants.createGrant, grants.updateGrant, grants.revokeGrant, grants.closeGrant, grants.withdrawGas],
-  ...[listings.listAgent, listings.rotateSigningKey, config.updateConfig, config.setPause],
+  ...[disputes.resolveDispute, disputes.lapseDispute, disputes.claimDisputeAward],
+  ...[listings.listAgent, listings.rotateSigningKey, listings.delistAgent, listings.topUpCollateral],
+  ...[listings.returnCollateral, listings.sweepForfeits, config.updateConfig, config.setPause],
 ];
 
 /** Planners by step name, with weights. Steps shrink to the first. */

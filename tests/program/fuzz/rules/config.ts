@@ -103,4 +103,5 @@ export function withdrawTreasury(ledger: Ledger, input: program.WithdrawTreasury
   demand(input.amount > 0n && input.amount <= ledger.token(TREASURY).amount, 'InvalidAmount');
   demand(destination !== TREASURY && !frozenOrGone(ledger, destination), 'DestinationUnusable');
   ledger.transfer(TREASURY, destination, input.amount, TREASURY);
+  ledger.tell({ amount: input.amount, remaining: ledger.token(TREASURY).amount });
 }

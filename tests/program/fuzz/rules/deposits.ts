@@ -70,6 +70,7 @@ export function openExecutionFromDeposit(ledger: Ledger, input: program.OpenExec
   openFunded(ledger, input, { caller: deposit.caller, mover: address, source: vault, price }, () => {
     const fee = frozenOrGone(ledger, TREASURY) ? 0n : serviceFee;
     if (fee > 0n) ledger.transfer(vault, TREASURY, fee, address);
+    ledger.tell({ serviceFee: fee, deposit: address });
     return held - fee;
   });
   demand(closeDeposit(ledger, address, deposit), 'InvalidRentSponsor');
@@ -97,7 +98,9 @@ export function refundDeposit(ledger: Ledger, input: program.RefundDepositInput)
   const vault = vaultOf(address);
   if (fee > 0n) ledger.transfer(vault, TREASURY, fee, address);
   if (held > fee) ledger.transfer(vault, destination, held - fee, address);
-  demand(closeDeposit(ledger, address, deposit) || held > 0n, 'InvalidRentSponsor');
+  const closed = closeDeposit(ledger, address, deposit);
+  demand(closed || held > 0n, 'InvalidRentSponsor');
+  ledger.tell({ amount: held - fee, serviceFee: fee, closed, caller, destination });
 }
 
 /** The time from which its refund can be moved: an hour after anyone can make it. */
@@ -120,7 +123,8 @@ export function moveUnclaimedDeposit(ledger: Ledger, input: program.MoveUnclaime
   if (held > fee) ledger.transfer(vault, UNCLAIMED, held - fee, address);
   demand(held > fee, 'InvalidAmount');
   addLeaves(ledger, 1);
-  closeDeposit(ledger, address, deposit);
+  const closed = closeDeposit(ledger, address, deposit);
+  ledger.tell({ amount: held - fee, serviceFee: fee, closed, destination: UNCLAIMED });
 }
 
 /** Closes both accounts, or neither. Returns whether it did. */

@@ -77,7 +77,9 @@ function end(ledger: Ledger, dispute: Address, outcome: Exclude<Dispute['outcome
 function payBond(ledger: Ledger, dispute: Address, to: Address): void {
   const { bond } = ledger.state('Dispute', dispute);
   const paid = ledger.spendable(dispute, bond);
-  if (!ledger.canTake(to, paid)) return;
+  const isPaid = ledger.canTake(to, paid);
+  ledger.tell({ bond: isPaid ? paid : 0n, bondTo: to });
+  if (!isPaid) return;
   ledger.moveLamports(dispute, to, paid);
   ledger.change('Dispute', dispute, { bond: bond - paid });
 }
@@ -160,7 +162,7 @@ export function claimDisputeAward(ledger: Ledger, input: program.ClaimDisputeAwa
   ledger.transfer(vault, destination, dispute.owed, vault);
   ledger.change('Dispute', address, { owed: 0n });
   ledger.change('CreatorCollateral', book, { owed });
-  closeSpentVault(ledger, dispute.listing);
+  ledger.tell({ amount: dispute.owed, vaultClosed: closeSpentVault(ledger, dispute.listing) });
 }
 
 export function closeDispute(ledger: Ledger, input: program.CloseDisputeInput): void {

@@ -3,7 +3,7 @@ import * as program from '../../../../app/sdk/program/program.ts';
 import { deriveExecutionId } from '../../../../app/sdk/receipt/receipt.ts';
 import { type Address, demand, key, type Ledger, SIZES, type StateOf, TOKEN_ACCOUNT_BYTES, text } from '../ledger.ts';
 import { addLeaves } from './archive.ts';
-import { config, relaysOf, TREASURY, UNCLAIMED, ZERO_HASH } from './config.ts';
+import { config, NOBODY, relaysOf, TREASURY, UNCLAIMED, ZERO_HASH } from './config.ts';
 import { demandSoundGasBalance, type Grant, MAX_GAS, NO_KEY, restore, spend } from './grants.ts';
 import { available, collateralOf, type Listing } from './listings.ts';
 import { demandSignature, type Proof, result } from './proof.ts';
@@ -129,6 +129,7 @@ export function openExecution(ledger: Ledger, input: program.OpenExecutionInput)
   demandTerms(ledger, opening, listing);
   demandSource(ledger, opening, listing);
   fund(ledger, opening, listing);
+  ledger.tell({ feeLamports: 0, spenderLendsEscrow: false, deposit: NOBODY, grantTotalSpent: 0n });
 }
 
 export function openExecutionWithGrant(ledger: Ledger, input: program.OpenExecutionWithGrantInput): void {
@@ -162,6 +163,7 @@ export function openExecutionWithGrant(ledger: Ledger, input: program.OpenExecut
   demand(allowed >= listing.price, 'InsufficientAllowance');
   ledger.change('KeyGrant', address, spend(grant, listing.price, ledger.now));
   fund(ledger, opening, listing);
+  ledger.tell({ feeLamports: input.feeLamports, spenderLendsEscrow: gasBalanceLendsEscrow, deposit: NOBODY });
   ledger.moveLamports(spender, payer, BigInt(input.feeLamports));
   if (gasBalanceLendsEscrow || spent > 0) demandSoundGasBalance(ledger, spender);
 }
@@ -207,6 +209,12 @@ function payGas(ledger: Ledger, address: Address, taken: number, first: Address[
   const receiver = receivers.find((candidate) => ledger.canTake(candidate, left));
   if (receiver !== undefined && left > 0n) ledger.moveLamports(address, receiver, left);
   if (back > 0n) ledger.moveLamports(address, giverOf(record), back);
+  const isTaken = receiver !== undefined && left > 0n;
+  ledger.tell({
+    gasTo: isTaken ? receiver : NOBODY,
+    gasLamports: isTaken ? Number(left) : 0,
+    gasReturned: Number(back),
+  });
 }
 
 export function settleExecution(ledger: Ledger, input: program.SettleExecutionInput, proof: Proof): void {
@@ -240,6 +248,12 @@ export function settleExecution(ledger: Ledger, input: program.SettleExecutionIn
   const resultHash = hex(input.resultHash);
   const changed = { status: 'completed', feeBps, resultHash, executionTimeMs, settledAt: ledger.now } as const;
   ledger.change('ExecutionRecord', address, changed);
+  ledger.tell({
+    creatorAmount: record.price - fee,
+    platformAmount: fee,
+    feeWaived: frozenOrGone(ledger, TREASURY),
+    payout,
+  });
   payGas(ledger, address, input.gasLamports, [relay]);
 }
 
@@ -263,7 +277,7 @@ export function moveUnclaimedRefund(ledger: Ledger, input: program.MoveUnclaimed
   addLeaves(ledger, 1);
 }
 
-type Refund = Omit<program.RefundExecutionInput, 'destination' | 'reason'>;
+type Refund = Omit<program.RefundExecutionInput, 'destination'>;
 
 /** Both refunds. `allow` has the checks of time and destination, and returns the account that gets the money. */
 function refund(ledger: Ledger, input: Refund, allow: (record: ExecutionRecord, byRelay: boolean) => Address): void {
@@ -278,7 +292,10 @@ function refund(ledger: Ledger, input: Refund, allow: (record: ExecutionRecord, 
   demand(record.keyId === NO_KEY || record.keyId === hex(input.keyId), 'WrongGrant');
   demand(record.status === 'open', 'ExecutionNotOpen');
   const escrow = escrowOf(input.executionId);
-  ledger.transfer(escrow, destination, ledger.token(escrow).amount, address);
+  const { amount } = ledger.token(escrow);
+  const reason = byRelay ? input.reason : 'expired';
+  ledger.tell({ amount, reason: program.REFUND_REASONS.indexOf(reason) });
+  ledger.transfer(escrow, destination, amount, address);
   ledger.closeOurs(escrow, escrowLenderOf(record), address);
   endRefunded(ledger, input);
 }
@@ -300,6 +317,8 @@ function endRefunded(ledger: Ledger, input: Refund): void {
   const grant = byGrant ? ledger.find('KeyGrant', grantAddress) : null;
   const restored = grant && restore(grant, record.price, record.openedAt);
   if (restored) ledger.change('KeyGrant', grantAddress, restored);
+  const { totalSpent = 0n, periodSpent = 0n } = restored ?? {};
+  ledger.tell({ grantRestored: Boolean(restored), grantTotalSpent: totalSpent, grantPeriodSpent: periodSpent });
   if (record.openedAt >= collateral.exposureWindowStart) {
     const left = collateral.exposureOpened - record.price;
     ledger.change('CreatorCollateral', book, { exposureOpened: left > 0n ? left : 0n });

@@ -68,6 +68,7 @@ export function withdrawGas(ledger: Ledger, input: { wallet: PublicKey; lamports
   const lamports = input.lamports === program.ALL_GAS ? held : input.lamports;
   demand(lamports > 0n && lamports <= held, 'InvalidAmount');
   ledger.moveLamports(gasBalance, text(input.wallet), lamports);
+  ledger.tell({ lamports, remaining: ledger.get(gasBalance).lamports });
   demandSoundGasBalance(ledger, gasBalance);
 }
 

@@ -175,7 +175,9 @@ export function returnCollateral(ledger: Ledger, input: program.ReturnCollateral
   if (toTreasury > 0n) ledger.transfer(vault, TREASURY, toTreasury, vault);
   if (amount > 0n) ledger.transfer(vault, destination, amount, vault);
   ledger.change('CreatorCollateral', collateralOf(address), { returned: true, forfeited });
-  demand(closeSpentVault(ledger, address) || !again, 'CollateralNotReturnable');
+  const vaultClosed = closeSpentVault(ledger, address);
+  demand(vaultClosed || !again, 'CollateralNotReturnable');
+  ledger.tell({ amount, toTreasury, destination, vaultClosed });
 }
 
 const isSpent = ({ returned, owed, forfeited }: Collateral): boolean => returned && owed === 0n && forfeited === 0n;
@@ -200,5 +202,5 @@ export function sweepForfeits(ledger: Ledger, input: Parameters<typeof program.s
   demand(now >= sweepableAt || (returnableAt !== 0n && now >= returnableAt), 'ForfeitsNotSweepable');
   ledger.transfer(vaultOf(address), TREASURY, forfeited, vaultOf(address));
   ledger.change('CreatorCollateral', book, { forfeited: 0n });
-  closeSpentVault(ledger, address);
+  ledger.tell({ amount: forfeited, vaultClosed: closeSpentVault(ledger, address) });
 }

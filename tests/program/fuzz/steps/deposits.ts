@@ -56,11 +56,15 @@ export const prepareDeposit: Planner = (scene, draw) => {
   quotedIn(scene).set(text(address), offered);
   const authority = isRescue ? STRANGER : someRelay(config(ledger), draw);
   const rentPayer = somePayer(ledger, draw, authority);
+  const record = program.findExecution(offered.terms.executionId);
   const input = {
     ...quote,
     authority,
     rentPayer,
-    rentSponsor: draw.maybe(6) ? draw.of([address, vault]) : draw.of([rentPayer, COLD, CREATORS[0]!]),
+    // The record that a deposit opens, and its escrow, can be its sponsors.
+    rentSponsor: draw.maybe(6)
+      ? draw.of([address, vault])
+      : draw.of([rentPayer, COLD, CREATORS[0]!, ...(draw.maybe(20) ? [record, program.findEscrow(record)] : [])]),
     caller: draw.maybe(4) ? STRANGER : offered.caller,
   };
   return plan('DepositPrepared', program.prepareDeposit, input, rules.prepareDeposit);

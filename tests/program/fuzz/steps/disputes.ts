@@ -68,7 +68,7 @@ export const openDisputeWithProof: Planner = (scene, draw) => {
   const told = { ...execution, ...lie };
   const input = {
     ...{ execution: told, payer: somePayer(ledger, draw, told.caller) },
-    ...{ archiveIndex: 0, tree: TREE, leafIndex, proof: proofOf(leaves, leafIndex) },
+    ...{ archiveIndex: 0, tree: TREE, leafIndex, proof: proofOf(leaves, leafIndex, draw.of([0, 1, 50])) },
     maxBond: someBond(ledger, draw),
     evidenceHash: EVIDENCE,
     evidenceUri: draw.of(['https://example.com/evidence', '', 'e'.repeat(200)]),

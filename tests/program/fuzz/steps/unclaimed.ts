@@ -27,8 +27,9 @@ export const claimRefund: Planner = (scene, draw) => {
   const leafIndex = leaves.indexOf(leaf);
   const own = [wallet(told.caller), spareAccount(told.caller)];
   const usable = own.filter((account) => receivesFor(ledger, account, text(told.caller)));
+  const proof = proofOf(leaves, leafIndex, draw.of([0, 1, 50]));
   const input = {
-    ...{ refund: told, payer: somePayer(ledger, draw, told.caller), leafIndex, proof: proofOf(leaves, leafIndex) },
+    ...{ refund: told, payer: somePayer(ledger, draw, told.caller), leafIndex, proof },
     ...{ archiveIndex: 0, tree: TREE },
     destination: key(draw.maybe(8) ? draw.of([...own, wallet(STRANGER)]) : draw.of(usable.length > 0 ? usable : own)),
   };
