@@ -98,6 +98,26 @@ describe('the admin', function () {
       await fact('Open x402 payments').getByText('3', { exact: true }).waitFor();
     }));
 
+  it('compares what is held with the chain when asked, and says what differs', () =>
+    site.visit(ADMIN, async (page) => {
+      await page.goto('/admin');
+      const compared = page.getByRole('table', { name: 'The ledger beside the chain' });
+      const rowOf = (name: string) => compared.getByRole('row', { name });
+      await page.getByRole('button', { name: 'Compare with the chain' }).click();
+      await page.getByText('All equal', { exact: true }).waitFor();
+      await rowOf('Escrow, USDC').getByText('Equal', { exact: true }).waitFor();
+      await rowOf('Gas balances of').getByText('Only the chain has them').waitFor();
+      await changeAnswers(page, '**/trpc/operation.held', ({ result: { data } }) => {
+        data.usdc[0].known_usdc = data.usdc[0].chain_usdc + 0.1;
+        data.rent.chain = data.rent.known + 5;
+      });
+      await page.getByRole('button', { name: 'Compare again' }).click();
+      await page.getByText('2 rows differ', { exact: true }).waitFor();
+      await rowOf('Escrow, USDC').getByText('0.10 missing on the chain', { exact: true }).waitFor();
+      await rowOf('Deposits lent to calls, SOL').getByText('0.000000005 more on the chain', { exact: true }).waitFor();
+      await page.getByText('npm run relay -- reconcile').waitFor();
+    }));
+
   it('pauses new executions, which are then refused, and resumes them', () =>
     site.visit(ADMIN, async (page) => {
       const refusal = async () => (await site.visitor.execute('sandbox-echo', { task: 'now?' })).status;

@@ -195,7 +195,14 @@ describe('the creator', function () {
       await page.getByText('is not a picture that this browser can read').waitFor();
       await picture.setInputFiles({ name: 'wide.png', mimeType: 'image/png', buffer: pngOf(1_600, 900) });
       await page.getByRole('button', { name: 'Remove it' }).waitFor();
-      await page.getByRole('button', { name: 'writing', exact: true }).click();
+      // A standard tag is chosen although it is typed, and an own one counts once the field is left.
+      const own = page.getByLabel('Your own tags');
+      await own.fill('Writing, loud');
+      await page.getByLabel('Tagline').focus();
+      await page.getByRole('button', { name: 'writing', exact: true, pressed: true }).waitFor();
+      await page.getByRole('button', { name: 'Remove the tag loud' }).click();
+      await page.getByRole('button', { name: 'Remove the tag loud' }).waitFor({ state: 'detached' });
+      expect(await own.evaluate((field: { matches(rule: string): boolean }) => field.matches(':focus'))).to.equal(true);
       await next(page, 'Schemas');
       await page.getByRole('textbox', { name: 'Input schema' }).fill(JSON.stringify(SCHEMA));
       await page.getByText(SCHEMA.properties.text.title).first().waitFor();

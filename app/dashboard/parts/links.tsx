@@ -1,9 +1,9 @@
-/** Links in a text: `TextLink` to a view, `Anchor` to a document of its own, `Away` to another site or tab. */
+/** Links in a text: `TextLink` to a view (`CellLink` in a table), `Anchor` to a document of its own, `Away` to another site or tab. */
 import { useQuery } from '@tanstack/react-query';
 import { createLink } from '@tanstack/react-router';
 import type { ComponentProps } from 'react';
 import { configQuery } from '../service.ts';
-import { cx, LINK } from './ui.tsx';
+import { cx, LINK, QUIET_LINK } from './ui.tsx';
 
 export const Anchor = ({ className, children, ...rest }: ComponentProps<'a'>) => (
   <a className={cx(LINK, className)} {...rest}>
@@ -12,6 +12,15 @@ export const Anchor = ({ className, children, ...rest }: ComponentProps<'a'>) =>
 );
 
 export const TextLink = createLink(Anchor);
+
+const Quiet = ({ className, children, ...rest }: ComponentProps<'a'>) => (
+  <a className={cx(QUIET_LINK, className)} {...rest}>
+    {children}
+  </a>
+);
+
+/** In a cell of a table, whose links would otherwise drown its figures. */
+export const CellLink = createLink(Quiet);
 
 export const Away = (props: ComponentProps<'a'>) => <Anchor target="_blank" rel="noreferrer" {...props} />;
 

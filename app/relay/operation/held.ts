@@ -21,7 +21,7 @@ export interface HeldDeps {
   pauseMs?: number;
 }
 
-/** By the index; deposits by the ledger. One pass over the listings, and one over what is open, owed and unclaimed. */
+/** By the index; what waits in deposits by the ledger. */
 export async function readHeld(views: Kysely<LedgerDatabase>): Promise<OperationState['held']> {
   const open = await sumRows(views, sql`SELECT price AS amount FROM chain.executions WHERE status = 'open'`);
   const left = await sumRows(
@@ -31,7 +31,7 @@ export async function readHeld(views: Kysely<LedgerDatabase>): Promise<Operation
   const forfeited = await sumRows(views, sql`SELECT forfeited AS amount FROM chain.listings`);
   const owed = await sumRows(views, sql`SELECT owed AS amount FROM chain.disputes WHERE outcome = 'upheld'`);
   const unclaimed = await sumRows(views, sql`SELECT amount FROM chain.unclaimed_refunds WHERE claimed_at IS NULL`);
-  // Unfinished by the words of the partial index. A payment leaves its deposit with the open.
+  // With the words of the partial index. A payment leaves its deposit with the open.
   const deposits = await sumRows(
     views,
     sql`SELECT price + service_fee AS amount FROM executions

@@ -6,7 +6,7 @@ import { MAX_OTHER_NAMES } from '../../../sdk/wire/choices.ts';
 import type { CreatorSummary } from '../../../sdk/wire/listingProcedures.ts';
 import { formatterOf } from '../../parts/amount.ts';
 import { Verified } from '../../parts/badges.tsx';
-import { ContactOperator, TextLink } from '../../parts/links.tsx';
+import { CellLink, ContactOperator, TextLink } from '../../parts/links.tsx';
 import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
 import { SignDialog } from '../../parts/sign.tsx';
@@ -110,9 +110,9 @@ export function CreatorsTab() {
         {query.data?.creators.map((creator) => (
           <tr key={creator.wallet}>
             <td className="min-w-48">
-              <TextLink to="/" search={{ creator: creator.wallet }} className="block font-medium">
+              <CellLink to="/" search={{ creator: creator.wallet }} className="block w-fit font-medium">
                 {creator.display_name ?? 'No name'}
-              </TextLink>
+              </CellLink>
               <OtherNames creator={creator} />
               <Id value={creator.wallet} kind="address" />
               {creator.listed_since !== null && (

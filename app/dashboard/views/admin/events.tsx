@@ -7,7 +7,7 @@ import { ANY_VERSION } from '../../../sdk/program/foreign.ts';
 import { decodeOwnInText, recordAddress } from '../../../sdk/receipt/onChain.ts';
 import { formatUuid } from '../../../sdk/receipt/receipt.ts';
 import type { AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
-import { TextLink } from '../../parts/links.tsx';
+import { CellLink } from '../../parts/links.tsx';
 import { pageOf } from '../../parts/pages.tsx';
 import { formatLamports, formatSpan, formatUnits, Id, shorten } from '../../parts/values.tsx';
 import { agentQuery, call, changesQuery, configQuery } from '../../service.ts';
@@ -55,10 +55,10 @@ function Resolved({ data }: { data: Data }) {
   return (
     <>
       {upheld ? 'Upheld' : 'Rejected'} dispute over{' '}
-      <TextLink to="/admin/disputes/$executionId" params={{ executionId: id }} title={id}>
+      <CellLink to="/admin/disputes/$executionId" params={{ executionId: id }} title={id}>
         {agent?.name ?? shorten(String(listing))}, call{' '}
         <span className="font-mono text-[0.8125rem] whitespace-nowrap">{shorten(id)}</span>
-      </TextLink>
+      </CellLink>
       {upheld && `, ${usdc(amountToCaller)} for the caller`}
     </>
   );
@@ -168,10 +168,10 @@ export function DisputeLink({ executionId }: { executionId: string }) {
   const listing = String(resolved?.data.listing ?? read ?? '');
   const { data: agent } = useQuery({ ...agentQuery(listing), enabled: listing !== '' });
   return (
-    <TextLink to="/admin/disputes/$executionId" params={{ executionId }} title={executionId}>
+    <CellLink to="/admin/disputes/$executionId" params={{ executionId }} title={executionId}>
       {agent && `${agent.name}, call `}
       <span className="font-mono text-[0.8125rem] whitespace-nowrap">{shorten(executionId)}</span>
-    </TextLink>
+    </CellLink>
   );
 }
 

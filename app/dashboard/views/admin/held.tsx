@@ -196,18 +196,20 @@ interface ComparedProps {
   label: string;
   known: string;
   chain: string;
-  /** Below the label. */
+  /** Beside or below the label. */
   children: ReactNode;
 }
 
 const Compared = ({ label, known, chain, children }: ComparedProps) => (
   <tr className="align-top">
     <th scope="row" className="py-1.5 text-left font-normal">
-      <span className="block text-faint">{label}</span>
-      {children}
+      <span className="flex flex-wrap items-center gap-x-2">
+        <span className="text-faint">{label}</span>
+        {children}
+      </span>
     </th>
-    <td className="py-1.5 pl-3 text-right">{known}</td>
-    <td className="py-1.5 pl-3 text-right">{chain}</td>
+    <td className="py-1.5 pl-3 text-right whitespace-nowrap">{known}</td>
+    <td className="py-1.5 pl-3 text-right whitespace-nowrap">{chain}</td>
   </tr>
 );
 

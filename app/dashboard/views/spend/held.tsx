@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { alignerOf } from '../../parts/amount.ts';
-import { TextLink } from '../../parts/links.tsx';
+import { CellLink, TextLink } from '../../parts/links.tsx';
 import type { DayRange } from '../../parts/range.tsx';
 import { AtRight, Cell, Table } from '../../parts/table.tsx';
 import { Trouble, Unread } from '../../parts/trouble.tsx';
@@ -85,7 +85,7 @@ export function HeldSol({ wallet }: { wallet: string }) {
           {rows.map(({ what, to, amount, back }) => (
             <tr key={what}>
               <td className="font-medium">
-                <TextLink to={to}>{what}</TextLink>
+                <CellLink to={to}>{what}</CellLink>
               </td>
               <Cell of="Amount, SOL" className="whitespace-nowrap tabular-nums sm:text-right">
                 <span>{amount === undefined ? 'Not known' : format(amount)}</span>

@@ -9,7 +9,7 @@ import { Code } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 import { useSession } from '../../wallet/session.ts';
 import { eventGroups } from './eventGroups.ts';
-import { DataFields, EventsTable } from './eventsTable.tsx';
+import { EventsTable } from './eventsTable.tsx';
 
 interface MadeProps {
   onClose(): void;
@@ -72,14 +72,6 @@ export function EndpointDialog({ endpoint, chosen = endpoint?.event_types ?? [],
           checked={isAll}
           onChange={(event) => setAll(event.target.checked)}
         />
-        {isAll && (
-          <details>
-            <summary className="py-1 text-sm">Which they are, and the data of each</summary>
-            <div className="mt-2">
-              <EventsTable label="Events" groups={groups} />
-            </div>
-          </details>
-        )}
       </fieldset>
       {!isAll &&
         choices.map(({ name, types: ofGroup }) => (
@@ -89,17 +81,19 @@ export function EndpointDialog({ endpoint, chosen = endpoint?.event_types ?? [],
               <Checkbox
                 key={type}
                 label={type}
-                hint={
-                  <>
-                    {EVENT_MEANINGS[type]} Its data: <DataFields type={type} />
-                  </>
-                }
+                hint={EVENT_MEANINGS[type]}
                 checked={types.includes(type)}
                 onChange={(event) => toggle(type, event.target.checked)}
               />
             ))}
           </fieldset>
         ))}
+      <details>
+        <summary className="py-1 text-sm">Which events there are, and the data of each</summary>
+        <div className="mt-2">
+          <EventsTable label="Events" groups={groups} />
+        </div>
+      </details>
     </ActDialog>
   );
 }

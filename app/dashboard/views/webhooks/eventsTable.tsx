@@ -4,8 +4,8 @@ import { EVENT_DATA, EVENT_MEANINGS, type EventType } from '../../../sdk/wire/ev
 import { Table } from '../../parts/table.tsx';
 import type { EventGroup } from './eventGroups.ts';
 
-/** The fields of an event's data, in their order. */
-export const DataFields = ({ type }: { type: EventType }) => (
+/** In their order. */
+const DataFields = ({ type }: { type: EventType }) => (
   <code className="font-mono text-xs text-faint [overflow-wrap:anywhere]">
     {Object.keys(EVENT_DATA[type].shape).join(', ')}
   </code>
