@@ -58,7 +58,6 @@ export async function startService(
     // After a time travel, a user expects one call to be archived at once, not only together with others.
     ARCHIVE_WAIT_SECONDS: '0',
     X402_FEE_PAYER_KEYPAIR: x402FeePayerPath,
-    X402_MIN_LAMPORTS: '0',
     HOST,
     PORT: String(port),
     SHUTDOWN_SECONDS: String(SHUTDOWN_SECONDS),

@@ -94,7 +94,7 @@ describe('the command line: the archive', function () {
     runHere(['execution', 'show', idOf(at), '--base-url', service, '--rpc-url', stage.node.rpcUrl, '--json']);
 
   it("execution show checks on-chain the relay's proof of a record that a stranger archived", async () => {
-    relay = await stage.relayHere({ ARCHIVE: 'existing' });
+    relay = await stage.relayHere({ ARCHIVE: 'off' });
     const path = `/v1/executions/${idOf(0)}/archive`;
     await until('the proof is shown', async () => (await fetch(relay.url + path)).status === 200);
     const shown = (await (await fetch(relay.url + path)).json()) as ExecutionArchive;

@@ -45,9 +45,6 @@ export const clusterSettings = {
     .describe(
       'maximum priority fee of one transaction, lamports, in addition to the fee for signatures; 0: no priority fees',
     ),
-  MIN_PRIORITY_FEE_MICROLAMPORTS: amount(2n ** 53n)
-    .optional()
-    .describe('lowest priority fee, micro-lamports per compute unit (default: 10000 for live, 0 for test)'),
 };
 
 export function readCluster(env: z.output<z.ZodObject<typeof clusterSettings>>) {
@@ -64,6 +61,6 @@ export function readCluster(env: z.output<z.ZodObject<typeof clusterSettings>>) 
     edgeRpcPerSecond: env.EDGE_RPC_PER_SECOND,
     maxPriorityFeeLamports: env.MAX_PRIORITY_FEE_LAMPORTS,
     /** Micro-lamports per compute unit. */
-    minPriorityFee: env.MIN_PRIORITY_FEE_MICROLAMPORTS ?? (env.ENVIRONMENT === 'live' ? LIVE_PRIORITY_FEE : 0n),
+    minPriorityFee: env.ENVIRONMENT === 'live' ? LIVE_PRIORITY_FEE : 0n,
   };
 }

@@ -17,8 +17,11 @@ const SERVICE_FEE_RULE = `must be at most ${formatUsdc(constants.maxServiceFee)}
 /** Time between two readings of the relay's SOL. A sensible balance does not run out within it. */
 const RUNWAY_POLL_SECONDS = 30;
 
-/** Twenty keys of a wallet in 24 hours. */
-const REVOKE_LAMPORTS_PER_WALLET_DAY = 100_000n;
+/** Network fees for revoking keys on-chain in 24 hours: those of twenty keys of a wallet, and of a thousand in total. */
+const REVOKE_LAMPORTS_PER_DAY = { wallet: 100_000n, total: 5_000_000n } satisfies RevocationBudget;
+
+/** Two hundred payments of x402 clients. */
+const X402_MIN_LAMPORTS = 2_000_000;
 
 /** Longer than a signed transaction can still land, and than most pauses between calls of a deployment in use. */
 const USUAL_SILENCE_SECONDS = 120;
@@ -53,16 +56,11 @@ export const fundsSettings = {
     .describe(
       'none: a call’s network fees come from its wallet’s gas balance. all: you pay all fees and deposits that a gas balance does not pay, within LENT_LAMPORTS; only for a local network, or if you want to give',
     ),
-  REVOKE_LAMPORTS_PER_DAY: amount(2n ** 53n)
-    .default(5_000_000n)
-    .describe(
-      'network fees for revoking keys on-chain in 24 hours, lamports; beyond it, and beyond 100000 for one wallet, wallets must revoke them themselves',
-    ),
   ARCHIVE: z
-    .enum(['on', 'existing', 'off'])
+    .enum(['on', 'off'])
     .default('on')
     .describe(
-      'on: ended records are archived and their refundable deposits returned; the relay authority pays for the trees, 0.56 SOL at 5,080 lamports a byte for a million records. existing: archive only into trees that exist. off: no archiving',
+      'on: ended records are archived and their refundable deposits returned; the relay authority pays for the trees, 0.56 SOL at 5,080 lamports a byte for a million records. off: no archiving',
     ),
   ARCHIVE_WAIT_SECONDS: whole(0)
     .default(600)
@@ -86,11 +84,6 @@ export const fundsSettings = {
     .refine((value) => isUsdc(value) && value > 0, 'must be above 0, with up to 6 decimals')
     .default(Number(formatUsdc(USUAL_SERVICE_FEE.solPrice)))
     .describe('price of a SOL that the fee of x402 clients is computed with, USDC; better too high than too low'),
-  X402_MIN_LAMPORTS: whole(0)
-    .default(2_000_000)
-    .describe(
-      'minimum balance of the x402 fee payer, lamports; below it no quotes are given; a payment costs 10001 lamports',
-    ),
 };
 
 export function readFunds(env: z.output<z.ZodObject<typeof fundsSettings>>) {
@@ -107,17 +100,14 @@ export function readFunds(env: z.output<z.ZodObject<typeof fundsSettings>>) {
     lentLamports: env.LENT_LAMPORTS ?? null,
     /** The operator pays all that the gas balances do not. */
     sponsorsAll: env.SPONSOR === 'all',
-    revocations: {
-      wallet: REVOKE_LAMPORTS_PER_WALLET_DAY,
-      total: env.REVOKE_LAMPORTS_PER_DAY,
-    } satisfies RevocationBudget,
-    archive: { mode: env.ARCHIVE, waitSeconds: env.ARCHIVE_WAIT_SECONDS } satisfies SweepSettings,
+    revocations: REVOKE_LAMPORTS_PER_DAY,
+    archive: { isOn: env.ARCHIVE === 'on', waitSeconds: env.ARCHIVE_WAIT_SECONDS } satisfies SweepSettings,
     /** Null: payments of x402 clients are not accepted. The service fee follows from base units. */
     x402: env.X402_FEE_PAYER_KEYPAIR
       ? {
           feePayer: readKeypair(env.X402_FEE_PAYER_KEYPAIR),
           serviceFee: readServiceFee(env),
-          minLamports: env.X402_MIN_LAMPORTS,
+          minLamports: X402_MIN_LAMPORTS,
         }
       : null,
   };

@@ -19,8 +19,6 @@ export interface ArchivesDeps extends Pick<Databases, 'views'> {
   chain: Pick<RelayChain, 'authority' | 'connection' | 'read'>;
   sending: Pick<Sending, 'send'>;
   resting: Resting;
-  /** True if this relay pays for trees, 0.56 SOL each at 5,080 lamports a byte. */
-  makesTrees: boolean;
   /** Lamports that the relay authority must keep after paying for a tree. */
   minLamports: number;
   log: Logger;
@@ -58,11 +56,11 @@ async function readArchive({ chain }: ArchivesDeps, last: Archive | undefined): 
   return decodeOwn('Archive', accounts[0]);
 }
 
-/** Makes the archive, unless that is not allowed, not affordable, or already done by somebody else. */
+/** Makes the archive, unless that is not affordable, or already done by somebody else. */
 async function makeNext(deps: ArchivesDeps, index: number): Promise<void> {
   const { chain, sending, resting, minLamports, log } = deps;
   const address = findArchive(index).toBase58();
-  if (!deps.makesTrees || resting.rests(address)) return;
+  if (resting.rests(address)) return;
   const payer = chain.authority;
   const [lamports, held, balance] = await Promise.all([
     chain.connection.getMinimumBalanceForRentExemption(constants.archiveTreeBytes),

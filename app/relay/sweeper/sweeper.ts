@@ -42,11 +42,8 @@ const LATE_SECONDS = 3_600;
 const PATIENCE_MS = 90_000;
 
 export interface SweepSettings {
-  /**
-   * `on`: archives, and makes trees. `existing`: archives if a tree exists. `off`: only follows trees for their proofs,
-   * and returns lost deposits.
-   */
-  mode: 'on' | 'existing' | 'off';
+  /** False: only follows trees for their proofs, and returns lost deposits. */
+  isOn: boolean;
   /** How long a ripe account waits for others to share a transaction, seconds. */
   waitSeconds: number;
 }
@@ -107,7 +104,6 @@ export function startSweeper(
     stop,
     inFlight: Math.ceil((IN_FLIGHT_PER_SECOND * (chain.finality.ms + OWN_MS)) / 1_000),
     waitSeconds: settings.waitSeconds,
-    makesTrees: settings.mode === 'on',
     returned(lamports: number) {
       returned += lamports;
     },
@@ -118,7 +114,7 @@ export function startSweeper(
     if (!leads) return;
     await sending.finish();
     await returnLost(sweep, chain.clock());
-    if (settings.mode === 'off' || !(await hasWork(views))) return;
+    if (!settings.isOn || !(await hasWork(views))) return;
     const { now } = await chain.read([]);
     rent = await chain.connection.getMinimumBalanceForRentExemption(RECORD_SIZE);
     await moveUnclaimed(sweep, now);
@@ -162,7 +158,7 @@ export function startSweeper(
         archivable: Number(ripe) * rent,
         archivableRecords: Number(ripe),
         oldestArchivableSeconds: oldest,
-        isLate: settings.mode !== 'off' && oldest > settings.waitSeconds + LATE_SECONDS,
+        isLate: settings.isOn && oldest > settings.waitSeconds + LATE_SECONDS,
         returned,
         mismatchedTrees: following.mismatched.size,
       };

@@ -235,8 +235,6 @@ describe('Helius', () => {
       minPriorityFee: 0n,
     });
     expect(readConfig({ ...env, ENVIRONMENT: 'live' }).minPriorityFee).to.equal(10_000n);
-    const own = { ...env, ENVIRONMENT: 'live', MIN_PRIORITY_FEE_MICROLAMPORTS: '7' };
-    expect(readConfig(own).minPriorityFee).to.equal(7n);
     const test = readConfig({ ...env, HELIUS_API_KEY: 'k' });
     expect(test.rpcUrl).to.equal('https://devnet.helius-rpc.com/?api-key=k');
     const live = readConfig({ ...env, HELIUS_API_KEY: 'k', ENVIRONMENT: 'live' });

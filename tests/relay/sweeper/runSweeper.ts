@@ -24,7 +24,7 @@ export interface SweeperOptions {
   /** Path of the relay authority's key. */
   keypair: string;
   usdcMint: string;
-  mode?: SweepSettings['mode'];
+  isOn?: SweepSettings['isOn'];
   patienceMs?: number;
   /** After this step the process kills itself, without any cleanup. */
   dieAt?: Step;
@@ -75,7 +75,7 @@ export async function runSweeper({ rpcUrl, wsUrl, keypair, usdcMint, ...options 
       },
       transactions: createSweepTransactions(writes, ledger.db, owner),
       leadership,
-      settings: { mode: options.mode ?? 'on', waitSeconds: 0 },
+      settings: { isOn: options.isOn ?? true, waitSeconds: 0 },
       minLamports: 0,
       usdcMint: new PublicKey(usdcMint),
       spent: () => undefined,
