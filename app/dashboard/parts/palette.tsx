@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
 import { Dialog } from 'radix-ui';
-import { type ClipboardEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { ADDRESS, EXECUTION_ID } from '../../sdk/wire/choices.ts';
 import type { AgentSummary, ExecutionSummary } from '../../sdk/wire/wire.ts';
 import { outcomeOf } from '../views/executions/outcome.ts';
@@ -13,7 +13,6 @@ import { ForTests, isForTests } from './badges.tsx';
 import { useOpener } from './dialog.tsx';
 import { foundQuery, includes } from './found.ts';
 import { CrossIcon, SearchIcon } from './icons.tsx';
-import { keepPasted, readPasted } from './pasted.ts';
 import { ADMIN, isReloaded, OWN_PLACES, PLACES, type Place, TERMS } from './places.ts';
 import { buttonStyle, cx } from './ui.tsx';
 import { formatAmount, shorten, zoneAt } from './values.tsx';
@@ -23,18 +22,8 @@ const NOTHING = { agents: [], calls: [], keyed: [] };
 export default function Palette({ onClose }: { onClose(): void }) {
   const opener = useOpener();
   const [text, setText] = useState('');
-  const [receipt, setReceipt] = useState<string | null>(null);
   const sought = text.trim();
 
-  /** A receipt is too long for the field, so its id stands for it. */
-  function paste(event: ClipboardEvent) {
-    const pasted = event.clipboardData.getData('text');
-    const id = readPasted(pasted);
-    if (id === null) return;
-    event.preventDefault();
-    setReceipt(pasted);
-    setText(id);
-  }
   return (
     <Dialog.Root open onOpenChange={onClose}>
       <Dialog.Portal>
@@ -51,12 +40,8 @@ export default function Palette({ onClose }: { onClose(): void }) {
               <SearchIcon />
               <Command.Input
                 value={text}
-                onValueChange={(next) => {
-                  setText(next);
-                  setReceipt(null);
-                }}
-                onPaste={paste}
-                placeholder="Agent, page, call or receipt"
+                onValueChange={setText}
+                placeholder="Agent, page or call"
                 className="min-h-14 w-full bg-transparent text-base text-ink outline-none"
               />
               <Dialog.Close aria-label="Close the search" className={cx(buttonStyle('quiet', true), 'sm:hidden')}>
@@ -65,7 +50,7 @@ export default function Palette({ onClose }: { onClose(): void }) {
             </div>
             {/* What goes on below fades out; the padding keeps the last row above the fade. */}
             <Command.List className="max-h-[min(28rem,70dvh)] scroll-pb-8 overflow-y-auto overscroll-contain mask-b-from-[calc(100%-2rem)] p-2 pb-8 **:[[cmdk-group-heading]]:px-3 **:[[cmdk-group-heading]]:py-2 **:[[cmdk-group-heading]]:text-xs **:[[cmdk-group-heading]]:font-medium **:[[cmdk-group-heading]]:text-faint">
-              <Found sought={sought} receipt={receipt} onClose={onClose} />
+              <Found sought={sought} onClose={onClose} />
             </Command.List>
             <p
               className="flex gap-5 border-t border-line px-5 py-2.5 text-xs text-faint max-sm:hidden"
@@ -84,11 +69,10 @@ export default function Palette({ onClose }: { onClose(): void }) {
 
 interface FoundProps {
   sought: string;
-  receipt: string | null;
   onClose(): void;
 }
 
-function Found({ sought, receipt, onClose }: FoundProps) {
+function Found({ sought, onClose }: FoundProps) {
   const navigate = useNavigate();
   const { wallet, isAdmin } = useSession();
   const isShared = useShared();
@@ -108,26 +92,21 @@ function Found({ sought, receipt, onClose }: FoundProps) {
   // Closes the search; the navigation goes on.
   const go = (_leaving: Promise<void>) => onClose();
   const open = (executionId: string) => go(navigate({ to: '/executions/$executionId', params: { executionId } }));
-  const isKept = () => receipt !== null && keepPasted(receipt);
   const verify = (
-    <Item
-      value="verify"
-      onSelect={() => go(navigate({ to: '/verify', search: isKept() ? {} : { id }, reloadDocument: true }))}
-    >
-      {receipt === null ? 'Verify this call' : 'Verify this receipt'}
+    <Item value="verify" onSelect={() => go(navigate({ to: '/verify', search: { id }, reloadDocument: true }))}>
+      Verify this call
     </Item>
   );
   return (
     <>
       {isId && (
-        <Command.Group heading={receipt === null ? 'Call' : 'Receipt'}>
-          {receipt !== null && verify}
+        <Command.Group heading="Call">
           {wallet && (
             <Item value="call" onSelect={() => open(id)} about="If this wallet paid for it">
               Open this call
             </Item>
           )}
-          {receipt === null && verify}
+          {verify}
         </Command.Group>
       )}
       {places.length > 0 && (

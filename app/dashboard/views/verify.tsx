@@ -7,7 +7,6 @@ import { type ReactNode, type Ref, useEffect, useRef, useState } from 'react';
 import { EXECUTION_ID } from '../../sdk/wire/choices.ts';
 import { NewToThis } from '../parts/explained.tsx';
 import { Anchor, TextLink } from '../parts/links.tsx';
-import { takePasted } from '../parts/pasted.ts';
 import { NumberMark } from '../parts/stepList.tsx';
 import { Button, cx, Input, PageHead } from '../parts/ui.tsx';
 import { agentQuery, configQuery, queryClient } from '../service.ts';
@@ -95,22 +94,11 @@ export default function Verify() {
 
   // An id in the URL starts the check at once.
   const isBegun = useRef(false);
-  const pasted = useRef<unknown>(null);
   useEffect(() => {
     if (isBegun.current || !named || !isReady) return;
     isBegun.current = true;
     const executionId = readExecutionId(named);
     if (executionId) startById(executionId);
-  });
-
-  // A receipt that was pasted into the search is checked at once.
-  useEffect(() => {
-    if (loadedPath() !== window.location.pathname) return;
-    // Taken even if another check has begun; otherwise a later visit would verify it.
-    pasted.current ??= takePasted();
-    if (isBegun.current || !isReady || !pasted.current) return;
-    isBegun.current = true;
-    start({ kind: 'receipt', receipt: pasted.current, from: 'the pasted receipt' });
   });
 
   // "Print receipt" on the execution's page leads here. Prints once the check has ended and the agent's name is loaded.
