@@ -5,8 +5,8 @@
  */
 import { Transform } from 'node:stream';
 import type { McpServer, StandardSchemaV1, StandardSchemaWithJSON } from '@modelcontextprotocol/server';
-import { parseJson } from '../sdk/creator/strictJson.ts';
 import { own } from '../sdk/wire/own.ts';
+import { parseJson } from '../sdk/wire/strictJson.ts';
 import { failure } from './answers.ts';
 
 type Json = Record<string, unknown>;

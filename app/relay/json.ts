@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Body } from './longBytes.ts';
 import { bytesInThread } from './workers.ts';
 
-export { JsonError, parseJson, parseJsonObject } from '../sdk/creator/strictJson.ts';
+export { JsonError, parseJson, parseJsonObject } from '../sdk/wire/strictJson.ts';
 
 /** JSON text for members of an object, written elsewhere. The values of these members in the object are ignored. */
 export type Parts = Record<string, string | Uint8Array>;

@@ -73,7 +73,7 @@ export function rangeOf({ from, to }: Range, now: bigint): { first: number; last
   const first = from === undefined ? last - USUAL_DAYS + 1 : Math.floor(Date.parse(from) / DAY_MS);
   const span = { from: BigInt(first) * DAY_SECONDS, to: BigInt(last + 1) * DAY_SECONDS };
   if (first >= 0 && first <= last && last - first < STATEMENT_DAYS) return { first, last, span };
-  const expected = `must be at most ${STATEMENT_DAYS} days, with "from" not after "to"`;
+  const expected = `must be at most ${STATEMENT_DAYS} days from 1970-01-01 on, with "from" not after "to"`;
   const got = `${from ?? toDay(first)} to ${toDay(last)}`;
   throw invalid(`The range of a statement ${expected}; got ${got}`, { in: 'query', path: 'from', expected, got });
 }

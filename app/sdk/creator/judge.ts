@@ -11,8 +11,8 @@ import {
   verifyMessage,
   verifyResultSignature,
 } from '../receipt/receipt.ts';
+import { JsonError, parseJson } from '../wire/strictJson.ts';
 import { UNSEEN } from '../wire/unseen.ts';
-import { JsonError, parseJson } from './strictJson.ts';
 
 /** Deepest nesting of an answer. */
 const MAX_DEPTH = 64;

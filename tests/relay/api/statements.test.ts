@@ -217,5 +217,10 @@ describe('GET /v1/statements/daily', () => {
     expect(await ask('from=2026-01-01&to=2026-04-02')).to.equal(200);
     for (const query of ['from=2026-01-01&to=2026-04-03', 'from=2026-01-02&to=2026-01-01', 'from=2026-02-30', 'role=x'])
       expect(await ask(query), query).to.equal(400);
+    const early = await world.get('/v1/statements/spend?from=1969-12-30&to=1969-12-31', caller.apiKey);
+    expect([early.status, early.json.error.message]).to.deep.equal([
+      400,
+      'The range of a statement must be at most 92 days from 1970-01-01 on, with "from" not after "to"; got 1969-12-30 to 1969-12-31',
+    ]);
   });
 });
