@@ -5,15 +5,17 @@ import { hasRows } from '../../database/portable.ts';
 import type { AgentMetadata } from '../../sdk/wire/metadata.ts';
 import { tagsOfMask } from '../../sdk/wire/metadata.ts';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
-import { DAY_MS, toTime } from '../../sdk/wire/time.ts';
+import { toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { ApiError } from '../errors.ts';
 import { readDocument } from '../ledger/metadata.ts';
 import type { Databases } from '../ledger/tables.ts';
-import type { Now } from '../waiting.ts';
 import { countDisputes } from './search.ts';
 
-type OwnListingsDeps = Pick<Databases, 'views'> & Now;
+const DAY_SECONDS = 86_400n;
+
+/** `clock`: the chain's, unix seconds, by which the records have their times. */
+type OwnListingsDeps = Pick<Databases, 'views'> & { accounts: { clock(): bigint } };
 
 /** Throws ApiError 404 for everybody but the listing's creator. */
 export async function requireOwn(views: OwnListingsDeps['views'], wallet: string, listing: string): Promise<void> {
@@ -27,8 +29,11 @@ export const hasListings = ({ views }: Pick<OwnListingsDeps, 'views'>, wallet: s
   hasRows(views, sql`SELECT 1 FROM chain.listings WHERE creator = ${wallet}`);
 
 /** Newest first. */
-export async function listOwn({ views, now }: OwnListingsDeps, wallet: string): Promise<{ listings: OwnListing[] }> {
-  const yesterday = BigInt(Math.floor(now() / DAY_MS) - 1);
+export async function listOwn(
+  { views, accounts }: OwnListingsDeps,
+  wallet: string,
+): Promise<{ listings: OwnListing[] }> {
+  const yesterday = accounts.clock() / DAY_SECONDS - 1n;
   const rows = await readRows(views, wallet, yesterday);
   const statistics = await statisticsOf(
     views,
