@@ -198,7 +198,8 @@ function describeError(error: ErrorObject, steps: string[]): Found {
 /** Shortens a creator's value for a message. */
 function shorten(value: unknown): string {
   const text = JSON.stringify(value);
-  return text.length > 300 ? `${text.slice(0, 300)}...` : text;
+  // The cut may be within a character, whose half some programs cannot print.
+  return text.length > 300 ? `${text.slice(0, 300).toWellFormed()}...` : text;
 }
 
 function isWithin(steps: string[], outer: string[]): boolean {

@@ -23,6 +23,11 @@ describe('schemas', () => {
     expect(check({ n: Array(2_000).fill(0) })).to.have.length(1);
   });
 
+  it('are told in part if a value is long, and never with half a character', () => {
+    const check = accept(ofA({ const: `${'x'.repeat(298)}🌍🌍` }));
+    expect(check({ a: 'y' })).to.deep.equal([`parameters.a must be "${'x'.repeat(298)}\ufffd...`]);
+  });
+
   const INHERITED = Object.getOwnPropertyNames(Object.prototype).filter((name) => name !== '__proto__');
 
   it('treat a name that every object inherits like any other', () => {
