@@ -139,11 +139,7 @@ export async function connectPostgres(url: string, schema: Schema): Promise<pg.C
   const { statement_timeout, query_timeout, ...unlimited } = connectionOf(url, { schema });
   const client = new Connection(unlimited);
   client.on('error', () => {});
-  await client.connect().catch((error: Error & { code?: string }) => {
-    // The system's words do not say whose address it is. Its code stays, by which a fault is temporary.
-    if (error.code) error.message = `cannot connect to the database ${addressOf(url)}: ${error.message}`;
-    throw error;
-  });
+  await client.connect();
   return client;
 }
 

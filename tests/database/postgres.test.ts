@@ -238,7 +238,10 @@ describe('PostgreSQL', () => {
       const fault = await thrown(nowhere.run(insert('a'))).finally(() => {
         dns.lookup = lookup;
       });
-      expect(fault).to.have.property('message', 'connect ECONNREFUSED 127.0.0.1:1');
+      expect(fault).to.have.property(
+        'message',
+        'cannot connect to the database two-addresses:1/none: connect ECONNREFUSED 127.0.0.1:1',
+      );
       expect(isTemporary(fault)).to.equal(true);
       await nowhere.close();
       const slow = thrown(opened.pool.query('SET LOCAL statement_timeout = 1; SELECT pg_sleep(10)'));
