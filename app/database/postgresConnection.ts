@@ -63,10 +63,18 @@ export class Connection extends pg.Client {
 
   // biome-ignore lint/suspicious/noExplicitAny: like pg, with or without a callback
   override connect(...[callback]: any[]): any {
-    if (callback) return super.connect((error: Error) => callback(error && single(error)));
+    if (callback) return super.connect((error: Error) => callback(error && this.named(error)));
     return super.connect().catch((error) => {
-      throw single(error);
+      throw this.named(error);
     });
+  }
+
+  /** The system's words do not say whose address it is. Its code stays, by which a fault is temporary. */
+  private named(error: Error): Error {
+    const one: Error & { code?: string } = single(error);
+    if (one.code)
+      one.message = `cannot connect to the database ${this.host}:${this.port}/${this.database}: ${one.message}`;
+    return one;
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: pg has many overloads; we send only strings with values

@@ -6,7 +6,13 @@ import { expect } from 'chai';
 import { CompiledQuery, sql } from 'kysely';
 import pg from 'pg';
 import { migratePostgres } from '../../app/database/migrate.ts';
-import { createPostgresWrites, lockNumber, openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
+import {
+  connectPostgres,
+  createPostgresWrites,
+  lockNumber,
+  openPostgres,
+  SCHEMAS,
+} from '../../app/database/postgres.ts';
 import { isTemporary } from '../../app/database/temporary.ts';
 import type { LedgerDatabase } from '../../app/relay/ledger/tables.ts';
 import { useFolder } from '../harness/folder.ts';
@@ -217,6 +223,11 @@ describe('PostgreSQL', () => {
       const refused = openPostgres('postgres://postgres@127.0.0.1:1/none', { schema: SCHEMAS.ledger });
       expect(isTemporary(await thrown(refused.run(insert('a'))))).to.equal(true);
       await refused.close();
+      const named = await thrown(connectPostgres('postgres://me:canary@127.0.0.1:1/none', SCHEMAS.ledger));
+      expect([named.message, isTemporary(named)]).to.deep.equal([
+        'cannot connect to the database 127.0.0.1:1/none: connect ECONNREFUSED 127.0.0.1:1',
+        true,
+      ]);
       const { lookup } = dns;
       dns.lookup = ((_host: string, _options: object, found: (error: null, addresses: object[]) => void) =>
         found(null, [
@@ -227,7 +238,10 @@ describe('PostgreSQL', () => {
       const fault = await thrown(nowhere.run(insert('a'))).finally(() => {
         dns.lookup = lookup;
       });
-      expect(fault).to.have.property('message', 'connect ECONNREFUSED 127.0.0.1:1');
+      expect(fault).to.have.property(
+        'message',
+        'cannot connect to the database two-addresses:1/none: connect ECONNREFUSED 127.0.0.1:1',
+      );
       expect(isTemporary(fault)).to.equal(true);
       await nowhere.close();
       const slow = thrown(opened.pool.query('SET LOCAL statement_timeout = 1; SELECT pg_sleep(10)'));
