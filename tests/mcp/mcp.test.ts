@@ -472,7 +472,9 @@ describe('the MCP server', () => {
     await free(async () => {
       expect(await host.refused('run_agent', job({ parameters }))).to.include('__proto__');
       for (const text of ['{"text": "a", "__proto__": 1}', '{"text": "a", "text": "b"}', '{"text": 9007199254740993}'])
-        expect(await host.refused('run_agent', job({ parameters: text }))).to.include('expected record, received string');
+        expect(await host.refused('run_agent', job({ parameters: text }))).to.include(
+          'expected record, received string',
+        );
     });
   });
 

@@ -148,7 +148,8 @@ describe('pages of creators', () => {
         await world.index.insertInto('listing_versions').values(versions).execute();
         return signIn(wallet);
       }
-      const shownTo = async ({ call }: Awaited<ReturnType<typeof signIn>>) => (await call('listings.mine')).listings[0]!;
+      const shownTo = async ({ call }: Awaited<ReturnType<typeof signIn>>) =>
+        (await call('listings.mine')).listings[0]!;
       const own = await addCopy(EPOCH, [10n, 20n]);
       const copies = [await addCopy(EPOCH + 1, [21n]), await addCopy(EPOCH, [22n])];
       expect((await shownTo(own)).metadata).to.include(endpoint);
