@@ -185,7 +185,7 @@ describe('the addresses of the page', function () {
     for (const { status, headers, body } of [guide, page]) {
       expect(status).to.equal(200);
       expect(headers.vary).to.include('Accept');
-      expect(body.toString()).to.include('<h1>Docs</h1>').and.not.include('JavaScript');
+      expect(body.toString()).to.include('<h1>Docs</h1>').and.not.include('needs JavaScript');
     }
     expect(guide.headers['content-security-policy']).to.equal(DOCS_POLICY);
     expect(guide.body.toString()).to.not.include('id="root"');
