@@ -163,7 +163,7 @@ describe('streamed output', () => {
         response.end(
           renderEvent('result', JSON.stringify({ ...goodAnswer(market.signingKey, id, 'x'), signature: 'ed25519:1' })),
         ),
-      'not a valid signature of result_hash',
+      'signature must be ed25519: and the base58',
     ],
     [
       'is larger than the limit for answers',

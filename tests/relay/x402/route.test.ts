@@ -320,7 +320,8 @@ describe('the x402 API', () => {
   });
 
   it('raises the service fee with the price of a SOL, honours the fee of an earlier quote, and stops above the limit', async () => {
-    const at = (price: string) => start({ ...x402Key(), ...FORGETFUL, X402_SOL_PRICE_USDC: price });
+    const at = (price: string) =>
+      start({ ...proxy.environment, ...x402Key(), ...FORGETFUL, X402_SOL_PRICE_USDC: price });
     const cheap = await quote({ task: 'at the earlier fee' });
     const dear = await at('200');
     const config = await request(dear.url, '/trpc/config.get');
@@ -339,7 +340,11 @@ describe('the x402 API', () => {
       treasury: 2n * SOLD.treasury + 4_000n,
       feePayer: 2 * SOLD.feePayer,
     });
-    const unaffordable = await at('2000');
+    proxy.onCall(({ id, method }) => {
+      if (method !== 'getRecentPrioritizationFees') return null;
+      return { json: { jsonrpc: '2.0', id, result: [{ slot: 1, prioritizationFee: 1_000_000 }] } };
+    });
+    const unaffordable = await at('1000');
     const answer = await ask({ task: 'at no fee' }, { url: unaffordable.url });
     expect([answer.status, answer.body.error.code]).to.deep.equal([503, 'service_unavailable']);
     expect(answer.body.error.message).to.include('The network fees are too high for calls by x402 clients now.');

@@ -138,11 +138,12 @@ export function useWebhooks() {
       await world.ledger.insertInto('webhook_endpoints').values(part).execute();
     return rows.map(({ endpoint_id }) => endpoint_id);
   }
-  /** Adds deliveries to these endpoints that are due now, of the first event. */
-  async function addDue(endpointIds: string[], changes: { position?: number; due_ms?: number } = {}) {
-    const due_ms = world.state.nowMs;
+  /** Adds deliveries to these endpoints that are due at `due_ms`, of the latest event. */
+  async function addDue(endpointIds: string[], due_ms = world.state.nowMs) {
+    const events = world.ledger.selectFrom('events').select(({ fn }) => fn.max('position').as('last'));
+    const { last } = await events.executeTakeFirstOrThrow();
     const rows = endpointIds.map((endpoint_id) => {
-      return { endpoint_id, position: 1, state: 'pending', due_ms, created_ms: 1, ...changes } as never;
+      return { endpoint_id, position: Number(last ?? 1), state: 'pending', due_ms, created_ms: 1 } as never;
     });
     await world.ledger.insertInto('webhook_deliveries').values(rows).execute();
   }

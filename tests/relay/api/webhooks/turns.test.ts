@@ -69,10 +69,8 @@ describe('turns of webhooks', () => {
     await (await mine()).request('createWebhook', { body: { url: scene.receiver.url } });
     await execute();
     await world.feed.turn();
-    const placed = world.ledger.selectFrom('events').select('position').where('position', 'is not', null);
-    const { position } = await placed.limit(1).executeTakeFirstOrThrow();
     const { held, answers, open } = holding();
-    const add = () => addDue(ids, { position: Number(position), due_ms: 1 });
+    const add = () => addDue(ids, 1);
     await add();
     const first = sender({ slowMs: -1, total: 100 }, { post: async () => ({ status: 200, body: null, error: null }) });
     await first.turn();
@@ -153,7 +151,7 @@ describe('turns of webhooks', () => {
     const off = await addEndpoints(1, () => ({ is_known: 1n, disabled_ms: 1n, disabled_by: 'wallet' as const }));
     const { nowMs } = world.state;
     await addDue([...ids, ...ids, ...off]);
-    await addDue(await addEndpoints(1), { due_ms: nowMs + 1 });
+    await addDue(await addEndpoints(1), nowMs + 1);
     const found = async (most: number) =>
       (await readDueEndpoints(world.ledger, nowMs, most, { fullWallets: [], slow: most, slowFirst: 1 })).map(
         ({ endpoint_id }) => endpoint_id,
