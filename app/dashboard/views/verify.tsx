@@ -19,8 +19,8 @@ const NO_ID = 'A call ID has 32 hex digits in five groups, as in 0192f3a4-5b6c-7
 
 const ABOUT = (
   <>
-    Check that a creator signed a result and was paid for it, or that you were refunded. Every check runs in this
-    browser; no receipt is uploaded. <NewToThis />
+    Check that a creator signed a result and was paid for it, or that you were refunded. No check shows that the
+    answer is right. All run in this browser; no receipt is uploaded. <NewToThis />
   </>
 );
 
@@ -144,7 +144,7 @@ export default function Verify() {
           </>
         )}
       </div>
-      <p className="mt-8 text-sm text-faint print:hidden">
+      <p className={cx('text-sm text-faint print:hidden', current ? 'mt-8' : 'mt-2')}>
         You can check a receipt without this page too:{' '}
         <Anchor href="/docs#verify">commands for your own computer</Anchor>
       </p>
@@ -232,7 +232,7 @@ async function untilNamed({ subject, facts }: Verification): Promise<void> {
 const STEPS = [
   [
     'By the receipt alone',
-    'A receipt is a file with your request, the result and the creator’s signature. It fits only the hash (the fingerprint) of exactly this result.',
+    'A receipt is a file with your request, the result and the creator’s signature. The signature fits only the hash (the fingerprint) of exactly this result.',
   ],
   [
     'On the chain',

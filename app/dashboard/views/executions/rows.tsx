@@ -50,7 +50,10 @@ export function Rows({ executions }: { executions: ExecutionSummary[] }) {
                 <Exact at={call.initiated_at} />
               </td>
               <td className="relative z-1 whitespace-nowrap text-faint">
-                <Id value={call.execution_id} />
+                <span className="flex items-center justify-between gap-2">
+                  <Id value={call.execution_id} />
+                  <Chevron className="pointer-events-none -rotate-90" />
+                </span>
               </td>
             </tr>
           ))}
@@ -111,7 +114,7 @@ export function OutcomeBadge({ call: { execution_id: executionId, dispute }, out
           to="/disputes/$executionId"
           params={{ executionId }}
           aria-label={`${words}: read the dispute`}
-          className="relative z-1 -my-0.5 py-1 underline-offset-2 hover:underline"
+          className="relative z-1 -my-1 py-1 underline-offset-2 hover:underline"
         >
           {words}
         </Link>
