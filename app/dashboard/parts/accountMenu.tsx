@@ -68,8 +68,14 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
             )}
             {balance !== undefined && (
               <span className="tabular-nums" title={formatAmount(balance)}>
-                {formatCents(balance).replace(' USDC', '')}
-                <span className={cx(isShared && narrow)}> USDC</span>
+                {isShared ? (
+                  <>
+                    {formatCents(balance).replace(' USDC', '')}
+                    <span className={narrow}> USDC</span>
+                  </>
+                ) : (
+                  formatCents(balance)
+                )}
               </span>
             )}
             {/* A narrow window has it on the button of its menu. A wide one has the admin's number, and what waits for a

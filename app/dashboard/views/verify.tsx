@@ -19,8 +19,8 @@ const NO_ID = 'A call ID has 32 hex digits in five groups, as in 0192f3a4-5b6c-7
 
 const ABOUT = (
   <>
-    Check that a creator signed a result and was paid for it, or that you were refunded. No check shows that the
-    answer is right. All run in this browser; no receipt is uploaded. <NewToThis />
+    Check that a creator signed a result and was paid for it, or that you were refunded. No check shows that the answer
+    is right. All run in this browser; no receipt is uploaded. <NewToThis />
   </>
 );
 

@@ -109,9 +109,7 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
         <div className="mb-4">
           <Deadline dispute={dispute} as="p" reader={reader} />
           {isCaller && !listed && (
-            <p className="mt-3 text-sm tabular-nums">
-              {callerGist(BigInt(dispute.bond_lamports), dispute.price_usdc)}
-            </p>
+            <p className="mt-3 text-sm tabular-nums">{callerGist(BigInt(dispute.bond_lamports), dispute.price_usdc)}</p>
           )}
         </div>
       ) : (

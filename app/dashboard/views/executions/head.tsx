@@ -20,7 +20,11 @@ import { OutcomeBadge, shortTask } from './rows.tsx';
 export function Head({ execution }: { execution: Execution }) {
   const { execution_id: id, agent_id, agent_name, task } = execution;
   const agent = (
-    <Link to="/agents/$agentId" params={{ agentId: agent_id }} className={task === null ? cx('decoration-1', QUIET_LINK) : LINK}>
+    <Link
+      to="/agents/$agentId"
+      params={{ agentId: agent_id }}
+      className={task === null ? cx('decoration-1', QUIET_LINK) : LINK}
+    >
       {agent_name ?? shorten(agent_id)}
     </Link>
   );

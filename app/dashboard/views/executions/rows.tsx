@@ -49,10 +49,12 @@ export function Rows({ executions }: { executions: ExecutionSummary[] }) {
               <td className="text-faint">
                 <Exact at={call.initiated_at} />
               </td>
-              <td className="relative z-1 whitespace-nowrap text-faint">
+              <td className="whitespace-nowrap text-faint">
                 <span className="flex items-center justify-between gap-2">
-                  <Id value={call.execution_id} />
-                  <Chevron className="pointer-events-none -rotate-90" />
+                  <span className="relative z-1">
+                    <Id value={call.execution_id} />
+                  </span>
+                  <Chevron className="-rotate-90" />
                 </span>
               </td>
             </tr>
