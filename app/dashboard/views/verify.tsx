@@ -6,6 +6,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, type Ref, useEffect, useRef, useState } from 'react';
 import { EXECUTION_ID } from '../../sdk/wire/choices.ts';
 import { NewToThis } from '../parts/explained.tsx';
+import { Chevron } from '../parts/icons.tsx';
 import { Anchor, TextLink } from '../parts/links.tsx';
 import { NumberMark } from '../parts/stepList.tsx';
 import { Button, cx, Input, PageHead } from '../parts/ui.tsx';
@@ -164,9 +165,17 @@ interface FoldProps {
 function Fold({ ref, isFolded, isOpen, onOpen, children }: FoldProps) {
   return (
     <div className="rounded-xl border border-line bg-raised print:hidden">
-      <details ref={ref} open={isOpen || !isFolded} onToggle={({ currentTarget }) => onOpen(currentTarget.open)}>
-        <summary className={cx('px-5 py-3.5 text-sm font-medium', !isFolded && 'hidden')}>
+      <details
+        ref={ref}
+        className="group/form"
+        open={isOpen || !isFolded}
+        onToggle={({ currentTarget }) => onOpen(currentTarget.open)}
+      >
+        <summary
+          className={isFolded ? 'flex items-center justify-between gap-3 px-5 py-3.5 text-sm font-medium' : 'hidden'}
+        >
           Verify another call, or use another node
+          <Chevron className="group-open/form:rotate-180" />
         </summary>
         <div className={cx('grid gap-x-8 gap-y-6 p-5 md:grid-cols-2', isFolded && 'border-t border-line')}>
           {children}

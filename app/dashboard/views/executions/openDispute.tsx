@@ -5,7 +5,7 @@ import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { Away } from '../../parts/links.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
-import { formatLamports, formatSpan } from '../../parts/values.tsx';
+import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { call, configQuery, explain } from '../../service.ts';
 import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
 import { StakesFor } from '../disputes/atStake.tsx';
@@ -60,7 +60,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
         >
           <p className="text-sm">
             {bond !== undefined &&
-              `You put down a bond of ${formatLamports(bond)}, lost if the dispute is rejected. It is ${bondWorth(bond, execution.cost_usdc)}, the most that you can get back. `}
+              `You put down a bond of ${formatLamports(bond)} to get back at most ${formatAmount(execution.cost_usdc)}. The bond is ${bondWorth(bond, execution.cost_usdc)}. `}
             <Away href="/terms#disputes">Rules of disputes</Away>
           </p>
           <EvidenceFields
