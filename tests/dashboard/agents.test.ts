@@ -326,7 +326,7 @@ describe('agents', function () {
       await progress(page, 'Completed').waitFor();
       await page.getByRole('main').getByText('Echo <b>this</b>').first().waitFor();
       await page.getByRole('link', { name: 'Call and receipt' }).click();
-      const asked = page.locator('section').filter({ has: page.getByRole('heading', { name: 'What you asked' }) });
+      const asked = page.locator('section').filter({ has: page.getByRole('heading', { name: 'What was asked' }) });
       await asked.getByText('Echo <b>this</b>').waitFor();
     }));
 
@@ -381,7 +381,7 @@ describe('agents', function () {
         JSON.stringify(visitor.agent('sandbox-echo').agent_id),
       );
       const example = await textOf('curl', 'curl that calls sandbox-echo');
-      const { task: echoed } = JSON.parse(/--data-binary '([^']*)'/.exec(example)![1]!);
+      const { task: echoed } = JSON.parse(/<<'JSON'\n([\s\S]*?)\nJSON\n/.exec(example)![1]!);
       const python = await run('python3', ['-c', await textOf('Python', 'Python that calls sandbox-echo')]);
       expect(python.stdout).to.equal(`${echoed}\n`);
       expect(python.stderr).to.match(/\nCall [0-9a-f-]{36} cost 0\.01 USDC\n$/);

@@ -214,7 +214,7 @@ describe('the caller', function () {
       // 202 if the escrow takes longer than the service waits.
       expect([200, 202], JSON.stringify(body)).to.include(status);
       await page.locator(`a[href$="/executions/${body.execution_id}"]`).first().click();
-      await page.getByRole('heading', { name: 'Not what you paid for?' }).waitFor();
+      await page.getByRole('heading', { name: 'Not what was promised?' }).waitFor();
       await page.getByRole('heading', { name: 'If no result comes' }).waitFor({ state: 'detached' });
       await page.getByRole('banner').getByRole('link', { name: 'running' }).waitFor({ state: 'detached' });
     }));
@@ -271,7 +271,7 @@ describe('the caller', function () {
       await page.goto(`/executions/${id}`);
       const card = (title: string) =>
         page.locator('section').filter({ has: page.getByRole('heading', { name: title, exact: true }) });
-      await card('What you asked').getByText(task, { exact: true }).waitFor();
+      await card('What was asked').getByText(task, { exact: true }).waitFor();
       await card('Refunded')
         .getByText(/^0\.\d+ USDC$/)
         .waitFor();

@@ -92,7 +92,7 @@ describe('a wallet with as many event streams as it may have', function () {
           count += 1;
         }
       }
-      const ended = page.getByRole('heading', { name: 'Not what you paid for?' });
+      const ended = page.getByRole('heading', { name: 'Not what was promised?' });
       const refusal = (answer: Response) => answer.url().endsWith('/v1/events') && answer.status() === 429;
       let isRefused = false;
       // On a busy machine the page may take longer to load than the call runs.

@@ -142,7 +142,7 @@ describe('the statements of a wallet', function () {
       const ofKey = rows.filter(({ key_id }) => key_id === named.key_id);
       const keys = page.getByRole('region', { name: 'By API key' });
       await keys.getByRole('row').filter({ hasText: named.key_name! }).getByText(paidIn(ofKey)).first().waitFor();
-      const { name: file, text } = await save(page, 'Spend by day, agent and key (CSV)');
+      const { name: file, text } = await save(page, 'CSV by day, agent and key');
       expect(file).to.match(/^spend-[0-9-]{10}-[0-9-]{10}\.csv$/);
       expect(text).to.equal(await textOf('/v1/statements/spend?format=csv'));
       await page.getByLabel('From (UTC)').fill('2001-01-01');

@@ -66,7 +66,7 @@ describe('the week of a caller and a creator', function () {
       await running.waitFor();
       await page.getByRole('link', { name: 'your calls' }).click();
       await page.getByRole('main').getByRole('link', { name: 'sandbox-later' }).first().click();
-      await page.getByRole('heading', { name: 'What you asked' }).waitFor();
+      await page.getByRole('heading', { name: 'What was asked' }).waitFor();
       await page.getByRole('paragraph').filter({ hasText: LATER }).waitFor();
     }));
 

@@ -39,6 +39,8 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
   const isShared = useShared();
   const [opened, setOpened] = useState<'usdc' | 'statement' | null>(null);
   const onClose = () => setOpened(null);
+  /** Only where the header has room. */
+  const narrow = isAdmin || isCreator ? 'sr-only' : 'max-xl:sr-only';
   return (
     <>
       <Menu
@@ -58,12 +60,22 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
             {/* The links of creators and admins leave no room for more. */}
             {isShared && (
               <span className="text-faint max-[22rem]:sr-only">
-                Shared<span className={isAdmin || isCreator ? 'sr-only' : 'max-xl:sr-only'}> test wallet</span>
+                <span className={narrow}>Shared test wallet</span>
+                <span aria-hidden="true" className={isAdmin || isCreator ? undefined : 'xl:hidden'}>
+                  Test wallet
+                </span>
               </span>
             )}
             {balance !== undefined && (
               <span className="tabular-nums" title={formatAmount(balance)}>
-                {formatCents(balance)}
+                {isShared ? (
+                  <>
+                    {formatCents(balance).replace(' USDC', '')}
+                    <span className={narrow}> USDC</span>
+                  </>
+                ) : (
+                  formatCents(balance)
+                )}
               </span>
             )}
             {/* A narrow window has it on the button of its menu. A wide one has the admin's number, and what waits for a

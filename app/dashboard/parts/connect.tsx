@@ -48,7 +48,7 @@ export function ConnectButton({
 }
 
 /** Signs in with the shared test wallet at once. Renders nothing on a network without one. */
-export function TestWalletButton() {
+export function TestWalletButton({ kind = 'primary' }: { kind?: ButtonKind }) {
   const testWallet = useTestWallet();
   const { mutate, isPending, error } = useMutation({
     mutationFn: async () => {
@@ -60,7 +60,7 @@ export function TestWalletButton() {
   if (developmentWalletsPath() === '') return null;
   return (
     <>
-      <Button kind="primary" busy={isPending} disabled={!testWallet} onClick={() => mutate()}>
+      <Button kind={kind} busy={isPending} disabled={!testWallet} onClick={() => mutate()}>
         Use a shared test wallet
       </Button>
       <Failed error={error} title="You are not signed in" className="w-full" />

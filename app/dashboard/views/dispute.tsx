@@ -106,6 +106,8 @@ const COLUMNS =
   'grid grid-cols-[minmax(0,1fr)] gap-5 lg:grid-cols-[minmax(0,1fr)_26rem] lg:grid-rows-[auto_auto_1fr] lg:items-start *:[header]:mb-1';
 const COLUMN = 'grid grid-cols-[minmax(0,1fr)] gap-5';
 const BESIDE = 'lg:col-start-2 lg:row-span-3 lg:row-start-1';
+/** Below the head, level with the case. */
+const LEVEL = 'lg:col-start-2 lg:row-span-2 lg:row-start-2';
 /** A panel to act in stays in the window. */
 const PANEL = `flex flex-col p-0! lg:sticky lg:top-20 lg:max-h-[calc(100vh-10.5rem)] ${BESIDE}`;
 const PANEL_HEAD = 'shrink-0 border-b border-line px-5 py-2.5';
@@ -151,7 +153,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
       </div>
     </Card>
   ) : (
-    <div className={cx(COLUMN, BESIDE)}>
+    <div className={cx(COLUMN, LEVEL)}>
       {isOpen ? (
         <>
           <Card>
@@ -165,7 +167,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
     </div>
   );
   return (
-    <div className={COLUMNS}>
+    <div className={cx(COLUMNS, !mustRead && 'lg:*:[header]:col-span-full')}>
       <PageHead
         title={<DisputeTitle dispute={dispute} />}
         about={

@@ -7,6 +7,7 @@ import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Anchor, TextLink } from '../parts/links.tsx';
 import { Pages, pageOf } from '../parts/pages.tsx';
+import { SharedNote } from '../parts/sharedNote.tsx';
 import { Unread } from '../parts/trouble.tsx';
 import { buttonStyle, Empty, PageHead } from '../parts/ui.tsx';
 import { formatCounted, formatSpan } from '../parts/values.tsx';
@@ -41,6 +42,7 @@ export default function View() {
         }
       />
       <SignedIn why="Disputes are shown to the caller who opened them and to the creator of the agent.">
+        <SharedNote>These are the disputes of all users of this shared test wallet, which pays their bonds.</SharedNote>
         {wallet && <Disputes wallet={wallet} />}
       </SignedIn>
     </>

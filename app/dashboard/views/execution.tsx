@@ -6,11 +6,13 @@ import { MarketplaceError } from '../../sdk/client/error.ts';
 import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import Result, { Steps } from '../parts/result/result.tsx';
+import { SharedNote } from '../parts/sharedNote.tsx';
 import { Unread } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Card, Empty, Note, PageHead, Skeleton, Spinner } from '../parts/ui.tsx';
 import { formatAmount, formatLamports, Time } from '../parts/values.tsx';
 import { configQuery, inPrint, request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
+import { bondWorth } from './disputes/payouts.ts';
 import { Asked } from './executions/asked.tsx';
 import { Deletion } from './executions/deletion.tsx';
 import { DisputeCard } from './executions/dispute.tsx';
@@ -90,6 +92,10 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
   return (
     <>
       <Head execution={execution} />
+      <SharedNote>
+        A call of the shared test wallet, maybe made by someone else. That wallet pays its price and the bond of a
+        dispute, not you.
+      </SharedNote>
       <div className="grid items-start gap-5 lg:grid-cols-[1fr_22rem]">
         <div className="grid min-w-0 gap-5 max-lg:contents">
           {record?.status === 'open' && <RefundState execution={execution} record={record} />}
@@ -203,11 +209,11 @@ function Disputable({ execution, record }: Pick<CallParts, 'execution' | 'record
   }
   return (
     <Card className="max-lg:order-4">
-      <h2 className="font-semibold">Not what you paid for?</h2>
+      <h2 className="font-semibold">Not what was promised?</h2>
       <p className="mt-1 mb-4 text-sm text-faint tabular-nums">
         You can dispute it until <Time at={until} />.{' '}
         {config &&
-          `You risk a bond of ${formatLamports(config.dispute_bond_lamports)} to get back at most ${formatAmount(execution.cost_usdc)}; the bond can be worth more than that.`}
+          `You risk a bond of ${formatLamports(config.dispute_bond_lamports)} to get back at most ${formatAmount(execution.cost_usdc)}. The bond is ${bondWorth(config.dispute_bond_lamports, execution.cost_usdc)}.`}
       </p>
       <Button onClick={() => setOpen(true)}>Open a dispute</Button>
       <OpenDisputeDialog execution={execution} open={isOpen} onClose={() => setOpen(false)} />

@@ -7,6 +7,7 @@ import type { ExecutionPage } from '../../sdk/wire/wire.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Pages } from '../parts/pages.tsx';
 import { SaveButton } from '../parts/saveButton.tsx';
+import { SharedNote } from '../parts/sharedNote.tsx';
 import { StatementButton } from '../parts/statement.tsx';
 import { Unread } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Empty, PageHead } from '../parts/ui.tsx';
@@ -92,6 +93,9 @@ function Calls({ hasFilters }: { hasFilters: boolean }) {
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
+      <SharedNote>
+        These are the calls of all users of this shared test wallet. Any of them can delete what was sent and received.
+      </SharedNote>
       <Filters
         search={search}
         found={data?.executions ?? []}

@@ -5,12 +5,12 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { createPortal } from 'react-dom';
 import type { KeySummary } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
+import { SharedNote } from '../parts/sharedNote.tsx';
 import { SettingsTrouble, Unread } from '../parts/trouble.tsx';
-import { Button, Empty, Note, PageHead, Skeleton } from '../parts/ui.tsx';
+import { Button, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
 import { Code } from '../parts/values.tsx';
 import { configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
-import { useShared } from '../wallet/wallets.ts';
 import type { Shown } from './keys/dialogs.tsx';
 import { isUsable, KeyCard } from './keys/keyCard.tsx';
 import { useWalletKeys } from './keys/money.ts';
@@ -49,7 +49,6 @@ interface KeysProps {
 function Keys({ wallet, actions }: KeysProps) {
   const [shown, setShown] = useState<Shown>(null);
   const hasMoved = useFirstMove();
-  const isShared = useShared();
   const { listed, money, chain } = useWalletKeys(wallet);
   const { data: keys, error } = listed;
   const spend = useSpend(wallet, keys);
@@ -79,6 +78,9 @@ function Keys({ wallet, actions }: KeysProps) {
   return (
     <>
       {actions && keys?.length !== 0 && (keys || !error) && createPortal(create, actions)}
+      <SharedNote>
+        Other users of this shared test wallet see its keys here too, and can change or revoke them.
+      </SharedNote>
       {error && !keys && <Unread query={listed} what="The keys" />}
       {chain.error && !money && <Unread query={chain} what="The limits and balances on the chain" />}
       <SettingsTrouble />
@@ -119,13 +121,6 @@ function Keys({ wallet, actions }: KeysProps) {
           </summary>
           <ul className="grid gap-3">{cards(ended)}</ul>
         </details>
-      )}
-      {isShared && (
-        <div className="mt-6">
-          <Note tone="warn">
-            Other users of this shared test wallet see its keys here too, and can change or revoke them.
-          </Note>
-        </div>
       )}
       {keys && keys.length > 0 && <WhichKey />}
       {money && (hasMoved || shown !== null) && (

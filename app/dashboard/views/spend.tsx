@@ -10,6 +10,7 @@ import { SignedIn } from '../parts/connect.tsx';
 import { type DayRange, download, faultOf, lastDays, RangeFields } from '../parts/range.tsx';
 import { SaveButton } from '../parts/saveButton.tsx';
 import { Segments } from '../parts/segments.tsx';
+import { SharedNote } from '../parts/sharedNote.tsx';
 import { StatementButton } from '../parts/statement.tsx';
 import { AtRight, Cell, Table } from '../parts/table.tsx';
 import { Unread } from '../parts/trouble.tsx';
@@ -38,6 +39,7 @@ export default function View() {
     <>
       <PageHead title="Spend" about="What this wallet and its keys paid for calls that ended." />
       <SignedIn why="The spend of a wallet is shown to that wallet only.">
+        <SharedNote>This is the spend of all users of this shared test wallet.</SharedNote>
         <Spend />
       </SignedIn>
     </>
@@ -80,7 +82,7 @@ function Spend() {
         />
         <div className="flex flex-wrap items-center gap-2 max-sm:w-full max-sm:*:grow">
           <SaveButton disabled={!isValid} work={save} failed="The file could not be downloaded">
-            Spend by day, agent and key (CSV)
+            CSV by day, agent and key
           </SaveButton>
           <StatementButton as="caller" />
         </div>
@@ -211,12 +213,12 @@ function useGrants(isWanted: boolean) {
 /** What open disputes may still bring. */
 function openWords(open: readonly DisputeSummary[]): string {
   const most = formatAmount(sumUsdc(open.map((one) => one.price_usdc)));
-  const disputes = open.length === 1 ? '1 open dispute is' : `${open.length} open disputes are`;
+  const disputes = open.length === 1 ? 'the open dispute is' : `${open.length} open disputes are`;
   return `Up to ${most} more comes back if ${disputes} upheld.`;
 }
 
 const feeWords = (fees: number): string =>
-  `x402 service fees${fees > 0 ? ` of ${formatAmount(fees)}` : ''}, also of refunded calls, but not of payments that came back before a call was opened`;
+  `Paid includes x402 service fees${fees > 0 ? ` of ${formatAmount(fees)}` : ''}, also of refunded calls, but not of payments that came back before a call was opened.`;
 
 function Figures({ spend, groups }: { spend: SpendStatement; groups: readonly Group[] }) {
   const { wallet } = useSession();
@@ -239,7 +241,11 @@ function Figures({ spend, groups }: { spend: SpendStatement; groups: readonly Gr
         <Figure
           label="Paid"
           value={formatAmount(total(groups, 'paid'))}
-          about={<span className="font-medium text-ink tabular-nums">Net of awards: {netOf(groups)}</span>}
+          about={
+            total(groups, 'returned') > 0 && (
+              <span className="font-medium text-ink tabular-nums">Net of awards: {netOf(groups)}</span>
+            )
+          }
         />
         <Figure
           label="Calls"
@@ -257,11 +263,11 @@ function Figures({ spend, groups }: { spend: SpendStatement; groups: readonly Gr
           about="Not deducted from Paid"
         />
       </div>
-      <p className="text-sm text-faint tabular-nums">
-        Paid includes disputed calls
-        {(fees > 0 || (config && config.x402_service_fee_usdc !== null)) && `, and ${feeWords(fees)}`}. An award counts
-        on the day of the decision. {open.length > 0 && openWords(open)}
-      </p>
+      <ul className="grid gap-1 text-sm text-faint tabular-nums">
+        <li>Paid includes disputed calls. An award counts on the day of the decision.</li>
+        {(fees > 0 || (config && config.x402_service_fee_usdc !== null)) && <li>{feeWords(fees)}</li>}
+        {open.length > 0 && <li>{openWords(open)}</li>}
+      </ul>
     </div>
   );
 }

@@ -6,6 +6,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type ReactNode, type Ref, useEffect, useRef, useState } from 'react';
 import { EXECUTION_ID } from '../../sdk/wire/choices.ts';
 import { NewToThis } from '../parts/explained.tsx';
+import { Chevron } from '../parts/icons.tsx';
 import { Anchor, TextLink } from '../parts/links.tsx';
 import { NumberMark } from '../parts/stepList.tsx';
 import { Button, cx, Input, PageHead } from '../parts/ui.tsx';
@@ -19,8 +20,8 @@ const NO_ID = 'A call ID has 32 hex digits in five groups, as in 0192f3a4-5b6c-7
 
 const ABOUT = (
   <>
-    Check that a creator signed a result and was paid for it, or that you were refunded. Every check runs in this
-    browser; no receipt is uploaded. <NewToThis />
+    Check that a creator signed a result and was paid for it, or that you were refunded. No check shows that the answer
+    is right. All run in this browser; no receipt is uploaded. <NewToThis />
   </>
 );
 
@@ -144,7 +145,7 @@ export default function Verify() {
           </>
         )}
       </div>
-      <p className="mt-8 text-sm text-faint print:hidden">
+      <p className={cx('text-sm text-faint print:hidden', current ? 'mt-8' : 'mt-2')}>
         You can check a receipt without this page too:{' '}
         <Anchor href="/docs#verify">commands for your own computer</Anchor>
       </p>
@@ -164,9 +165,17 @@ interface FoldProps {
 function Fold({ ref, isFolded, isOpen, onOpen, children }: FoldProps) {
   return (
     <div className="rounded-xl border border-line bg-raised print:hidden">
-      <details ref={ref} open={isOpen || !isFolded} onToggle={({ currentTarget }) => onOpen(currentTarget.open)}>
-        <summary className={cx('px-5 py-3.5 text-sm font-medium', !isFolded && 'hidden')}>
+      <details
+        ref={ref}
+        className="group/form"
+        open={isOpen || !isFolded}
+        onToggle={({ currentTarget }) => onOpen(currentTarget.open)}
+      >
+        <summary
+          className={isFolded ? 'flex items-center justify-between gap-3 px-5 py-3.5 text-sm font-medium' : 'hidden'}
+        >
           Verify another call, or use another node
+          <Chevron className="group-open/form:rotate-180" />
         </summary>
         <div className={cx('grid gap-x-8 gap-y-6 p-5 md:grid-cols-2', isFolded && 'border-t border-line')}>
           {children}
@@ -232,7 +241,7 @@ async function untilNamed({ subject, facts }: Verification): Promise<void> {
 const STEPS = [
   [
     'By the receipt alone',
-    'A receipt is a file with your request, the result and the creator’s signature. It fits only the hash (the fingerprint) of exactly this result.',
+    'A receipt is a file with your request, the result and the creator’s signature. The signature fits only the hash (the fingerprint) of exactly this result.',
   ],
   [
     'On the chain',

@@ -27,7 +27,7 @@ export interface Connected {
 }
 
 /** True for a test wallet that everybody on its network may use. It signs without asking. */
-export const isShared = ({ name }: Wallet): boolean => name.startsWith('Demo caller');
+export const isShared = ({ name }: Pick<Wallet, 'name'>): boolean => name.startsWith('Demo caller');
 
 const NEEDED = ['standard:connect', 'solana:signTransaction', 'solana:signMessage'];
 /** Storage key of the last wallet's name, so that a reload finds it again. It is not secret. */
@@ -66,6 +66,9 @@ export function useShared(): boolean {
   const connected = useConnected();
   return connected !== null && isShared(connected.wallet);
 }
+
+/** The same of the last wallet: known at once after a reload, when none is connected yet. */
+export const wasShared = (): boolean => isShared({ name: localStorage.getItem(LAST_WALLET) ?? '' });
 
 /** The test wallet for a first try; undefined while none is known. */
 export const useTestWallet = (): SolanaWallet | undefined => useWallets().find(isShared);

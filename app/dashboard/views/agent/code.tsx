@@ -132,8 +132,7 @@ function useKeyCost(): { sum: string; parts: string | null } {
 /** Stands for a key of this network. */
 const keyText = (config: { environment: string } | undefined): string => `crtx_${config?.environment ?? ''}_...`;
 
-/** `isChosenLater`: where the wallet is connected in the next step, so that no button is needed here. */
-function NeedsWallet({ isChosenLater = false }: { isChosenLater?: boolean }) {
+function NeedsWallet() {
   const { wallet, isKnown } = useSession();
   return (
     <div className="grid justify-items-start gap-3">
@@ -145,10 +144,10 @@ function NeedsWallet({ isChosenLater = false }: { isChosenLater?: boolean }) {
           </>
         )}
       </p>
-      {!isChosenLater && isKnown && !wallet && developmentWalletsPath() !== '' && (
+      {isKnown && !wallet && developmentWalletsPath() !== '' && (
         <div className="flex flex-wrap gap-2">
-          <ConnectButton label="Connect a wallet" kind="plain" />
-          <TestWalletButton />
+          <TestWalletButton kind="plain" />
+          <ConnectButton kind="plain" />
         </div>
       )}
     </div>
@@ -175,6 +174,9 @@ function ByX402({ agent, call }: { agent: AgentFull; call: SnippetInput }) {
         <Code text={X402_INSTALL} label="Installing the packages" />
       </Step>
       <Step number={3} title={`Call ${agent.name}`}>
+        <p className={WORDS}>
+          In TypeScript. For other languages: <Anchor href="/docs#x402">docs, paying by x402</Anchor>.
+        </p>
         <Shown snippet={snippet} label={`Program that pays ${agent.name} by x402`} />
       </Step>
       <Run step={4} program={snippet} />
@@ -226,7 +228,7 @@ function ByMcp({ agent }: { agent: AgentFull }) {
         In Claude, Cursor and other apps that support the Model Context Protocol (MCP), {agent.name} becomes a tool of
         the model. Each use costs {formatAmount(agent.price_per_call_usdc)}. {approval}
       </p>
-      <NeedsWallet isChosenLater />
+      <NeedsWallet />
       <h3 className="mt-2 font-medium">
         Sign in: the app opens your browser, where you connect a wallet and set a budget
       </h3>

@@ -78,7 +78,7 @@ const keypair = JSON.parse(readFileSync(process.env.SOLANA_KEYPAIR!, 'utf8'));
 const wallet = await createKeyPairSignerFromBytes(Uint8Array.from(keypair));
 const client = new x402Client();
 client.register('solana:*', new ExactSvmScheme(wallet, { rpcUrl: ${JSON.stringify(rpcUrl)} }));
-// It pays this much of this token, and nothing else.
+// It pays at most this many base units (millionths) of this token, and nothing else.
 const asset = ${JSON.stringify(usdcMint)};
 client.setSpendControls({
   allowedAssets: [{ network: 'solana:*', asset, maxAmountPerPayment: '${total}' }],
@@ -126,7 +126,7 @@ export function mcpSnippet(baseUrl: string, agentId: string) {
     file: '.mcp.json or .cursor/mcp.json',
     text: settings({ url }),
     url,
-    command: `claude mcp add --transport http agent-marketplace "${url}"`,
+    command: `claude mcp add --transport http agent-marketplace \\\n  "${url}"`,
     byKey: [
       ['Claude Code', '.mcp.json', `\${${KEY_VARIABLE}}`] as const,
       ['Cursor', '.cursor/mcp.json', `\${env:${KEY_VARIABLE}}`] as const,
@@ -157,7 +157,9 @@ call() {
     -H 'Content-Type: application/json' \\
     -H "Idempotency-Key: $idempotency_key" \\
     -w ' %{http_code}' \\
-    --data-binary ${quote(JSON.stringify(bodyOf(input), null, 2))}
+    --data-binary @- <<'JSON'
+${JSON.stringify(bodyOf(input), null, 2)}
+JSON
 }
 ANSWER=$(call)
 # While the call runs, the same request is not paid again. In the end it gets the outcome.

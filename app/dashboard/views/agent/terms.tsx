@@ -10,6 +10,7 @@ import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx
 import { configQuery } from '../../service.ts';
 import { depositsQuery } from '../../wallet/deposits.ts';
 import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
+import { bondWorth } from '../disputes/payouts.ts';
 import { besidesText, keyFees, type WalletCost, walletCostQuery } from './run/cost.ts';
 
 export function Terms({ agent }: { agent: AgentFull }) {
@@ -36,7 +37,7 @@ export function Terms({ agent }: { agent: AgentFull }) {
             'Wrong result',
             config ? (
               <>
-                {`Dispute it within ${formatSpan(config.dispute_window_seconds)}. You risk a bond of ${formatLamports(config.dispute_bond_lamports)} to get back at most ${price}; the bond can be worth more than that. The marketplace’s admin decides; you lose the bond if the dispute is rejected. `}
+                {`Dispute it within ${formatSpan(config.dispute_window_seconds)}. You risk a bond of ${formatLamports(config.dispute_bond_lamports)} to get back at most ${price}. The bond is ${bondWorth(config.dispute_bond_lamports, agent.price_per_call_usdc)}. The marketplace’s admin decides; you lose the bond if the dispute is rejected. `}
                 <TextLink to="/terms" hash="disputes">
                   Rules of disputes
                 </TextLink>

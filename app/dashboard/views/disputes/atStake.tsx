@@ -53,7 +53,7 @@ interface StakesForProps {
 export function StakesFor({ query, price, reader, lapse }: StakesForProps) {
   const { data: stakes } = query;
   if (!stakes) {
-    const height = reader === 'caller' ? 'h-33 sm:h-28' : 'h-128';
+    const height = reader === 'caller' ? 'h-43 sm:h-33' : 'h-128';
     return <Unread query={query} what="The collateral on the chain" className={height} />;
   }
   return (

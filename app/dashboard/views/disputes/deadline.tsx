@@ -25,14 +25,14 @@ export function Deadline({ dispute, as: Tag, reader }: DeadlineProps) {
   );
   return (
     <div>
-      <div className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1">
+      <div className="flex flex-wrap items-center justify-between gap-x-3 gap-y-2">
         <Tag className={Tag === 'h2' ? 'font-semibold' : 'text-sm font-medium'}>
           {mustReply ? 'Reply now: the decision can come at any time' : due}
         </Tag>
         {/* A creator would take it for the time to reply. */}
         {!isCreator && <Due dispute={dispute} />}
       </div>
-      <p className="mt-1 text-sm text-faint">
+      <p className="mt-2 text-sm text-faint">
         {mustReply ? (
           <>{due}.</>
         ) : (

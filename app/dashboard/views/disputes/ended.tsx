@@ -2,6 +2,7 @@
 import type { ReactNode } from 'react';
 import { disputeAddress, recordAddress } from '../../../sdk/receipt/onChain.ts';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
+import { Anchor } from '../../parts/links.tsx';
 import { Card, Facts, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, Id, Time } from '../../parts/values.tsx';
 import { idBytes } from '../executions/record.ts';
@@ -66,8 +67,8 @@ export function WithoutEvidence({ dispute, reader }: { dispute: DisputeSummary; 
       {reader === 'caller' && (
         <>
           {' '}
-          Next time, upload it: the page of the call does so, and on the command line <code>dispute open</code> without{' '}
-          <code>--hash-only</code>. A program calls <code>disputes.putEvidence</code>.
+          Next time, upload it: the page of the call does so, and{' '}
+          <Anchor href="/docs#disputes">the docs say how a program does</Anchor>.
         </>
       )}{' '}
       The decision is final.

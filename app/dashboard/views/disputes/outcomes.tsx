@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react';
 import { Chevron } from '../../parts/icons.tsx';
 import { formatAmount, formatLamports, formatSpan, formatUnits } from '../../parts/values.tsx';
-import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
+import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
 import { awardPayment, depositReturn, EXCESS } from './payouts.ts';
 import { isPausedBy, mostSlashed, mostTaken, mostToCaller, type Stakes, slashedOf } from './stakes.ts';
 
@@ -10,7 +10,7 @@ export type Reader = 'caller' | 'creator' | 'admin';
 
 /** What the caller of an open dispute can win and lose, in a line. */
 export const callerGist = (bond: bigint, price: number): string =>
-  `Upheld: ${formatLamports(bond)} back and up to ${formatAmount(price)}. Rejected: you lose ${formatLamports(bond)}.`;
+  `Upheld: ${formatLamports(bond)} back, and as much of ${formatAmount(price)} as the admin decides. Rejected: you lose ${formatLamports(bond)}.`;
 
 /** Whether a lost dispute pauses the agent, after what it takes. */
 export function pauseGist(stakes: Stakes, price: bigint): string {
@@ -68,7 +68,12 @@ export function Outcomes({ stakes, price, reader, lapse }: OutcomesProps) {
         </Side>
         <Side who="The agent">{stakes.status === 'active' ? 'Stays as it is.' : `Stays ${stakes.status}.`}</Side>
       </Outcome>
-      <Outcome title="If nobody decides" gist={folded(`${bond} back`)}>
+      <Outcome
+        title="If nobody decides"
+        gist={folded(
+          `after ${formatSpan(DISPUTE_LAPSE_SECONDS)} you can take ${bond} back; the ${formatUnits(price)} stay paid`,
+        )}
+      >
         <Side who={`${verb(caller, 'get')} back`} amount={bond}>
           The bond. The {formatUnits(price)} stay paid.
         </Side>

@@ -51,7 +51,7 @@ export function Asked({ execution: { execution_id: id } }: { execution: Executio
   if (!asked) return null;
   return (
     <Card className="min-w-0 max-lg:order-2">
-      <h2 className="mb-3 font-semibold">What you asked</h2>
+      <h2 className="mb-3 font-semibold">What was asked</h2>
       <p className="text-sm whitespace-pre-wrap">{asked.task}</p>
       <Folded parameters={asked.parameters} />
     </Card>

@@ -59,9 +59,9 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
   const title = useId();
   const Heading = listed ? 'h3' : 'h2';
   return (
-    <Card aria-labelledby={title}>
-      <div className="mb-4 flex flex-wrap items-start justify-between gap-3">
-        <div>
+    <Card aria-labelledby={title} className="max-sm:flex max-sm:flex-col">
+      <div className="mb-4 flex flex-wrap items-start justify-between gap-3 max-sm:contents">
+        <div className="max-sm:mb-4">
           <Heading className="flex flex-wrap items-center gap-2 font-semibold">
             <span id={title}>
               {isOfAgent ? taskTitle(dispute) : listed ? <DisputeTitle dispute={dispute} /> : 'Dispute'}
@@ -82,7 +82,8 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
             {listed && <CallOf dispute={dispute} reader={reader} />}
           </p>
         </div>
-        <div className="flex flex-wrap gap-2">
+        {/* On a phone they close the card. */}
+        <div className="flex flex-wrap gap-2 max-sm:order-last max-sm:mt-4">
           <DisputeActions dispute={dispute} />
           {[lacksEvidence && 'Upload evidence', mustReply ? 'Read and reply' : 'View dispute'].map(
             (label) =>
@@ -108,9 +109,7 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
         <div className="mb-4">
           <Deadline dispute={dispute} as="p" reader={reader} />
           {isCaller && !listed && (
-            <p className="mt-3 text-sm tabular-nums">
-              {callerGist(BigInt(dispute.bond_lamports), dispute.price_usdc)} The admin sets the amount.
-            </p>
+            <p className="mt-3 text-sm tabular-nums">{callerGist(BigInt(dispute.bond_lamports), dispute.price_usdc)}</p>
           )}
         </div>
       ) : (

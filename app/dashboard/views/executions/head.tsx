@@ -8,7 +8,7 @@ import { Chevron } from '../../parts/icons.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { download } from '../../parts/range.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
-import { buttonStyle, cx, PageHead, QUIET_LINK } from '../../parts/ui.tsx';
+import { buttonStyle, cx, LINK, PageHead, QUIET_LINK } from '../../parts/ui.tsx';
 import { Id, shorten, Time } from '../../parts/values.tsx';
 import { RunAgain } from './asked.tsx';
 import type { Execution } from './facts.tsx';
@@ -20,7 +20,11 @@ import { OutcomeBadge, shortTask } from './rows.tsx';
 export function Head({ execution }: { execution: Execution }) {
   const { execution_id: id, agent_id, agent_name, task } = execution;
   const agent = (
-    <Link to="/agents/$agentId" params={{ agentId: agent_id }} className={cx('decoration-1', QUIET_LINK)}>
+    <Link
+      to="/agents/$agentId"
+      params={{ agentId: agent_id }}
+      className={task === null ? cx('decoration-1', QUIET_LINK) : LINK}
+    >
       {agent_name ?? shorten(agent_id)}
     </Link>
   );

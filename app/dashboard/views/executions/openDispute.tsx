@@ -6,9 +6,10 @@ import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { Away } from '../../parts/links.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
-import { call, explain } from '../../service.ts';
+import { call, configQuery, explain } from '../../service.ts';
 import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
 import { StakesFor } from '../disputes/atStake.tsx';
+import { bondWorth } from '../disputes/payouts.ts';
 import { type Stakes, stakesQuery } from '../disputes/stakes.ts';
 import {
   ACCEPTED,
@@ -31,6 +32,8 @@ interface OpenDisputeProps {
 export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps) {
   const query = useQuery({ ...stakesQuery(execution.agent_id, null), enabled: open });
   const { data: stakes, error: unread } = query;
+  const { data: config } = useQuery(configQuery);
+  const bond = config?.dispute_bond_lamports;
   const entered = useEvidence(readEvidenceFile);
   const { evidence } = entered;
 
@@ -42,7 +45,7 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
       {open && (
         <SignDialog
           title="Open a dispute"
-          about={`Describe what is wrong. The admin compares it with the result and should decide within ${formatSpan(DECISION_SECONDS)}.`}
+          about={`Describe what is wrong. The admin compares it with the result and aims to decide within ${formatSpan(DECISION_SECONDS)}.`}
           spends={stakes && { lamports: costOf(stakes) }}
           pays={costWords(stakes, unread)}
           doing="Opening the dispute"
@@ -56,8 +59,9 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
           onDone={entered.clear}
         >
           <p className="text-sm">
-            You put down a bond in SOL. It can be worth more than the {formatAmount(execution.cost_usdc)} that you can
-            get back. <Away href="/terms#disputes">Rules of disputes</Away>
+            {bond !== undefined &&
+              `You put down a bond of ${formatLamports(bond)} to get back at most ${formatAmount(execution.cost_usdc)}. The bond is ${bondWorth(bond, execution.cost_usdc)}. `}
+            <Away href="/terms#disputes">Rules of disputes</Away>
           </p>
           <EvidenceFields
             entered={entered}
@@ -83,13 +87,16 @@ export function OpenDisputeDialog({ execution, open, onClose }: OpenDisputeProps
 
 const costOf = ({ bond, deposit }: Stakes): bigint => bond + deposit + SIGNATURE_FEE;
 
+/** About as wide as an amount of SOL. */
+const UNREAD = `…${'\u2007'.repeat(10)}`;
+
 /** Everything that leaves the wallet now; as long while the stakes are read, so that nothing moves. */
 function costWords(stakes: Stakes | undefined, unread: Error | null) {
   if (unread && !stakes) return { sum: 'an amount that could not be read' };
-  const show = (lamports: bigint | undefined) => (lamports === undefined ? '…' : formatLamports(lamports));
+  const show = (lamports: bigint | undefined) => (lamports === undefined ? UNREAD : formatLamports(lamports));
   return {
-    sum: stakes ? `about ${formatLamports(costOf(stakes))}` : '…',
-    kept: 'a bond, lost if rejected, and a deposit, which comes back',
+    sum: `about ${show(stakes && costOf(stakes))}`,
+    kept: `bond ${show(stakes?.bond)}, lost if rejected; deposit ${show(stakes?.deposit)}, which comes back`,
     parts: `Bond ${show(stakes?.bond)}, lost if the dispute is rejected; deposit ${show(stakes?.deposit)}, which comes back ${formatSpan(ENDED_DISPUTE_SECONDS)} after the dispute ends; fee ${formatLamports(SIGNATURE_FEE)}`,
   };
 }

@@ -49,8 +49,13 @@ export function Rows({ executions }: { executions: ExecutionSummary[] }) {
               <td className="text-faint">
                 <Exact at={call.initiated_at} />
               </td>
-              <td className="relative z-1 whitespace-nowrap text-faint">
-                <Id value={call.execution_id} />
+              <td className="whitespace-nowrap text-faint">
+                <span className="flex items-center justify-between gap-2">
+                  <span className="relative z-1">
+                    <Id value={call.execution_id} />
+                  </span>
+                  <Chevron className="-rotate-90" />
+                </span>
               </td>
             </tr>
           ))}
@@ -111,7 +116,7 @@ export function OutcomeBadge({ call: { execution_id: executionId, dispute }, out
           to="/disputes/$executionId"
           params={{ executionId }}
           aria-label={`${words}: read the dispute`}
-          className="relative z-1 -my-0.5 py-1 underline-offset-2 hover:underline"
+          className="relative z-1 -my-1 py-1 underline-offset-2 hover:underline"
         >
           {words}
         </Link>

@@ -42,10 +42,18 @@ export function KeyUse({ apiKey, spend }: KeyUseProps) {
   const busy = days.filter((day) => group.executionsByDay.get(day));
   const { executions: allCalls, refundedExecutions: refunded } = group;
   const allPaid = formatUnits(group.paid);
+  const title = <span className="font-medium">Use in the last {days.length} days</span>;
+  if (busy.length === 1) {
+    return (
+      <p className="border-t border-line pt-4 text-sm">
+        {title} <span className="text-faint tabular-nums">{sentenceOf(busy[0]!, group)}</span>
+      </p>
+    );
+  }
   return (
     <details className="border-t border-line pt-4" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary className="text-sm">
-        <span className="font-medium">Use in the last {days.length} days</span>{' '}
+        {title}{' '}
         <span className="text-faint tabular-nums">
           {formatCounted(allCalls, 'call')}
           {refunded > 0 && `, ${formatCount(refunded)} refunded`}, {allPaid}

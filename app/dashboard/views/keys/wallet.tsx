@@ -26,9 +26,9 @@ export function WalletFigures({ keyIds, money, isSponsored, onUsdc, onGas, onAll
   if (!money || isSponsored === undefined) {
     return (
       <div className={ROW}>
-        <Skeleton className="h-37 sm:h-29" />
-        <Skeleton className="h-37 sm:h-29" />
-        <Skeleton className="col-span-full h-23" />
+        <Skeleton className="h-38 sm:h-30" />
+        <Skeleton className="h-38 sm:h-30" />
+        <Skeleton className="col-span-full h-38 sm:h-23" />
       </div>
     );
   }
@@ -56,7 +56,8 @@ export function WalletFigures({ keyIds, money, isSponsored, onUsdc, onGas, onAll
       )}
       {!money.otherDelegate && (
         <p className="col-span-full text-sm text-faint tabular-nums">
-          Left of the allowance that all keys share: {shownAmount(money.allowance)}. A refund does not give it back.
+          Calls stop at the smallest of wallet, key limit and allowance. The allowance that all keys share has{' '}
+          {shownAmount(money.allowance)} left; a refund does not give it back.
         </p>
       )}
       <details className="col-span-full text-sm">
@@ -125,7 +126,7 @@ function Shared({ label, value, about, isLast = false, children }: SharedProps) 
   return (
     <Card className={cx('sm:min-h-28', isLast && 'col-span-full')}>
       <h2 className="text-sm text-faint">{label}</h2>
-      <div className="mt-1 flex flex-wrap items-center justify-between gap-x-3 gap-y-2">
+      <div className="mt-1 flex min-h-8 flex-wrap items-center justify-between gap-x-3 gap-y-2">
         <p className="text-xl font-semibold tabular-nums">{withUnit(value)}</p>
         {children && <div className="flex flex-wrap gap-2">{children}</div>}
       </div>

@@ -24,7 +24,7 @@ const textRow = (name: string, shown: ReactNode, wrong: string | null): Row => [
   name,
   <div key={name}>
     {wrong && <p className="mb-1 text-sm font-medium text-bad">{wrong}</p>}
-    <div className={cx(wrong && 'note rounded-lg border border-bad/25 bg-bad-soft p-3')}>{shown}</div>
+    <div className={cx(wrong && 'border-l-2 border-bad pl-3')}>{shown}</div>
   </div>,
 ];
 

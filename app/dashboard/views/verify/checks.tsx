@@ -174,7 +174,12 @@ function CheckRow({ check, facts, isSigned }: CheckRowProps) {
           <span className="block text-sm font-medium">{title}</span>
           <span className="block text-sm text-faint">{aboutOf(check, facts)}</span>
         </span>
-        <span className={cx('shrink-0 text-xs font-medium text-faint', check.state !== 'failed' && 'max-sm:sr-only')}>
+        <span
+          className={cx(
+            'shrink-0 text-xs font-medium',
+            check.state === 'failed' ? 'text-bad' : 'text-faint max-sm:sr-only',
+          )}
+        >
           {WORDS[check.state]}
         </span>
         <Chevron className="group-open:rotate-180" />

@@ -64,7 +64,7 @@ export function ReceiptFile({ onReceipt, onWrong }: ReceiptFileProps) {
   }
 
   return (
-    <div className="grid content-start gap-1.5">
+    <div className="grid grid-rows-[auto_1fr] gap-1.5">
       <p className="text-sm font-medium">Or a receipt’s file</p>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is a second way; the input is reached by keyboard */}
       <div
@@ -72,7 +72,7 @@ export function ReceiptFile({ onReceipt, onWrong }: ReceiptFileProps) {
         onDragLeave={() => setOver(false)}
         onDrop={drop}
         className={cx(
-          'grid place-items-center gap-3 rounded-xl border border-dashed px-5 py-7 text-center transition-colors',
+          'grid content-center justify-items-center gap-3 rounded-xl border border-dashed px-5 py-7 text-center transition-colors',
           isOver ? 'border-accent bg-accent-soft' : 'border-strong',
         )}
       >

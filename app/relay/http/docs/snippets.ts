@@ -80,7 +80,7 @@ function curl(sample: Sample): string {
     ...(takesIdempotencyKey ? ['-H "Idempotency-Key: $IDEMPOTENCY_KEY"'] : []),
     ...(body === undefined
       ? []
-      : [`-H 'Content-Type: application/json'`, `-d ${quote(JSON.stringify(body, null, 2))}`]),
+      : [`-H 'Content-Type: application/json'`, `-d @- <<'JSON'\n${JSON.stringify(body, null, 2)}\nJSON`]),
   ].join(' \\\n  ');
   return takesIdempotencyKey ? `${NEW_KEY}\n${request}` : request;
 }

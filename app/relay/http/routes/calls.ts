@@ -58,7 +58,7 @@ export const callRoutes = {
     headers: {
       'Idempotency-Key': {
         about:
-          'Makes it safe to repeat this request: requests of a wallet with the same Idempotency-Key are one execution, charged once. The final answer is repeated, with `Idempotent-Replayed: true`. If the escrow provably was not funded, the key can be used again.',
+          'Makes it safe to repeat this request; without it, a repeat after a lost answer is a second paid call. Requests of a wallet with the same Idempotency-Key are one execution, charged once. The final answer is repeated, with `Idempotent-Replayed: true`. If the escrow provably was not funded, the key can be used again.',
         schema: z.string().regex(IDEMPOTENCY_KEY),
       },
     },
