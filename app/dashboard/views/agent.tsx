@@ -12,7 +12,7 @@ import { Failed } from '../parts/failed.tsx';
 import { TabLine } from '../parts/tabs.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Badge, Button, buttonStyle, PageHead, QUIET_LINK, Skeleton, withUnit } from '../parts/ui.tsx';
-import { formatAmount, Id } from '../parts/values.tsx';
+import { formatAmount } from '../parts/values.tsx';
 import { agentQuery, developmentWalletsPath, queryClient } from '../service.ts';
 import { signIn, useSession } from '../wallet/session.ts';
 import { useShared, useTestWallet } from '../wallet/wallets.ts';
@@ -159,7 +159,7 @@ function Panel({ value, isKept = false, children }: { value: Tab; isKept?: boole
 }
 
 /** Its purpose, and its creator with a link to all of the creator's agents. */
-function About({ agent: { agent_id, tagline, creator } }: { agent: AgentFull }) {
+function About({ agent: { tagline, creator } }: { agent: AgentFull }) {
   return (
     <>
       {tagline}
@@ -169,10 +169,7 @@ function About({ agent: { agent_id, tagline, creator } }: { agent: AgentFull }) 
           {/* A name may change the direction of what follows it. */}
           <bdi>{creator.display_name}</bdi>
         </Link>{' '}
-        {creator.verified && <Verified />} <span className="max-sm:hidden">· </span>
-        <span className="whitespace-nowrap max-sm:block">
-          Agent ID <Id value={agent_id} />
-        </span>
+        {creator.verified && <Verified />}
       </span>
     </>
   );

@@ -1,8 +1,8 @@
-/** The rules in three lines: the cost of a call, who takes what, and what can change. */
+/** The rules in short: the cost of a call, the fee, the outcomes of a dispute, and what can change. */
 import { useQuery } from '@tanstack/react-query';
 import { WALLET_CALL_FEES } from '../../../sdk/wallet/usualAmounts.ts';
 import type { MarketplaceConfig, PendingChanges } from '../../../sdk/wire/procedures.ts';
-import { formatShortSol } from '../../parts/amount.ts';
+import { breakEvenSol, formatShortSol } from '../../parts/amount.ts';
 import { Card, Facts } from '../../parts/ui.tsx';
 import { formatLamports, formatSpan } from '../../parts/values.tsx';
 import { depositsQuery } from '../../wallet/deposits.ts';
@@ -24,9 +24,14 @@ export function Summary({ config, pending }: SummaryProps) {
             'A call costs',
             `Its price. By wallet also about ${formatLamports(WALLET_CALL_FEES)} of network fees, and a deposit${deposits ? ` of about ${formatShortSol(deposits.token + deposits.record, { up: true })}` : ' in SOL'}, which comes back. Without a signed result the price comes back.`,
           ],
+          ['A creator pays', `${config.fee_bps / 100} % of each paid price, to the marketplace.`],
           [
-            'Who takes what',
-            `The marketplace takes ${config.fee_bps / 100} % of a paid price from the creator. A rejected dispute costs its caller a bond of ${bond}, which can be worth more than the call. An upheld one pays its caller at most the price, from the creator’s collateral. The admin can take up to ${SLASH_MULTIPLE} times the price from that collateral. What is taken above the price is kept for later upheld disputes against the agent, and can then go to the marketplace.`,
+            'A rejected dispute',
+            `Costs its caller the bond of ${bond}. It is worth more than a call of 1 USDC when a SOL costs over ${breakEvenSol(1, config.dispute_bond_lamports)}.`,
+          ],
+          [
+            'An upheld dispute',
+            `Pays its caller at most the price, from the creator’s collateral. The admin can take up to ${SLASH_MULTIPLE} times the price: the rest is kept for later upheld disputes against the agent, and can then go to the marketplace.`,
           ],
           ['What can change', changeWords(pending)],
         ]}
