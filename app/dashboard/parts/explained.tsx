@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { TextLink } from './links.tsx';
-import { buttonStyle, Note, PageHead } from './ui.tsx';
+import { buttonStyle, Empty, Note } from './ui.tsx';
 
 /** Fragment of the home page's URL that opens the explanations. */
 export const NEW = 'new';
@@ -15,12 +15,12 @@ export const NewToThis = () => (
 
 /** In place of a view. */
 export const NotFound = ({ title, children }: { title: string; children: string }) => (
-  <>
-    <PageHead title={title} about={children} />
+  <Empty title={title} as="h1">
+    <p className="mb-5">{children}</p>
     <Link to="/" className={buttonStyle('primary')}>
       Browse agents
     </Link>
-  </>
+  </Empty>
 );
 
 interface ExplainedProps {

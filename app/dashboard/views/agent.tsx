@@ -9,9 +9,10 @@ import { Avatar } from '../parts/avatar.tsx';
 import { ForTests, Health, isForTests, isShownTag, TEST_TAG, Verified } from '../parts/badges.tsx';
 import { NotFound } from '../parts/explained.tsx';
 import { Failed } from '../parts/failed.tsx';
+import { TextLink } from '../parts/links.tsx';
 import { TabLine } from '../parts/tabs.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { Badge, Button, buttonStyle, PageHead, QUIET_LINK, Skeleton, withUnit } from '../parts/ui.tsx';
+import { Badge, Button, buttonStyle, PageHead, Skeleton, withUnit } from '../parts/ui.tsx';
 import { formatAmount } from '../parts/values.tsx';
 import { agentQuery, developmentWalletsPath, queryClient } from '../service.ts';
 import { signIn, useSession } from '../wallet/session.ts';
@@ -165,10 +166,10 @@ function About({ agent: { tagline, creator } }: { agent: AgentFull }) {
       {tagline}
       <span className="mt-1 block text-sm">
         by{' '}
-        <Link to="/" search={{ creator: creator.pubkey }} className={QUIET_LINK}>
+        <TextLink to="/" search={{ creator: creator.pubkey }}>
           {/* A name may change the direction of what follows it. */}
           <bdi>{creator.display_name}</bdi>
-        </Link>{' '}
+        </TextLink>{' '}
         {creator.verified && <Verified />}
       </span>
     </>

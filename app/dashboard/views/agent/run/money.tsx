@@ -68,8 +68,8 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
       {isByWallet ? (
         <>
           <p className="mb-2 min-h-20 text-sm">
-            {isFree && `The shared test wallet pays ${formatAmount(agent.price_per_call_usdc)} `}
-            and {isUnread ? 'SOL: the amount could not be read' : `${besidesText(wallet.data)}.`}
+            {isFree ? `The shared test wallet pays ${formatAmount(agent.price_per_call_usdc)} and ` : 'Plus '}
+            {isUnread ? 'SOL: the amount could not be read' : `${besidesText(wallet.data)}.`}
           </p>
           <details open={!isFree} className="text-sm">
             <summary className="mb-2">Fees and deposit</summary>
@@ -162,7 +162,7 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
   const fee = config ? `, less the marketplace’s ${config.fee_bps / 100}\u00a0%` : '';
   return (
     <section className="min-w-0 text-sm text-faint">
-      <h2 className="mb-2 font-semibold text-ink">Where the money goes</h2>
+      <h2 className="mb-2 text-base font-semibold text-ink">Where the money goes</h2>
       <ol className="grid list-decimal gap-2 pl-4">
         <li>The escrow program on Solana holds the price.</li>
         <li>A result that the creator has signed releases it to the creator{fee}.</li>
@@ -234,7 +234,7 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
   const { data: key, error: unread } = useTypedKey(payer, apiKey);
   return (
     <fieldset className="grid gap-2">
-      <legend className="mb-2 text-sm font-medium">Pay by</legend>
+      <legend className="mb-2 font-semibold">Pay by</legend>
       <Choice name="payer" title="Wallet" isChosen={payer === 'wallet'} onChoose={() => onPayer('wallet')}>
         {payer === 'wallet' &&
           (connected

@@ -78,7 +78,7 @@ export function LastInputs({ agentId, onUse }: { agentId: string; onUse(input: A
   if (inputs.length === 0) return null;
   return (
     <section>
-      <h2 className="mb-2 text-sm font-medium">
+      <h2 className="mb-2 font-semibold">
         {isShared ? 'Last inputs of this shared test wallet, also by others' : 'Your last inputs'}
       </h2>
       <ul className="divide-y divide-line rounded-lg border border-line bg-raised">
