@@ -58,7 +58,7 @@ export default function View() {
         {config ? (
           <Summary config={config} pending={pending} />
         ) : (
-          <Unread query={query} what="The settings" className="h-72" />
+          <Unread query={query} what="The settings" className="h-84" />
         )}
         {/* In pairs of about the same height; beside the disputes is the rest. */}
         <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 lg:grid-cols-[repeat(2,minmax(0,1fr))]">
