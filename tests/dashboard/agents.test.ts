@@ -258,7 +258,7 @@ describe('agents', function () {
       await page.goto(pathOf('sandbox-echo'));
       await page.getByText('A shared test wallet pays; its other users see the call.').waitFor();
       await page.getByRole('button', { name: 'Try it free' }).click();
-      await page.getByRole('button', { name: 'Run with 0.01 test USDC' }).waitFor();
+      await page.getByRole('button', { name: 'Run with 0.01 USDC' }).waitFor();
       await page.getByRole('banner').getByText('Shared').waitFor();
       await page.getByText('a shared test wallet: it signs without asking.').waitFor();
     }));
@@ -301,7 +301,8 @@ describe('agents', function () {
         .getByText(
           'The shared test wallet pays 0.01 USDC and about 0.000015 SOL of fees. A deposit of about 0.0037 SOL',
         )
-        .click();
+        .waitFor();
+      await page.getByText('Fees and deposit', { exact: true }).click();
       await page.getByText('about 0.000015 SOL', { exact: true }).waitFor();
       await page.getByText('0.00148844 SOL comes back when the call ends, the rest about 1 hour later.').waitFor();
       await page.getByLabel('Task').fill('Echo <b>this</b>');
@@ -309,11 +310,11 @@ describe('agents', function () {
       await page.getByRole('banner').getByRole('link', { name: 'Agents' }).click();
       await page.goBack();
       expect(await page.getByLabel('Task').inputValue()).to.equal('Echo <b>this</b>');
-      await page.getByRole('button', { name: 'Run with 0.01 test USDC' }).click();
+      await page.getByRole('button', { name: 'Run with 0.01 USDC' }).click();
       const dialog = page.getByRole('dialog', { name: 'Run sandbox-echo' });
       await dialog.getByText('Into escrow', { exact: true }).waitFor();
       await recordTexts(page);
-      await dialog.getByRole('button', { name: 'Run with 0.01 test USDC' }).click();
+      await dialog.getByRole('button', { name: 'Run with 0.01 USDC' }).click();
       await progress(page, 'Completed').waitFor();
       await page.getByRole('main').getByText('Echo <b>this</b>').first().waitFor();
       const seen = await recordedTexts(page);

@@ -303,12 +303,12 @@ describe('the creator', function () {
       await page.goto(`/agents/${agentId}?tab=run`);
       await page.getByLabel('Task').fill('Shout');
       await page.getByRole('textbox', { name: /^Text/ }).fill('hello');
-      await page.getByRole('button', { name: 'Run with 0.05 test USDC' }).click();
+      await page.getByRole('button', { name: 'Run with 0.05 USDC' }).click();
       let finish: () => void = () => undefined;
       mayFinish = new Promise((resolve) => {
         finish = resolve;
       });
-      await dialog(page).getByRole('button', { name: 'Run with 0.05 test USDC' }).click();
+      await dialog(page).getByRole('button', { name: 'Run with 0.05 USDC' }).click();
       const output = page.getByRole('region', { name: 'Output so far' });
       await output.getByText(`HEL… ${IMAGE}`).waitFor();
       await output.getByText('not verified yet').waitFor();
@@ -340,8 +340,8 @@ describe('the creator', function () {
       await page.goto(`/agents/${agentId}?tab=run`);
       await page.getByLabel('Task').fill('Shout');
       await page.getByRole('textbox', { name: /^Text/ }).fill('silence');
-      await page.getByRole('button', { name: 'Run with 0.05 test USDC' }).click();
-      await dialog(page).getByRole('button', { name: 'Run with 0.05 test USDC' }).click();
+      await page.getByRole('button', { name: 'Run with 0.05 USDC' }).click();
+      await dialog(page).getByRole('button', { name: 'Run with 0.05 USDC' }).click();
       await page.getByRole('main').getByText(`Nothing to shout ${IMAGE}`).first().waitFor();
       await until('it is refunded', async () => isDeepStrictEqual(await visitor.balances(), before));
       await assertInert(page, asked);

@@ -34,8 +34,8 @@ describe('a node that does not answer', function () {
       await page.getByLabel('Task').fill('Later');
       const unread = 'The network fees could not be loaded';
       await page.getByRole('complementary', { name: 'Payment' }).getByText(unread).waitFor();
-      await page.getByRole('button', { name: 'Run with 0.01 test USDC' }).click();
-      const pay = dialog(page).getByRole('button', { name: 'Run with 0.01 test USDC' });
+      await page.getByRole('button', { name: 'Run with 0.01 USDC' }).click();
+      const pay = dialog(page).getByRole('button', { name: 'Run with 0.01 USDC' });
       const retry = dialog(page).getByRole('button', { name: 'Try again' });
       // Nobody can pay before the network fees and the balance are known.
       await dialog(page).getByText(unread).waitFor();
@@ -125,8 +125,8 @@ describe('a marketplace that does not answer', function () {
       await page.getByLabel('Task').fill('Never started');
       const refusal = { error: { code: 'invalid_request', message: 'not today', request_id: 'none' } };
       await page.route('**/start', (route) => route.fulfill({ status: 400, json: refusal }));
-      await page.getByRole('button', { name: 'Run with 0.01 test USDC' }).click();
-      await dialog(page).getByRole('button', { name: 'Run with 0.01 test USDC' }).click();
+      await page.getByRole('button', { name: 'Run with 0.01 USDC' }).click();
+      await dialog(page).getByRole('button', { name: 'Run with 0.01 USDC' }).click();
       await progress(page, 'Not started').waitFor();
       expect(await visitor.balances()).to.deep.equal({ ...before, [wallet]: before[wallet]! - PRICE });
       await page.getByRole('link', { name: 'Call and receipt' }).click();
@@ -219,10 +219,10 @@ describe('a marketplace that does not answer', function () {
       const { visitor } = site;
       await page.goto(`/agents/${visitor.agent('sandbox-echo').agent_id}?tab=run`);
       await page.getByLabel('Task').fill('In silence');
-      await page.getByRole('button', { name: 'Run with 0.01 test USDC' }).click();
+      await page.getByRole('button', { name: 'Run with 0.01 USDC' }).click();
       const before = await visitor.balances();
       await page.route('**/v1/executions/**', (route) => route.abort('connectionrefused'));
-      await dialog(page).getByRole('button', { name: 'Run with 0.01 test USDC' }).click();
+      await dialog(page).getByRole('button', { name: 'Run with 0.01 USDC' }).click();
       await progress(page, 'Not known yet').waitFor();
       await page.getByText('The outcome is not known yet').waitFor();
       await page.unroute('**/v1/executions/**');

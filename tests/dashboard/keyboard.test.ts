@@ -107,12 +107,12 @@ describe('with the keyboard alone', function () {
       await page.getByLabel('Task').waitFor();
       await tabTo(page, 'Task');
       await page.keyboard.type('Echo by keys');
-      await tabTo(page, 'Run with 0.01 test USDC');
+      await tabTo(page, 'Run with 0.01 USDC');
       await page.keyboard.press('Enter');
       const dialog = page.getByRole('dialog', { name: 'Run sandbox-echo' });
       await dialog.getByText('Into escrow', { exact: true }).waitFor();
       await page.keyboard.press('Escape');
-      await untilFocused(page, 'Run with 0.01 test USDC');
+      await untilFocused(page, 'Run with 0.01 USDC');
 
       // The answer arrives only while the focus is on a control that it removes.
       const { promise: isAwaited, resolve: answer } = deferred();
@@ -122,7 +122,7 @@ describe('with the keyboard alone', function () {
       });
       await page.keyboard.press('Enter');
       await dialog.getByText('Into escrow', { exact: true }).waitFor();
-      await tabTo(page, 'Run with 0.01 test USDC');
+      await tabTo(page, 'Run with 0.01 USDC');
       await page.keyboard.press('Enter');
       await dialog.waitFor({ state: 'detached' });
       await page.getByRole('region', { name: 'Progress' }).waitFor();

@@ -149,9 +149,9 @@ describe('on a slow line, with the keyboard alone', function () {
       async (page) => {
         await typeInto(page, 'Task', 'take your time');
         await typeInto(page, 'Text', 'hello');
-        await pressOn(page, 'Run with 0.05 test USDC');
+        await pressOn(page, 'Run with 0.05 USDC');
         await dialog(page).getByText('Into escrow', { exact: true }).waitFor();
-        await sign(page, 'Run with 0.05 test USDC');
+        await sign(page, 'Run with 0.05 USDC');
         await progress(page, 'Completed').waitFor();
         await page.getByRole('main').getByText('done: take your time').first().waitFor();
         await pressOn(page, 'Call and receipt');

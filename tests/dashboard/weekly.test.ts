@@ -54,8 +54,8 @@ describe('the week of a caller and a creator', function () {
     site.visit({ as: 'Demo caller 1' }, async (page) => {
       await page.goto(`${later.path}?tab=run`);
       await page.getByLabel('Task').fill(LATER);
-      await page.getByRole('button', { name: 'Run with 0.02 test USDC' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Run with 0.02 test USDC' }).click();
+      await page.getByRole('button', { name: 'Run with 0.02 USDC' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Run with 0.02 USDC' }).click();
       const running = progress(page, 'Running');
       await running.waitFor();
       await page.reload();

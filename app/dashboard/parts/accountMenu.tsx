@@ -33,14 +33,14 @@ interface AccountMenuProps {
 
 export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
   const { isAdmin, isCreator } = useSession();
+  // Their links leave no room for more.
+  const hasLinks = isAdmin || isCreator;
   const balance = useBalance();
   const { own, queue } = useOpenDisputes();
   const unanswered = useUnanswered();
   const isShared = useShared();
   const [opened, setOpened] = useState<'usdc' | 'statement' | null>(null);
   const onClose = () => setOpened(null);
-  /** Only where the header has room. */
-  const narrow = isAdmin || isCreator ? 'sr-only' : 'max-xl:sr-only';
   return (
     <>
       <Menu
@@ -57,25 +57,23 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
             >
               {shorten(wallet)}
             </span>
-            {/* The links of creators and admins leave no room for more. */}
             {isShared && (
               <span className="text-faint max-[22rem]:sr-only">
-                <span className={narrow}>Shared test wallet</span>
-                <span aria-hidden="true" className={isAdmin || isCreator ? undefined : 'xl:hidden'}>
-                  Test wallet
-                </span>
+                <span className={hasLinks ? 'sr-only' : 'max-xl:sr-only'}>Shared test wallet</span>
+                <span
+                  aria-hidden="true"
+                  data-short="Test wallet"
+                  className={cx('before:content-[attr(data-short)]', !hasLinks && 'xl:hidden')}
+                />
               </span>
             )}
             {balance !== undefined && (
               <span className="tabular-nums" title={formatAmount(balance)}>
-                {isShared ? (
-                  <>
-                    {formatCents(balance).replace(' USDC', '')}
-                    <span className={narrow}> USDC</span>
-                  </>
-                ) : (
-                  formatCents(balance)
-                )}
+                {formatCents(balance).replace(' USDC', '')}
+                <span className={cx(isShared && (hasLinks ? 'min-[22rem]:sr-only' : 'max-xl:min-[22rem]:sr-only'))}>
+                  {' '}
+                  USDC
+                </span>
               </span>
             )}
             {/* A narrow window has it on the button of its menu. A wide one has the admin's number, and what waits for a

@@ -56,3 +56,7 @@ export function formatShortSol(amount: number | bigint, { up = false } = {}): st
   const shown = (lamports + (up ? SHOWN_LAMPORTS - 1n : 0n)) / SHOWN_LAMPORTS;
   return `${(Number(shown) / 10_000).toFixed(4)} SOL`;
 }
+
+/** The price of a SOL from which on a bond is worth more than the price of a call. Nobody here knows SOL's price. */
+export const breakEvenSol = (price_usdc: number, bond_lamports: number): string =>
+  formatAmount(Number((price_usdc / (bond_lamports / 1e9)).toFixed(2)));

@@ -96,7 +96,7 @@ export function SpendButton({ children, ...rest }: ComponentProps<typeof Button>
 }
 
 export const VERIFIED =
-  'Verified wallet: the admin has checked which person or company owns it. Neither the creator’s name nor the agent’s answers are checked.';
+  'Verified wallet: the admin has checked which person or company owns it. The name shown may differ from the owner’s, and nobody has checked the agent’s answers.';
 
 /** It says nothing about the agent, so it is quieter than the badges of one. */
 export function Verified() {

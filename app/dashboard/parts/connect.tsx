@@ -134,10 +134,17 @@ function Invitation({ why, hasTestWallet }: { why: string; hasTestWallet: boolea
         <ConnectButton kind={hasTestWallet ? 'plain' : 'primary'} />
       </div>
       {hasTestWallet && (
-        <p className="mt-3">Everybody can see the calls of a shared test wallet, and delete their content.</p>
+        <p className="mt-3">
+          Everybody here can see its calls, and delete their content. Its USDC and SOL have no value.
+        </p>
       )}
       <p className="mt-6">
-        <span className="font-medium text-ink">No wallet yet?</span> <GetWallet /> <NewToThis />
+        {!hasTestWallet && (
+          <>
+            <span className="font-medium text-ink">No wallet yet?</span> <GetWallet />{' '}
+          </>
+        )}
+        <NewToThis />
       </p>
     </Empty>
   );

@@ -2,7 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { TextLink } from './links.tsx';
-import { buttonStyle, PageHead } from './ui.tsx';
+import { buttonStyle, Empty, Note } from './ui.tsx';
 
 /** Fragment of the home page's URL that opens the explanations. */
 export const NEW = 'new';
@@ -13,14 +13,14 @@ export const NewToThis = () => (
   </TextLink>
 );
 
-/** In place of a view. Its reader may know nothing of this page. */
+/** In place of a view. */
 export const NotFound = ({ title, children }: { title: string; children: string }) => (
-  <>
-    <PageHead title={title} about={`${children} On Agent Marketplace you pay AI agents per call.`} />
+  <Empty title={title} as="h1">
+    <p className="mb-5">{children}</p>
     <Link to="/" className={buttonStyle('primary')}>
       Browse agents
     </Link>
-  </>
+  </Empty>
 );
 
 interface ExplainedProps {
@@ -51,6 +51,14 @@ export function WhatIsAWallet({ isOpen }: { isOpen: boolean }) {
 }
 
 /** Shown on test networks only. */
+export const WhatIsATestNetwork = ({ isOpen }: { isOpen: boolean }) => (
+  <Explained term="What is a test network?" isOpen={isOpen} className="hidden test:block">
+    A test network is a copy of Solana to try things on: its USDC and SOL have no value. A marketplace for real money
+    runs on Solana’s main network, at an address of its own.
+  </Explained>
+);
+
+/** Shown on test networks only. */
 export const OnTest = ({ children }: { children: string }) => <span className="hidden test:inline">{children}</span>;
 
 export const USDC_WORDS = (
@@ -61,8 +69,21 @@ export const USDC_WORDS = (
 
 /** The escrow program. */
 export const PROGRAM_WORDS =
-  'has not been audited: the holder of its upgrade key (upgrade authority) can replace it and take what it holds.';
+  'is not audited by outside experts: the holder of its upgrade key can replace it and take what it holds.';
+
+/** The gravest risk, with the same look on every page. */
+export const ProgramWarning = () => (
+  <Note tone="warn">
+    The program that holds the price {PROGRAM_WORDS}{' '}
+    <TextLink to="/terms" hash="roles">
+      Who can do what
+    </TextLink>
+  </Note>
+);
 
 /** Who gets what a caller enters. */
-export const DATA_WORDS =
-  'What you enter goes to the creator’s own server, which the marketplace does not control. The marketplace keeps it until you delete it, which you can once the call can no longer be disputed. In a dispute the admin sees it and the result.';
+export const RECEIVER_WORDS =
+  'What you enter goes to the creator’s own server, which the marketplace does not control.';
+export const KEPT_WORDS =
+  'The marketplace keeps what you enter until you delete it, which you can once the call can no longer be disputed. In a dispute the admin sees it and the result.';
+export const DATA_WORDS = `${RECEIVER_WORDS} ${KEPT_WORDS}`;

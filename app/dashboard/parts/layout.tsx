@@ -5,6 +5,7 @@ import icon from '../icon.svg';
 import { useWalletEvents } from '../wallet/events.ts';
 import { useSession } from '../wallet/session.ts';
 import { Account } from './connect.tsx';
+import { NEW } from './explained.tsx';
 import { SearchIcon } from './icons.tsx';
 import { ContactOperator } from './links.tsx';
 import { NarrowMenu, Navigation } from './navigation.tsx';
@@ -23,7 +24,10 @@ export function Layout() {
         Skip to the content
       </a>
       <p className="hidden bg-test-soft px-4 py-1.5 text-center text-sm text-test max-sm:text-xs test:block print:hidden">
-        <strong>Test network.</strong> USDC and SOL here have no value.
+        <Link to="/" hash={NEW} className="font-bold underline">
+          Test network
+        </Link>
+        . USDC and SOL here have no value.
       </p>
       <header className="sticky top-0 z-30 print:hidden [@media(max-height:30rem)]:static border-b border-line bg-paper">
         <div className="mx-auto flex min-h-14 max-w-6xl items-center gap-x-3 px-4 sm:min-h-16 sm:gap-x-4 sm:px-6">
@@ -68,12 +72,6 @@ export function Layout() {
           ))}
           <a className="hover:text-ink" href="/docs">
             Docs
-          </a>
-          <a className="hover:text-ink" href="/openapi.json">
-            OpenAPI
-          </a>
-          <a className="hover:text-ink" href="/idl.json">
-            Escrow program (IDL)
           </a>
           <ContactOperator className="hover:text-ink" />
         </div>

@@ -46,7 +46,7 @@ export function NarrowMenu() {
           <path d="M2 4h12M2 8h12M2 12h12" />
         </Icon>
         <span className="sr-only">Menu</span>
-        <OpenDisputes />
+        <WaitingDisputes />
       </button>
       <div
         ref={menu}
@@ -93,24 +93,15 @@ export function NarrowMenu() {
   );
 }
 
-/** On the button of the menu, whose links say which they are. */
-function OpenDisputes() {
-  const { own, queue } = useOpenDisputes();
-  const mayAct = useUnanswered() + queue > 0;
-  const count = own + queue;
+/** On the button of the menu, whose links say which they are. Only what the wallet may do something about. */
+function WaitingDisputes() {
+  const { queue } = useOpenDisputes();
+  const count = useUnanswered() + queue;
   if (count === 0) return null;
-  const words = count === 1 ? 'open dispute' : 'open disputes';
+  const words = `${count} open ${count === 1 ? 'dispute' : 'disputes'}`;
   return (
-    <span
-      className={cx(
-        'absolute top-2 right-1.5 size-2.5 rounded-full ring-2 ring-paper',
-        mayAct ? 'bg-amber-500' : 'bg-strong',
-      )}
-      title={`${count} ${words}`}
-    >
-      <span className="sr-only">
-        {count} {words}
-      </span>
+    <span className="absolute top-2 right-1.5 size-2.5 rounded-full bg-amber-500 ring-2 ring-paper" title={words}>
+      <span className="sr-only">{words}</span>
     </span>
   );
 }

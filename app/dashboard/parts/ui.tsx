@@ -120,11 +120,18 @@ export function Note({ tone = 'plain', title, children }: { tone?: Tone; title?:
   );
 }
 
+interface EmptyProps {
+  title: string;
+  /** `h1`: in place of a view. */
+  as?: 'p' | 'h1';
+  children?: ReactNode;
+}
+
 /** An empty list: the reason, and what to do. */
-export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+export function Empty({ title, as: Title = 'p', children }: EmptyProps) {
   return (
     <div className="rounded-xl border border-line bg-raised px-6 py-7 text-center sm:py-14">
-      <p className="font-medium">{title}</p>
+      <Title className="font-medium">{title}</Title>
       {children && <div className="mx-auto mt-2 max-w-md text-sm text-faint">{children}</div>}
     </div>
   );

@@ -9,10 +9,11 @@ import { Avatar } from '../parts/avatar.tsx';
 import { ForTests, Health, isForTests, isShownTag, TEST_TAG, Verified } from '../parts/badges.tsx';
 import { NotFound } from '../parts/explained.tsx';
 import { Failed } from '../parts/failed.tsx';
+import { TextLink } from '../parts/links.tsx';
 import { TabLine } from '../parts/tabs.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { Badge, Button, buttonStyle, PageHead, QUIET_LINK, Skeleton, withUnit } from '../parts/ui.tsx';
-import { formatAmount, Id } from '../parts/values.tsx';
+import { Badge, Button, buttonStyle, PageHead, Skeleton, withUnit } from '../parts/ui.tsx';
+import { formatAmount } from '../parts/values.tsx';
 import { agentQuery, developmentWalletsPath, queryClient } from '../service.ts';
 import { signIn, useSession } from '../wallet/session.ts';
 import { useShared, useTestWallet } from '../wallet/wallets.ts';
@@ -159,20 +160,17 @@ function Panel({ value, isKept = false, children }: { value: Tab; isKept?: boole
 }
 
 /** Its purpose, and its creator with a link to all of the creator's agents. */
-function About({ agent: { agent_id, tagline, creator } }: { agent: AgentFull }) {
+function About({ agent: { tagline, creator } }: { agent: AgentFull }) {
   return (
     <>
       {tagline}
       <span className="mt-1 block text-sm">
         by{' '}
-        <Link to="/" search={{ creator: creator.pubkey }} className={QUIET_LINK}>
+        <TextLink to="/" search={{ creator: creator.pubkey }}>
           {/* A name may change the direction of what follows it. */}
           <bdi>{creator.display_name}</bdi>
-        </Link>{' '}
-        {creator.verified && <Verified />} <span className="max-sm:hidden">· </span>
-        <span className="whitespace-nowrap max-sm:block">
-          Agent ID <Id value={agent_id} />
-        </span>
+        </TextLink>{' '}
+        {creator.verified && <Verified />}
       </span>
     </>
   );

@@ -126,11 +126,11 @@ function Request({ asked, query }: { asked: Asked; query: string }) {
       </Card>
       <Note
         tone="warn"
-        title={`Continue only if you have just started this in ${placeOf(asked)} yourself${asked.is_loopback ? '' : ', and trust that address'}`}
+        title={`Continue only if you have just started this in ${placeOf(asked)} yourself${asked.is_loopback ? '' : ', and trust that web address'}`}
       >
         {asked.is_loopback
           ? 'The program runs on this computer. Nobody has checked its name.'
-          : 'Anybody can choose a name, so only the address counts.'}
+          : 'Anybody can choose a name, so only the web address counts.'}
       </Note>
       <SignedIn why="The key belongs to a wallet and spends its USDC, within limits that you sign.">
         {wallet && <Consent key={wallet} wallet={wallet} asked={asked} query={query} />}

@@ -4,6 +4,7 @@ import { lazy, Suspense } from 'react';
 import { WALLET_CALL_FEES } from '../../sdk/wallet/usualAmounts.ts';
 import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
 import type { MarketplaceConfig } from '../../sdk/wire/procedures.ts';
+import { breakEvenSol, formatShortSol } from '../parts/amount.ts';
 import { DATA_WORDS, NewToThis } from '../parts/explained.tsx';
 import { OnThisPage } from '../parts/onThisPage.tsx';
 import { TierTable } from '../parts/tiers.tsx';
@@ -34,6 +35,9 @@ const SECTIONS = {
   effects: 'Effect of changes',
 };
 
+/** Of a deposit: its exact amount is shown where it is paid. */
+const rounded = (lamports: bigint): string => formatShortSol(lamports, { up: true });
+
 export default function View() {
   const query = useQuery(configQuery);
   const { data: config } = query;
@@ -54,7 +58,7 @@ export default function View() {
         {config ? (
           <Summary config={config} pending={pending} />
         ) : (
-          <Unread query={query} what="The settings" className="h-72" />
+          <Unread query={query} what="The settings" className="h-84" />
         )}
         {/* In pairs of about the same height; beside the disputes is the rest. */}
         <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-6 lg:grid-cols-[repeat(2,minmax(0,1fr))]">
@@ -129,10 +133,10 @@ function Calls({ config }: { config: MarketplaceConfig }) {
               key="deposit"
               texts={[
                 deposits
-                  ? `By wallet: ${formatLamports(deposits.token + deposits.record)} a call. ${formatLamports(deposits.token)} of it comes back when the call ends, the rest about ${formatSpan(config.record_seconds)} later, when the call’s account on the chain is closed.`
+                  ? `By wallet: about ${rounded(deposits.token + deposits.record)} a call. About ${rounded(deposits.token)} of it comes back when the call ends, the rest about ${formatSpan(config.record_seconds)} later, when the call’s account on the chain is closed.`
                   : `By wallet: one part comes back when the call ends, the other about ${formatSpan(config.record_seconds)} later, when the call’s account on the chain is closed.`,
-                `By API key: at most ${deposits ? formatLamports(deposits.token) : 'one part'} a call, from the gas balance. It comes back there when the call ends. The marketplace lends the rest.${config.is_sponsored ? ' While the gas balance does not cover it, it is 0 SOL: the marketplace lends all of it.' : ''}`,
-                `For the key itself: ${deposits ? formatLamports(deposits.grant) : 'a deposit'}, paid once. When the key has ended, the wallet that paid it gets it back from the key’s menu, with one signature.`,
+                `By API key: at most ${deposits ? rounded(deposits.token) : 'one part'} a call, from the gas balance. It comes back there when the call ends. The marketplace lends the rest.${config.is_sponsored ? ' While the gas balance does not cover it, it is 0 SOL: the marketplace lends all of it.' : ''}`,
+                `For the key itself: ${deposits ? `about ${rounded(deposits.grant)}` : 'a deposit'}, paid once. When the key has ended, the wallet that paid it gets it back from the key’s menu, with one signature.`,
               ]}
             />,
           ],
@@ -167,7 +171,7 @@ function Listings({ config }: { config: MarketplaceConfig }) {
           [
             'Listing',
             deposits
-              ? `${formatLamports(deposits.kept)}, not returned; ${formatLamports(deposits.token)}, returned with the collateral`
+              ? `About ${rounded(deposits.kept)}, not returned; about ${rounded(deposits.token)}, returned with the collateral`
               : 'The network’s deposits for its accounts',
           ],
           [
@@ -222,7 +226,7 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
           ['Dispute window', `${formatSpan(config.dispute_window_seconds)} after the creator is paid`],
           [
             'Bond',
-            `${formatLamports(config.dispute_bond_lamports)}, which the caller pays, held until the end. SOL’s price in dollars changes: the bond can be worth more than the price of the call, which is the most that the caller can get back.`,
+            `${formatLamports(config.dispute_bond_lamports)}, which the caller pays, held until the end. SOL’s price in dollars changes: the bond is worth more than a call of 1 USDC when a SOL costs over ${breakEvenSol(1, config.dispute_bond_lamports)}.`,
           ],
           [
             'Refundable deposit',

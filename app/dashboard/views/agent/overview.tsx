@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { disputedWords, hasRate, successesOf, VERIFIED } from '../../parts/badges.tsx';
-import { PROGRAM_WORDS } from '../../parts/explained.tsx';
-import { Away, TextLink } from '../../parts/links.tsx';
+import { ProgramWarning } from '../../parts/explained.tsx';
+import { Away } from '../../parts/links.tsx';
 import { Trouble } from '../../parts/trouble.tsx';
 import { Button, cx, Facts, Figure, LINK, Spinner } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, Id, Time } from '../../parts/values.tsx';
@@ -185,20 +185,11 @@ function Record({ agent }: { agent: AgentFull }) {
           total_executions > 0 && !isRated && ['Calls', callWords(agent)],
           !isRated &&
             avg_execution_time_ms > 0 && [
-              'Answers in, on average',
+              'Agent’s time, on average',
               `${formatDuration(avg_execution_time_ms)}, plus the time to pay and settle`,
             ],
           ['Disputes', disputeWords(agent)],
           ['Collateral', `${formatAmount(agent.collateral_usdc)}, which pays callers whose dispute is upheld`],
-          [
-            'Your money',
-            <span key="money">
-              Held by the escrow program on Solana, which {PROGRAM_WORDS}{' '}
-              <TextLink to="/terms" hash="roles">
-                Who can do what
-              </TextLink>
-            </span>,
-          ],
           ['Listed since', <Time key="listed" at={agent.created_at} />],
           [
             'Creator',
@@ -208,6 +199,7 @@ function Record({ agent }: { agent: AgentFull }) {
           ],
         ]}
       />
+      <ProgramWarning />
       {isRated && (
         <>
           <Outcomes agentId={agent.agent_id} />
@@ -232,7 +224,7 @@ function Figures({ agent }: { agent: AgentFull }) {
         about={failed === 0 ? 'None failed' : `${formatCount(failed)} failed`}
       />
       <Figure
-        label="Answers in, on average"
+        label="Agent’s time, on average"
         value={avg_execution_time_ms > 0 ? formatDuration(avg_execution_time_ms) : '–'}
         about={`${p95_ms === null ? '' : `95 % of the last calls within ${formatDuration(p95_ms)}. `}Plus the time to pay and settle.`}
       />

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { SpendButton } from '../../parts/badges.tsx';
-import { NewToThis } from '../../parts/explained.tsx';
+import { NewToThis, RECEIVER_WORDS } from '../../parts/explained.tsx';
 import type { SchemaFormHandle } from '../../parts/form/jsonField.tsx';
 import { missingIn } from '../../parts/form/schema.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
@@ -163,7 +163,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
       label="Task"
       hint={
         isTitled(agent)
-          ? 'The title of this call in your lists. The agent gets it too, and may ignore it.'
+          ? 'The title of this call in your lists, also sent to the agent.'
           : 'Sent to the agent, and the title of this call in your lists.'
       }
       value={draft.task}
@@ -232,8 +232,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
         <p className="text-sm">
           <NewToThis />
         </p>
-        {/* The rest about it is below. */}
-        <p className="text-sm text-faint">What you enter goes to the creator’s own server.</p>
+        <p className="text-sm text-faint">{RECEIVER_WORDS}</p>
         <SpendButton type="submit" disabled={whyNot !== null || draft.isReading} aria-describedby={WHY_NOT}>
           {isFree ? runFree(agent) : `Pay ${formatAmount(agent.price_per_call_usdc)} and run`}
         </SpendButton>

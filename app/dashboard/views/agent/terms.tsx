@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { formatShortSol } from '../../parts/amount.ts';
+import { breakEvenSol, formatShortSol } from '../../parts/amount.ts';
 import { DATA_WORDS, NewToThis, USDC_WORDS } from '../../parts/explained.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { Facts } from '../../parts/ui.tsx';
@@ -10,7 +10,6 @@ import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx
 import { configQuery } from '../../service.ts';
 import { depositsQuery } from '../../wallet/deposits.ts';
 import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
-import { bondWorth } from '../disputes/payouts.ts';
 import { besidesText, keyFees, type WalletCost, walletCostQuery } from './run/cost.ts';
 
 export function Terms({ agent }: { agent: AgentFull }) {
@@ -24,20 +23,21 @@ export function Terms({ agent }: { agent: AgentFull }) {
         <p>
           <strong className="font-semibold">{price}</strong> a call.
         </p>
-        <p>Without a signed result you get all of it back.</p>
+        <p>Without a signed result you get the price back.</p>
         <p className="text-faint">
           {USDC_WORDS} <NewToThis />
         </p>
       </div>
       <Facts
         rows={[
-          config !== undefined && ['Ways to pay', <WaysToPay key="ways" agent={agent} config={config} cost={cost} />],
+          agent.status === 'active' &&
+            config !== undefined && ['Ways to pay', <WaysToPay key="ways" agent={agent} config={config} cost={cost} />],
           ['Timeout', timeouts(agent)],
           [
             'Wrong result',
             config ? (
               <>
-                {`Dispute it within ${formatSpan(config.dispute_window_seconds)}. You risk a bond of ${formatLamports(config.dispute_bond_lamports)} to get back at most ${price}. The bond is ${bondWorth(config.dispute_bond_lamports, agent.price_per_call_usdc)}. The marketplace’s admin decides; you lose the bond if the dispute is rejected. `}
+                {`Dispute it within ${formatSpan(config.dispute_window_seconds)}. The marketplace’s admin decides. Upheld, you get back at most ${price}. Rejected, you lose a bond of ${formatLamports(config.dispute_bond_lamports)}: it is worth more than the price when a SOL costs over ${breakEvenSol(agent.price_per_call_usdc, config.dispute_bond_lamports)}. `}
                 <TextLink to="/terms" hash="disputes">
                   Rules of disputes
                 </TextLink>

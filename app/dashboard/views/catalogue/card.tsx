@@ -85,9 +85,9 @@ function Inside({ agent, price = formatAmount(agent.price_per_call_usdc) }: Insi
           isBad={hasRate(agent) && isFailing(agent)}
         />
         <Value
-          label="Answers in"
+          label="Agent’s time"
           value={agent.avg_execution_time_ms > 0 ? formatDuration(agent.avg_execution_time_ms) : '–'}
-          title={agent.avg_execution_time_ms > 0 ? 'Plus the time to pay and settle' : undefined}
+          title={agent.avg_execution_time_ms > 0 ? 'On average, without the time to pay and settle' : undefined}
         />
         {/* Of few calls the first value says how many. */}
         {(!hasRun || hasRate(agent)) && (

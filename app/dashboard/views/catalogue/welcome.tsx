@@ -3,8 +3,9 @@ import { useMutation, useQueries, useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
+import { breakEvenSol } from '../../parts/amount.ts';
 import { SpendButton } from '../../parts/badges.tsx';
-import { Explained, NEW, OnTest, PROGRAM_WORDS, WhatIsAWallet } from '../../parts/explained.tsx';
+import { Explained, NEW, OnTest, PROGRAM_WORDS, WhatIsATestNetwork, WhatIsAWallet } from '../../parts/explained.tsx';
 import { Failed } from '../../parts/failed.tsx';
 import { Anchor, TextLink } from '../../parts/links.tsx';
 import { NumberMark } from '../../parts/stepList.tsx';
@@ -22,7 +23,10 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
   const bond = config ? ` of ${formatLamports(config.dispute_bond_lamports)}` : '';
   const days = config ? ` within ${formatSpan(config.dispute_window_seconds)}` : '';
   const steps = [
-    ['Pick an agent', 'A service on its creator’s own server. One request is a call, at a fixed price.'],
+    [
+      'Pick an agent',
+      'It does one kind of task for you, on its creator’s own server. Each request is a call, at a fixed price.',
+    ],
     [
       'Pay from a wallet in USDC, a digital dollar',
       'Plus a little SOL, Solana’s own coin. A program on Solana holds the price.',
@@ -36,30 +40,30 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
     <header className="mb-4 sm:mb-8">
       {/* On a phone all of this is short: the first agents begin on the first screen. */}
       <h1 className="max-w-2xl text-2xl font-semibold sm:text-4xl">AI agents that you pay per call</h1>
-      <p className="mt-1 max-w-2xl text-faint max-sm:text-sm sm:mt-3 sm:text-lg">
-        <span className="max-sm:hidden">No subscription. </span>Without a signed result, you get the price back.
+      <p className="mt-3 max-w-2xl text-lg text-faint max-sm:hidden">
+        No subscription. Without a signed result, you get the price back.
       </p>
       <ol className="mt-3 grid gap-x-8 gap-y-1.5 text-sm sm:mt-6 sm:grid-cols-3">
         {steps.map(([title, about], index) => (
-          <li key={title} className="grid grid-cols-[1.75rem_1fr] items-center gap-x-3 sm:items-start">
+          <li key={title} className="grid grid-cols-[1.75rem_1fr] gap-x-3">
             <NumberMark number={index + 1} />
             <div>
-              <p className="font-medium sm:pt-0.5">{title}</p>
+              <p className="pt-1 font-medium sm:pt-0.5">{title}</p>
               <p className="mt-1 text-faint max-sm:hidden">{about}</p>
+              {index === steps.length - 1 && (
+                <p className="text-faint sm:hidden">It can be wrong: then you can dispute it.</p>
+              )}
             </div>
           </li>
         ))}
       </ol>
-      <p className="mt-2 text-sm text-faint sm:mt-5">
-        The program that holds the price is not audited: its upgrade key could take it.
-        <span className="max-sm:hidden">
-          {' '}
-          If you lose a dispute, you lose a bond{bond}, which can be worth more than the call.
-        </span>
+      <p className="mt-4 border-l-2 border-warn pl-3 text-sm sm:mt-5">
+        The program that holds the price {PROGRAM_WORDS}
+        <span className="max-sm:hidden"> If you lose a dispute, you lose a bond{bond}.</span>
       </p>
       <div
         id={NEW}
-        className="mt-1 flex flex-wrap items-start gap-x-3 gap-y-1 text-sm sm:mt-4 sm:gap-x-8 sm:border-t sm:border-line sm:pt-3"
+        className="mt-3 flex flex-wrap items-start gap-x-3 gap-y-1 text-sm sm:mt-4 sm:gap-x-8 sm:border-t sm:border-line sm:pt-3"
       >
         <div className="contents max-sm:hidden">
           <Answers isNew={isNew} />
@@ -77,19 +81,21 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
           <Answers isNew={isNew} />
         </details>
         <Explained term="Can I trust it?" className="open:basis-full">
-          The escrow program, which holds the price of each call, {PROGRAM_WORDS} The marketplace checks the creator’s
-          signature of a result, not whether the result is right. Its admin decides disputes. If you lose one, you lose{' '}
+          The marketplace checks the creator’s signature of a result, not whether the result is right. Its admin decides
+          disputes. If you lose one, you lose{' '}
           <TextLink to="/terms" hash="disputes">
             a bond{bond}
           </TextLink>
-          , which can be worth more than the call.{' '}
+          {config &&
+            `: more than a call of 1 USDC is worth when a SOL costs over ${breakEvenSol(1, config.dispute_bond_lamports)}`}
+          .{' '}
           <TextLink to="/terms" hash="roles">
             Who can do what
           </TextLink>
         </Explained>
         <Anchor href="/docs" className="py-1 font-medium sm:ml-auto">
           <span className="sm:hidden">API docs</span>
-          <span className="max-sm:hidden">Call from code: curl, TypeScript, Python, MCP</span>
+          <span className="max-sm:hidden">Call from code</span>
         </Anchor>
       </div>
       <FirstRun agents={agents} />
@@ -105,6 +111,7 @@ function Answers({ isNew }: { isNew: boolean }) {
         USDC is a digital dollar: one USDC can be exchanged for one US dollar. You buy it at a crypto exchange and send
         it to your wallet.<OnTest> The test USDC of this network has no value.</OnTest>
       </Explained>
+      <WhatIsATestNetwork isOpen={isNew} />
       <WhatIsAWallet isOpen={isNew} />
       <Explained term="What is Solana?">
         Solana is a public network of computers that records payments. “The chain” is that record: anybody can read it,
@@ -135,7 +142,7 @@ function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
   const isShared = useShared();
   const navigate = useNavigate();
   const testWallet = useTestWallet();
-  const price = agent && `${formatNumber(agent.price_per_call_usdc)} test USDC`;
+  const price = agent && `${formatNumber(agent.price_per_call_usdc)} USDC`;
   const run = useMutation({
     mutationFn: async () => {
       if (!agent || !example || !testWallet) return;
@@ -178,7 +185,8 @@ function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
       className={`${FRAME} grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 sm:gap-x-6`}
     >
       <p className="font-medium max-sm:line-clamp-2">
-        Try {agent.name}
+        <span className="max-sm:sr-only">Try </span>
+        {agent.name}
         <span className="font-normal text-faint max-sm:hidden">: “{agent.tagline.replace(/\.$/, '')}”</span>
       </p>
       <p className="text-faint max-sm:col-span-2">

@@ -18,7 +18,7 @@ export function Roles({ config, pending }: { config: MarketplaceConfig; pending:
   return (
     <Card id="roles" className="grid gap-4">
       <h2 className="font-semibold">Who can do what</h2>
-      <Note tone="warn" title="The escrow program has not been audited">
+      <Note tone="warn" title="The escrow program is not audited by outside experts">
         The holder of its upgrade key (upgrade authority) can replace the program, and so change every rule here, take
         the escrows and the collateral that it holds, and spend the allowances of API keys. The delay and the guardian
         do not limit it.

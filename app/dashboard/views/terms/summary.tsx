@@ -1,8 +1,9 @@
-/** The rules in three lines: the cost of a call, who takes what, and what can change. */
+/** The rules in short: the cost of a call, the fee, the outcomes of a dispute, and what can change. */
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { WALLET_CALL_FEES } from '../../../sdk/wallet/usualAmounts.ts';
 import type { MarketplaceConfig, PendingChanges } from '../../../sdk/wire/procedures.ts';
-import { formatShortSol } from '../../parts/amount.ts';
+import { breakEvenSol, formatShortSol } from '../../parts/amount.ts';
 import { Card, Facts } from '../../parts/ui.tsx';
 import { formatLamports, formatSpan } from '../../parts/values.tsx';
 import { depositsQuery } from '../../wallet/deposits.ts';
@@ -17,7 +18,7 @@ export function Summary({ config, pending }: SummaryProps) {
   const { data: deposits } = useQuery(depositsQuery);
   const bond = formatLamports(config.dispute_bond_lamports);
   return (
-    <Card aria-label="In short">
+    <Card aria-label="In short" className="[&_dl]:text-base">
       <Facts
         rows={[
           [
@@ -25,8 +26,25 @@ export function Summary({ config, pending }: SummaryProps) {
             `Its price. By wallet also about ${formatLamports(WALLET_CALL_FEES)} of network fees, and a deposit${deposits ? ` of about ${formatShortSol(deposits.token + deposits.record, { up: true })}` : ' in SOL'}, which comes back. Without a signed result the price comes back.`,
           ],
           [
-            'Who takes what',
-            `The marketplace takes ${config.fee_bps / 100} % of a paid price from the creator. A rejected dispute costs its caller a bond of ${bond}, which can be worth more than the call. An upheld one pays its caller at most the price, from the creator’s collateral. The admin can take up to ${SLASH_MULTIPLE} times the price from that collateral. What is taken above the price is kept for later upheld disputes against the agent, and can then go to the marketplace.`,
+            'A creator pays',
+            <span key="fee">
+              <Bold>{config.fee_bps / 100} %</Bold> of each paid price, to the marketplace.
+            </span>,
+          ],
+          [
+            'A rejected dispute',
+            <span key="rejected">
+              Costs its caller the bond of <Bold>{bond}</Bold>. It is worth more than a call of 1 USDC when a SOL costs
+              over {breakEvenSol(1, config.dispute_bond_lamports)}.
+            </span>,
+          ],
+          [
+            'An upheld dispute',
+            <span key="upheld">
+              Pays its caller <Bold>at most the price</Bold>, from the creator’s collateral. The admin can take up to{' '}
+              {SLASH_MULTIPLE} times the price: the rest is kept for later upheld disputes against the agent, and can
+              then go to the marketplace.
+            </span>,
           ],
           ['What can change', changeWords(pending)],
         ]}
@@ -34,6 +52,8 @@ export function Summary({ config, pending }: SummaryProps) {
     </Card>
   );
 }
+
+const Bold = ({ children }: { children: ReactNode }) => <strong className="font-semibold">{children}</strong>;
 
 function changeWords(pending: PendingChanges | undefined): string {
   const settings = `The admin can change the fee (by the program at most ${MAX_FEE_BPS / 100} %), the lowest price, the collateral, the dispute window, the bond, the refund time, the longest timeout and the cap on calls`;

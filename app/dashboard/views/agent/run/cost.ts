@@ -51,7 +51,7 @@ export const spendOf = (cost: WalletCost): bigint => cost.fees + depositOf(cost)
 /** What a wallet pays besides the price. Until it is known: about as long, so that nothing moves. */
 export const besidesText = (cost: WalletCost | undefined): string =>
   cost
-    ? `${feesText(cost)} of fees. A deposit of about ${formatShortSol(depositOf(cost), { up: true })} comes back about ${formatSpan(cost.recordSeconds)} after the call`
+    ? `${feesText(cost)} of fees. A deposit of about ${formatShortSol(depositOf(cost), { up: true })} comes back, the last part about ${formatSpan(cost.recordSeconds)} after the call`
     : 'network fees in SOL. A deposit in SOL comes back after the call';
 
 /** What a call with a key costs besides its price. */

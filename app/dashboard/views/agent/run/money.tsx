@@ -5,8 +5,9 @@ import { DECISION_SECONDS } from '../../../../sdk/wire/choices.ts';
 import type { OwnKey } from '../../../../sdk/wire/ownKey.ts';
 import { parseUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
+import { breakEvenSol } from '../../../parts/amount.ts';
 import { Choice } from '../../../parts/choice.tsx';
-import { DATA_WORDS, PROGRAM_WORDS } from '../../../parts/explained.tsx';
+import { KEPT_WORDS, ProgramWarning } from '../../../parts/explained.tsx';
 import { TextLink } from '../../../parts/links.tsx';
 import { Trouble } from '../../../parts/trouble.tsx';
 import { Card, cx, Input } from '../../../parts/ui.tsx';
@@ -66,13 +67,16 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
         </dl>
       )}
       {isByWallet ? (
-        <details open={!isFree} className="text-sm">
-          <summary className="mb-2 min-h-20 font-normal">
-            {isFree && `The shared test wallet pays ${formatAmount(agent.price_per_call_usdc)} `}
-            and {isUnread ? 'SOL: the amount could not be read' : `${besidesText(wallet.data)}.`}
-          </summary>
-          {sol}
-        </details>
+        <>
+          <p className="mb-2 min-h-20 text-sm">
+            {isFree ? `The shared test wallet pays ${formatAmount(agent.price_per_call_usdc)} and ` : 'Plus '}
+            {isUnread ? 'SOL: the amount could not be read' : `${besidesText(wallet.data)}.`}
+          </p>
+          <details open={!isFree} className="text-sm">
+            <summary className="mb-2">Fees and deposit</summary>
+            {sol}
+          </details>
+        </>
       ) : (
         sol
       )}
@@ -101,7 +105,7 @@ function Row({ name, about, className, children }: RowProps) {
 
 /** The button for a shared test wallet, whose visitor pays nothing. */
 export const runFree = ({ price_per_call_usdc }: AgentFull): string =>
-  `Run with ${formatNumber(price_per_call_usdc)} test USDC`;
+  `Run with ${formatNumber(price_per_call_usdc)} USDC`;
 
 /** Stands for an amount whose reading failed. */
 export const UNREAD = 'Could not be read';
@@ -159,14 +163,9 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
   const fee = config ? `, less the marketplace’s ${config.fee_bps / 100}\u00a0%` : '';
   return (
     <section className="min-w-0 text-sm text-faint">
-      <h2 className="mb-2 font-semibold text-ink">Where the money goes</h2>
+      <h2 className="mb-2 text-base font-semibold text-ink">Where the money goes</h2>
       <ol className="grid list-decimal gap-2 pl-4">
-        <li>
-          The price is held by the escrow program on Solana, which {PROGRAM_WORDS}{' '}
-          <TextLink to="/terms" hash="roles">
-            Who can do what
-          </TextLink>
-        </li>
+        <li>The escrow program on Solana holds the price.</li>
         <li>A result that the creator has signed releases it to the creator{fee}.</li>
         <li>
           Without one within {formatSpan(seconds)}, the marketplace sends the whole price back to the wallet that paid.
@@ -174,7 +173,10 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
             ` If it does not, you or anyone else can trigger it, from ${formatSpan(config.refund_grace_seconds)} after the timeout. It goes only to that wallet.`}
         </li>
       </ol>
-      <p className="mt-4 border-t border-line pt-3">{DATA_WORDS}</p>
+      <div className="mt-4">
+        <ProgramWarning />
+      </div>
+      <p className="mt-4">{KEPT_WORDS}</p>
       {config && (
         <div className="mt-4 border-t border-line pt-3">
           Result wrong? You can dispute it for {formatSpan(config.dispute_window_seconds)}; the marketplace’s admin
@@ -213,6 +215,7 @@ function DisputeTerms({ bond, deposit, most }: DisputeTermsProps) {
       </li>
       <li>
         You risk a bond of {formatLamports(bond)} to get back at most {formatUnits(most)}. Rejected: you lose the bond.
+        The bond is worth more than the price when a SOL costs over {breakEvenSol(Number(most) / 1e6, Number(bond))}.
         Upheld: you get the bond back, and an award from the creator’s collateral. {awardPayment(true)}
       </li>
       <li>{depositReturn(deposit)}</li>
@@ -233,12 +236,12 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
   const { data: key, error: unread } = useTypedKey(payer, apiKey);
   return (
     <fieldset className="grid gap-2">
-      <legend className="mb-2 text-sm font-medium">Pay by</legend>
+      <legend className="mb-2 font-semibold">Pay by</legend>
       <Choice name="payer" title="Wallet" isChosen={payer === 'wallet'} onChoose={() => onPayer('wallet')}>
         {payer === 'wallet' &&
           (connected
             ? isShared(connected.wallet)
-              ? `${connected.wallet.name}, a shared test wallet: it signs without asking.`
+              ? `${connected.wallet.name}, a shared test wallet: it signs without asking. To pay from your own, disconnect this one in the menu at the top.`
               : `${connected.wallet.name}, ${shorten(connected.account.address)}. Your wallet asks you to approve twice: the payment, and a message that starts the call. You pay once.`
             : 'You are asked to connect one.')}
       </Choice>

@@ -6,7 +6,7 @@ import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import type { SchemaFormHandle } from '../../../parts/form/jsonField.tsx';
 import { isFormable } from '../../../parts/form/schema.ts';
 import SchemaForm from '../../../parts/form/schemaForm.tsx';
-import { Button, Skeleton } from '../../../parts/ui.tsx';
+import { Button, cx, LINK, Skeleton } from '../../../parts/ui.tsx';
 import { Time } from '../../../parts/values.tsx';
 import { call } from '../../../service.ts';
 import { useSession } from '../../../wallet/session.ts';
@@ -78,7 +78,7 @@ export function LastInputs({ agentId, onUse }: { agentId: string; onUse(input: A
   if (inputs.length === 0) return null;
   return (
     <section>
-      <h2 className="mb-2 text-sm font-medium">
+      <h2 className="mb-2 font-semibold">
         {isShared ? 'Last inputs of this shared test wallet, also by others' : 'Your last inputs'}
       </h2>
       <ul className="divide-y divide-line rounded-lg border border-line bg-raised">
@@ -93,8 +93,11 @@ export function LastInputs({ agentId, onUse }: { agentId: string; onUse(input: A
                 <span className="sr-only">Use again: </span>
                 {input.task}
               </span>
-              <span className="shrink-0 text-faint">
+              <span className="flex shrink-0 gap-3 text-faint">
                 <Time at={input.asked_at} />
+                <span aria-hidden="true" className={cx(LINK, 'max-sm:hidden')}>
+                  Use again
+                </span>
               </span>
             </button>
           </li>
