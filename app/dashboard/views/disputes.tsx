@@ -127,7 +127,6 @@ export function DisputeList({ wallet, agentId, page, onPage, empty }: DisputeLis
             )
           );
         })}
-        {webhook}
       </div>
       <Pages
         page={page}
@@ -136,6 +135,7 @@ export function DisputeList({ wallet, agentId, page, onPage, empty }: DisputeLis
         about={data.total > PAGE_SIZE ? undefined : countWords(data.disputes)}
         onPage={onPage}
       />
+      <div className="mt-6 empty:hidden">{webhook}</div>
     </>
   );
 }

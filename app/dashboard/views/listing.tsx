@@ -21,7 +21,6 @@ import { CollateralCard, DelistCard, PauseButton } from './listing/actions.tsx';
 import { type Draft, draftOf, isSame } from './listing/draft.ts';
 import { Edit } from './listing/edit.tsx';
 import { RotateCard } from './listing/keyFields.tsx';
-import { OpenDisputes } from './listing/openDisputes.tsx';
 import { Overview, ownAgentQuery } from './listing/overview.tsx';
 import { ownListingsQuery } from './listing/own.ts';
 import { Received } from './listing/received.tsx';
@@ -71,7 +70,7 @@ const LABELS: Record<Tab, string> = {
   overview: 'Overview',
   received: 'Calls',
   disputes: 'Disputes',
-  edit: 'Edit and price',
+  edit: 'Edit',
   test: 'Test',
   settings: 'Manage',
 };
@@ -81,7 +80,12 @@ function labelOf(tab: Tab, isChanged: boolean, disputes: number): ReactNode {
   return (
     <span>
       {LABELS[tab]}
-      {tab === 'edit' && isChanged && <span className="text-warn"> (unsaved)</span>}
+      {tab === 'edit' && (
+        <>
+          <span className="max-sm:sr-only"> and price</span>
+          {isChanged && <span className="text-warn"> (unsaved)</span>}
+        </>
+      )}
     </span>
   );
 }
@@ -133,11 +137,6 @@ function Manage({ listing }: { listing: OwnListing }) {
           </>
         )}
       </PageHead>
-      {tab !== 'disputes' && (
-        <div className="mb-6 empty:hidden">
-          <OpenDisputes agentId={listing.agent_id} isShort={tab !== 'overview'} />
-        </div>
-      )}
       <Tabs.Root value={tab} onValueChange={(next) => setTab(next as Tab)}>
         <TabLine
           label="About this agent"
