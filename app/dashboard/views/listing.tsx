@@ -4,6 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
 import { type ReactNode, useMemo, useState } from 'react';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
+import { Avatar } from '../parts/avatar.tsx';
 import { Health } from '../parts/badges.tsx';
 import { SignedIn } from '../parts/connect.tsx';
 import { focusContent } from '../parts/focus.ts';
@@ -110,7 +111,12 @@ function Manage({ listing }: { listing: OwnListing }) {
     <>
       <Back to="/creator">Your agents</Back>
       <PageHead
-        title={listing.name ?? 'Agent without a description'}
+        title={
+          <span className="flex items-center gap-3">
+            <Avatar address={listing.agent_id} picture={present.picture} className="size-8" />
+            <span className="min-w-0 break-words">{listing.name ?? 'Agent without a description'}</span>
+          </span>
+        }
         about={
           <HeadFacts
             facts={[
