@@ -512,8 +512,9 @@ describe('the creator', function () {
       await page.getByRole('tab', { name: 'Overview' }).click();
       // Twenty times the price, as far as the collateral reaches.
       const most = Math.min(1, Number(held) / 1e6).toFixed(2);
-      const atStake = `If you lose: up to ${most} USDC of collateral, and any award pauses the agent.`;
-      await page.getByText(`Reply now; the decision can come at any time. ${atStake}`).waitFor();
+      const atStake = `If you lose: up to ${most} USDC of collateral (20 times the price), and any award pauses the agent.`;
+      const untilWhen = page.getByText(/Reply by .*; the decision can come earlier\./);
+      await untilWhen.filter({ hasText: atStake }).waitFor();
       const own = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Your agents' });
       await own.filter({ hasText: /^Your agents\d+ disputes? without your reply$/ }).waitFor();
       expect(await own.getAttribute('aria-current')).to.equal('page');
@@ -522,13 +523,15 @@ describe('the creator', function () {
       await page.getByRole('link', { name: 'Read and reply' }).first().click();
       await page.waitForURL(`**/disputes/${executionId}`);
       await page.getByRole('region', { name: 'Evidence' }).getByText(complaint.trim()).waitFor();
+      await page.getByText(`If you win: the caller’s bond of 0.01 SOL. ${atStake}`).waitFor();
       await page
         .getByText(
-          `${atStake} The caller gets at most 0.05 USDC; the rest is kept for later callers, then for the treasury. ` +
+          'If you lose, the caller gets at most 0.05 USDC; the rest is kept for later callers, then for the treasury, ' +
+            'and never comes back to you. ' +
             'To stay active even then, top up 1.00 USDC: this dispute cannot take that money. Top up',
         )
         .waitFor();
-      await page.getByText('Reply now: the decision can come at any time').waitFor();
+      await page.getByRole('heading', { name: /^Reply by / }).waitFor();
       // It belongs to the agent: the header, the way back and the call lead there.
       expect(await own.getAttribute('aria-current')).to.equal('true');
       await page.getByRole('link', { name: /^Call / }).click();

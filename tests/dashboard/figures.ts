@@ -15,7 +15,7 @@ export async function assertSameFigures(page: Page, visitor: Visitor, agentId: s
   const { total } = (await visitor.send(`${path}/statistics`, null)).body;
   expect(total).to.include({ completed: 0, failed: 2, refunded: 0 });
   await page.goto(`/creator/${agentId}`);
-  await figure(page, 'Calls', '2').waitFor();
+  await figure(page, 'Calls in all', '2').waitFor();
   await figure(page, 'Delivered', '0 of 2').waitFor();
   await figure(page, 'Earned in all, after the fee', '0.0495 USDC').waitFor();
   await page.getByText('Disputes took 0.05 USDC of the collateral.').waitFor();

@@ -10,6 +10,7 @@ export function FindCall({ onFind }: { onFind(executionId: string): void }) {
     <Input
       type="search"
       label="Find by call ID"
+      placeholder="Paste the full ID"
       spellCheck={false}
       value={text}
       error={text === '' ? null : 'Enter the full ID of a call.'}

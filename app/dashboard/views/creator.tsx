@@ -18,6 +18,7 @@ import { isDraftKept } from './listing/kept.ts';
 import { OpenDisputes } from './listing/openDisputes.tsx';
 import { heldCollateral, ownListingsQuery, sumUsdc, takenText } from './listing/own.ts';
 import { DisputeWebhook } from './webhooks/disputeWebhook.tsx';
+import { endpointsQuery } from './webhooks/endpoints.ts';
 
 const POLL_MS = 60_000;
 
@@ -25,6 +26,7 @@ export default function View() {
   const { wallet } = useSession();
   const { data } = useQuery({ ...ownListingsQuery, enabled: Boolean(wallet) });
   const hasListings = data !== undefined && data.listings.length > 0;
+  const isDisputed = hasListings && data.listings.some(hasDispute);
   return (
     <>
       <PageHead title="Your agents" about="Earnings, calls and disputes of your agents, by days in UTC.">
@@ -36,7 +38,7 @@ export default function View() {
               </Link>
             )}
             <StatementButton as="creator" />
-            <Link to="/creator/new" className={buttonStyle('primary')}>
+            <Link to="/creator/new" className={buttonStyle(isDisputed ? 'plain' : 'primary')}>
               List an agent
             </Link>
           </>
@@ -57,7 +59,11 @@ function Listings() {
     ...agentsQuery({ creator: wallet ?? '', limit: 100 }),
     enabled: wallet != null,
   });
+  // Above the figures in a dispute: read before them, so that they do not move.
+  const webhooks = useQuery(endpointsQuery(wallet));
+  const isWaiting = webhooks.isPending && webhooks.failureCount === 0;
   if (query.error || !query.data) return <Unread query={query} what="Your agents" className="h-96" />;
+  if (isWaiting) return <Skeleton className="h-96" />;
   const { listings } = query.data;
   if (listings.length === 0) return <Begin />;
   const agents = new Map(offered?.agents.map((agent) => [agent.agent_id, agent]));
@@ -65,10 +71,12 @@ function Listings() {
   const active = listings
     .filter(({ status }) => status !== 'delisted')
     .toSorted((one, other) => urgencyOf(other) - urgencyOf(one));
+  const isDisputed = listings.some(hasDispute);
   const past = listings.filter(({ status }) => status === 'delisted');
   return (
     <div className="grid gap-8">
       <OpenDisputes />
+      {isDisputed && <DisputeWebhook />}
       <Figures listings={listings} />
       {isDraftKept() && <Resume />}
       {active.length > 0 && <AgentsTable listings={active} agents={agents} label="Your agents" />}
@@ -78,7 +86,7 @@ function Listings() {
           <AgentsTable listings={past} agents={agents} label="Delisted agents" />
         </section>
       )}
-      <DisputeWebhook />
+      {!isDisputed && <DisputeWebhook />}
     </div>
   );
 }
@@ -124,6 +132,8 @@ const refundedOf = ({ refunded }: StatementTotal): string =>
 
 const callsOf = ({ executions, refunded }: StatementDay): string =>
   `${formatCount(executions)}${refunded > 0 ? ` with ${formatCount(refunded)} refunded` : ''}`;
+
+const hasDispute = ({ open_disputes }: OwnListing): boolean => open_disputes > 0;
 
 /** What needs its creator comes first: a dispute, then failures, then a pause. */
 const urgency = ({ latest, open_disputes, status }: OwnListing, agent: AgentSummary | undefined): number =>

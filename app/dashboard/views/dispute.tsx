@@ -20,11 +20,11 @@ import { Due } from './admin/due.tsx';
 import { AgentLink, Parties } from './admin/parties.tsx';
 import { Resolve } from './admin/resolve.tsx';
 import { AtStake } from './disputes/atStake.tsx';
-import { Deadline } from './disputes/deadline.tsx';
+import { Deadline, ReplyWords } from './disputes/deadline.tsx';
 import { Decision } from './disputes/ended.tsx';
 import { Evidence } from './disputes/evidence.tsx';
 import { Fold } from './disputes/fold.tsx';
-import { MostAtStake } from './disputes/mostAtStake.tsx';
+import { AfterLoss, MostAtStake } from './disputes/mostAtStake.tsx';
 import { Others } from './disputes/others.tsx';
 import type { Reader } from './disputes/outcomes.tsx';
 import { Promised } from './disputes/promised.tsx';
@@ -145,10 +145,14 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
         <Deadline dispute={dispute} as="h2" reader={reader} />
       </div>
       <div className="grid grid-cols-[minmax(0,1fr)] gap-4 overflow-auto px-5 py-4">
+        {/* As high as its text, which is whole only once the chain is read: the form must not move then. */}
+        <p className="min-h-20 text-sm sm:min-h-15">
+          {dispute.bond_lamports > 0 && `If you win: the caller’s bond of ${formatLamports(dispute.bond_lamports)}. `}
+          <MostAtStake dispute={dispute} />
+        </p>
         <Reply dispute={dispute} reader={reader} delivery={found.creator_delivery} />
-        {/* Below the form, which must not move when this is read. */}
         <p className="text-sm empty:hidden">
-          <MostAtStake dispute={dispute} isWhole />
+          <AfterLoss dispute={dispute} />
         </p>
       </div>
     </Card>
@@ -209,9 +213,8 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
         )}
         {/* As high as its text, which is whole only once the chain is read. */}
         {mayReply && (
-          <p className="min-h-15 w-full text-sm lg:hidden">
-            <strong className="font-semibold">{dispute.reply === null ? 'Reply now' : 'You have replied'}</strong>; the
-            admin should decide by <Time at={dispute.answer_due_at} />. <MostAtStake dispute={dispute} />
+          <p className="min-h-20 w-full text-sm sm:min-h-10 lg:hidden">
+            <ReplyWords dispute={dispute} /> <MostAtStake dispute={dispute} />
           </p>
         )}
       </PageHead>

@@ -129,7 +129,6 @@ export function DisputeList({ wallet, agentId, page, onPage, empty }: DisputeLis
             )
           );
         })}
-        {webhook}
       </div>
       <Pages
         page={page}
@@ -138,6 +137,7 @@ export function DisputeList({ wallet, agentId, page, onPage, empty }: DisputeLis
         about={data.total > PAGE_SIZE ? undefined : countWords(data.disputes)}
         onPage={onPage}
       />
+      <div className="mt-6 empty:hidden">{webhook}</div>
     </>
   );
 }

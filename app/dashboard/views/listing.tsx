@@ -4,6 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { Tabs } from 'radix-ui';
 import { type ReactNode, useMemo, useState } from 'react';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
+import { Avatar } from '../parts/avatar.tsx';
 import { Health } from '../parts/badges.tsx';
 import { SignedIn } from '../parts/connect.tsx';
 import { focusContent } from '../parts/focus.ts';
@@ -21,7 +22,6 @@ import { CollateralCard, DelistCard, PauseButton } from './listing/actions.tsx';
 import { type Draft, draftOf, isSame } from './listing/draft.ts';
 import { Edit } from './listing/edit.tsx';
 import { RotateCard } from './listing/keyFields.tsx';
-import { OpenDisputes } from './listing/openDisputes.tsx';
 import { Overview, ownAgentQuery } from './listing/overview.tsx';
 import { ownListingsQuery } from './listing/own.ts';
 import { Received } from './listing/received.tsx';
@@ -71,7 +71,7 @@ const LABELS: Record<Tab, string> = {
   overview: 'Overview',
   received: 'Calls',
   disputes: 'Disputes',
-  edit: 'Edit and price',
+  edit: 'Edit',
   test: 'Test',
   settings: 'Manage',
 };
@@ -81,7 +81,12 @@ function labelOf(tab: Tab, isChanged: boolean, disputes: number): ReactNode {
   return (
     <span>
       {LABELS[tab]}
-      {tab === 'edit' && isChanged && <span className="text-warn"> (unsaved)</span>}
+      {tab === 'edit' && (
+        <>
+          <span className="max-sm:sr-only"> and price</span>
+          {isChanged && <span className="text-warn"> (unsaved)</span>}
+        </>
+      )}
     </span>
   );
 }
@@ -106,7 +111,12 @@ function Manage({ listing }: { listing: OwnListing }) {
     <>
       <Back to="/creator">Your agents</Back>
       <PageHead
-        title={listing.name ?? 'Agent without a description'}
+        title={
+          <span className="flex items-center gap-3">
+            <Avatar address={listing.agent_id} picture={present.picture} className="size-8" />
+            <span className="min-w-0 break-words">{listing.name ?? 'Agent without a description'}</span>
+          </span>
+        }
         about={
           <HeadFacts
             facts={[
@@ -133,11 +143,6 @@ function Manage({ listing }: { listing: OwnListing }) {
           </>
         )}
       </PageHead>
-      {tab !== 'disputes' && (
-        <div className="mb-6 empty:hidden">
-          <OpenDisputes agentId={listing.agent_id} isShort={tab !== 'overview'} />
-        </div>
-      )}
       <Tabs.Root value={tab} onValueChange={(next) => setTab(next as Tab)}>
         <TabLine
           label="About this agent"

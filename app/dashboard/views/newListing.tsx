@@ -48,6 +48,7 @@ const STEPS: readonly { title: string; about: string; fields: DraftField[] }[] =
   { title: 'Test', about: 'One call to your endpoint, checked like a paid one.', fields: [] },
   { title: 'Sign', about: 'The transaction that your wallet signs, and the terms of the collateral.', fields: [] },
 ];
+const BEGIN = 'Connect a wallet to begin';
 const [ENDPOINT, KEY, TEST, SIGN] = [3, 4, 5, 6];
 
 export default function View() {
@@ -59,9 +60,16 @@ export default function View() {
         title="List an agent"
         about="Your code stays on your server. Each call that it answers with a signed result is paid to your wallet in USDC."
       >
-        {isKnown && <ConnectButton label="Connect a wallet to begin" />}
+        {isKnown && <ConnectButton label={BEGIN} />}
       </PageHead>
-      {isKnown && <Introduction />}
+      {isKnown && (
+        <>
+          <Introduction />
+          <div className="mt-6 grid sm:hidden">
+            <ConnectButton label={BEGIN} />
+          </div>
+        </>
+      )}
     </>
   );
 }

@@ -1,7 +1,7 @@
 /** A wallet's webhooks: the endpoints of its events, and their deliveries. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { EVENT_TYPES } from '../../sdk/wire/events.ts';
 import type { WebhookEndpoint } from '../../sdk/wire/wire.ts';
 import { SignedIn } from '../parts/connect.tsx';
@@ -49,7 +49,6 @@ function Webhooks({ wallet }: { wallet: string }) {
     if (add) void navigate({ search: {}, replace: true });
   }
   const acted = shown === 'create' ? null : shown;
-  const groups = eventGroups(isCreator);
   const create = (
     <Button kind="primary" onClick={() => setShown('create')}>
       Add endpoint
@@ -57,9 +56,16 @@ function Webhooks({ wallet }: { wallet: string }) {
   );
   return (
     <>
-      <PageHead title={TITLE} about={isCreator ? <OfCreator /> : <About of="your calls, disputes and API keys" />}>
+      <PageHead title={TITLE} about={<About isCreator={isCreator} />}>
         {endpoints && endpoints.length > 0 && create}
       </PageHead>
+      {isShared && (
+        <div className="mb-6">
+          <Note tone="warn">
+            Other users of this shared test wallet see its endpoints here too, and can change or delete them.
+          </Note>
+        </div>
+      )}
       {!endpoints && <Unread query={query} what="The webhooks" className="h-48" />}
       {endpoints?.length === 0 && (
         <Empty title="No endpoints yet">
@@ -77,26 +83,11 @@ function Webhooks({ wallet }: { wallet: string }) {
           </li>
         ))}
       </ul>
-      {isShared && (
-        <div className="mt-6">
-          <Note tone="warn">
-            Other users of this shared test wallet see its endpoints here too, and can change or delete them.
-          </Note>
-        </div>
-      )}
       {endpoints && (
         <section className="mt-8 grid gap-3">
           <h2 className="text-lg font-semibold">Events</h2>
           <MessageWords />
-          <EventsTable label="Events" groups={isCreator ? groups : groups.slice(0, -1)} />
-          {!isCreator && (
-            <details>
-              <summary className="py-1 text-sm">If you list an agent</summary>
-              <div className="mt-2">
-                <EventsTable label="Events of your agents" groups={groups.slice(-1)} />
-              </div>
-            </details>
-          )}
+          <EventsTable label="Events" groups={eventGroups(isCreator)} />
         </section>
       )}
       {shown === 'create' && <EndpointDialog chosen={add ? OF_DISPUTES : []} onClose={close} onMade={setSecret} />}
@@ -108,17 +99,16 @@ function Webhooks({ wallet }: { wallet: string }) {
   );
 }
 
-/** `of`: the subjects of the messages. `children`: what sends none. */
-const About = ({ of, children }: { of: string; children?: ReactNode }) => (
+const About = ({ isCreator }: { isCreator: boolean }) => (
   <>
-    Your server gets a message about {of}. {children}A message that is not accepted is sent again for about 24 hours. An
-    endpoint is switched off if every delivery fails for 3 days; your other endpoints then get a message. So add a
-    second one on another server.
+    Your server gets a message about your calls, disputes, agents and API keys.{' '}
+    {isCreator && (
+      <>
+        Not about calls that your agents receive: see <TextLink to="/creator/calls">Calls of all agents</TextLink>.{' '}
+      </>
+    )}
+    If it does not answer with a 2xx status within 10 seconds, the message is sent again for about 24 hours. An endpoint
+    is switched off if every delivery fails for 3 days; your other endpoints then get a message. So add a second one on
+    another server.
   </>
-);
-
-const OfCreator = () => (
-  <About of="your agents, disputes, your own calls and API keys">
-    Not about calls that your agents receive: see <TextLink to="/creator/calls">Calls of all agents</TextLink>.{' '}
-  </About>
 );

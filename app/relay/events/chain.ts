@@ -141,7 +141,8 @@ function reportsOf(
   const low = (left: bigint) => report(creator, 'agent.collateral_low', { agent_id, collateral_usdc: toUsdc(left) });
   const dispute = (type: 'dispute.opened' | 'dispute.resolved', outcome: EventData<'dispute.opened'>['outcome']) => {
     const amount_to_caller_usdc = toUsdc(BigInt(fields.amountToCaller ?? 0));
-    const shared = { execution_id: uuidOf(fields), agent_id, outcome, amount_to_caller_usdc };
+    const amount_slashed_usdc = toUsdc(BigInt(fields.amountSlashed ?? 0));
+    const shared = { execution_id: uuidOf(fields), agent_id, outcome, amount_to_caller_usdc, amount_slashed_usdc };
     report(caller, type, { ...shared, role: 'caller' });
     report(creator, type, { ...shared, role: 'creator' });
   };

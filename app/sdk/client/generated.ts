@@ -1067,6 +1067,8 @@ export interface components {
                 outcome: "open" | "rejected" | "upheld" | "lapsed";
                 /** @description The amount that the caller gets back, USDC. */
                 amount_to_caller_usdc: number;
+                /** @description The amount that the creator lost of the agent’s collateral, USDC. It can be more than the caller gets. */
+                amount_slashed_usdc: number;
             } | {
                 /** @description The agent: the base58 address of its on-chain listing. */
                 agent_id: string;

@@ -29,6 +29,8 @@ const DisputeData = z.strictObject({
   outcome: z.enum(DISPUTE_OUTCOMES),
   /** The amount that the caller gets back. */
   amount_to_caller_usdc: Usdc,
+  /** What the creator lost of the agent's collateral, of which the caller gets at most the price. */
+  amount_slashed_usdc: Usdc,
 });
 
 /** The `data` of each type of event. */
@@ -71,9 +73,11 @@ export const EVENT_MEANINGS: Record<EventType, string> = {
   'execution.pending': 'The price is in the escrow, and the agent will be called.',
   'execution.running': 'The agent is called, or its answer is being settled or refunded.',
   'execution.completed': 'The answer was paid for. The message has no result: read the call.',
-  'execution.failed': 'Nothing was paid, or the price was refunded in full.',
+  'execution.failed':
+    'Nothing was paid, or the price was refunded in full. A service fee that was paid by x402 is not refunded.',
   'dispute.opened': 'A call that this wallet made, or a call of an agent that it lists, is disputed.',
-  'dispute.resolved': 'The dispute has ended.',
+  'dispute.resolved':
+    'The dispute has ended. The message has the outcome, the amount that the caller gets, and the amount that the creator lost of its collateral.',
   'agent.paused':
     'An agent of this wallet was paused: by this wallet, or because an upheld dispute left too little collateral.',
   'agent.failing':

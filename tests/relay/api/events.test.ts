@@ -68,7 +68,8 @@ describe('event streams', () => {
     await move(world, id, 'open_signed', 'open_confirmed', 'dispatched', 'settled');
     const path = `/v1/executions/${id}/events`;
     const [, , end] = eventsOf(await readStream(world, path, key));
-    const data = { execution_id: id, agent_id: listing, outcome: 'open', amount_to_caller_usdc: 0 };
+    const none = { amount_to_caller_usdc: 0, amount_slashed_usdc: 0 };
+    const data = { execution_id: id, agent_id: listing, outcome: 'open', ...none };
     const dispute = (type: string, role: string) =>
       eventOf(world.ledger, { wallet, type, execution_id: id, data: JSON.stringify({ ...data, role }) }, 1);
     await world.ledger.executeQuery(dispute('dispute.opened', 'caller'));

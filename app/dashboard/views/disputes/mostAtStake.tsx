@@ -9,26 +9,32 @@ import { isPausedBy, mostSlashed, mostTaken, mostToCaller, stakesQuery } from '.
 
 interface MostAtStakeProps {
   dispute: DisputeSummary;
-  /** Also who gets it, and how to keep the agent active. */
-  isWhole?: boolean;
 }
 
 /** Nothing until it is read. */
-export function MostAtStake({ dispute, isWhole = false }: MostAtStakeProps) {
+export function MostAtStake({ dispute }: MostAtStakeProps) {
   const { data: stakes } = useQuery(stakesQuery(dispute.agent_id, dispute.execution_id));
   if (!stakes) return null;
   const price = parseUsdc(dispute.price_usdc);
   const most = mostSlashed(stakes, price);
-  const words = `If you lose: up to ${formatUnits(most)} of collateral${pauseGist(stakes, price)}.`;
-  if (!isWhole) return words;
+  const times = most === price * stakes.multiple ? ` (${stakes.multiple} times the price)` : '';
+  return `If you lose: up to ${formatUnits(most)} of collateral${times}${pauseGist(stakes, price)}.`;
+}
+
+/** Who gets it, and how to keep the agent active. Nothing until it is read. */
+export function AfterLoss({ dispute }: MostAtStakeProps) {
+  const { data: stakes } = useQuery(stakesQuery(dispute.agent_id, dispute.execution_id));
+  if (!stakes) return null;
+  const price = parseUsdc(dispute.price_usdc);
+  const most = mostSlashed(stakes, price);
   const { required, multiple, left } = stakes;
   const toCaller = mostToCaller(stakes, price);
   /** A decision can take as much of a deposit that is made before it. */
   const rest = price * multiple - most;
   return (
     <>
-      {words} The caller gets at most {formatUnits(toCaller)}
-      {most > toCaller && '; the rest is kept for later callers, then for the treasury'}.
+      If you lose, the caller gets at most {formatUnits(toCaller)}
+      {most > toCaller && '; the rest is kept for later callers, then for the treasury, and never comes back to you'}.
       {required !== null && isPausedBy(stakes, mostTaken(stakes, price)) && (
         <>
           {' '}

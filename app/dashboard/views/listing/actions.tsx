@@ -79,7 +79,7 @@ export function AtMinimum({ listing }: ActionProps) {
   const { data: config } = useQuery(configQuery);
   if (listing.status !== 'active' || !isAtMinimum(listing, config)) return null;
   return (
-    <Note tone={listing.open_disputes > 0 ? 'warn' : 'plain'}>
+    <Note>
       Its collateral is the minimum for its price: any award pauses the agent. To stay active even after the highest
       award, {SLASH_MULTIPLE} times the price, top up{' '}
       {formatUnits(parseUsdc(listing.price_usdc) * BigInt(SLASH_MULTIPLE))}. <TopUp agentId={listing.agent_id} />

@@ -6,11 +6,12 @@ import { markOf } from '../../../sdk/wire/agentMark.ts';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { formatterOf } from '../../parts/amount.ts';
+import { Avatar } from '../../parts/avatar.tsx';
 import { Health } from '../../parts/badges.tsx';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { AtRight, Cell, Table } from '../../parts/table.tsx';
 import { Badge, cx, QUIET_LINK } from '../../parts/ui.tsx';
-import { formatCount, Status, Time } from '../../parts/values.tsx';
+import { formatCount, formatNumber, Status, Time } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { healthWords, heldCollateral, isAtMinimum, missingCollateral } from './own.ts';
 import type { ListingSearch } from './search.ts';
@@ -102,7 +103,7 @@ interface RowProps {
 
 /** The whole row is a link to its agent; above it are those to its calls and disputes. */
 function Row({ listing, agent, formats, isLow, missing }: RowProps) {
-  const { agent_id, name, status, price_usdc, latest, open_disputes } = listing;
+  const { agent_id, name, status, price_usdc, latest, open_disputes, total_executions, earned_usdc } = listing;
   const to = { to: '/creator/$agentId', params: { agentId: agent_id } } as const;
   const inner = (search: ListingSearch, count: number) =>
     count === 0 ? (
@@ -122,10 +123,18 @@ function Row({ listing, agent, formats, isLow, missing }: RowProps) {
     failed: [latest.failed, warned({ tab: 'received', failed: true }, latest.failed)],
     earned: [latest.earned_usdc, latest.earned_usdc === 0 ? '0' : formats.earned(latest.earned_usdc)],
   };
+  const reason = pauseReason(listing, missing);
+  const isPausedByChoice = status === 'paused' && reason === BY_YOU;
+  /** In a second line. */
+  const asides: Partial<Record<Column, string | false>> = {
+    collateral: isLow && 'at the minimum',
+    calls: total_executions > 0 && `${formatCount(total_executions)} in all`,
+    earned: earned_usdc > 0 && `${formatNumber(earned_usdc)} in all`,
+  };
   const note =
     status === 'paused' ? (
       <>
-        {pauseReason(listing, missing)}
+        {reason}
         <Link {...to} className={cx('relative z-1', QUIET_LINK)}>
           resume it
         </Link>
@@ -136,22 +145,25 @@ function Row({ listing, agent, formats, isLow, missing }: RowProps) {
   return (
     <tr className="relative hover:bg-sunken max-sm:grid-cols-[minmax(0,1fr)_auto] max-sm:gap-y-1!">
       <td className="min-w-40 max-sm:min-w-0">
-        <Link {...to} className={cx('font-medium after:absolute after:inset-0 max-sm:text-base', QUIET_LINK)}>
-          {name ?? 'Agent without a description'}
-        </Link>
+        <span className="flex items-center gap-3">
+          <Avatar address={agent_id} picture={agent?.picture_path} className="size-8" />
+          <Link {...to} className={cx('font-medium after:absolute after:inset-0 max-sm:text-base', QUIET_LINK)}>
+            {name ?? 'Agent without a description'}
+          </Link>
+        </span>
         {status === 'delisted' && (
-          <p className="text-sm text-faint">
+          <p className="mt-1 text-sm text-faint">
             <Returns listing={listing} />
           </p>
         )}
       </td>
       <td>
         <span className="inline-flex gap-1.5 whitespace-nowrap">
-          <Status value={status} />
+          {isPausedByChoice ? <Badge>Paused</Badge> : <Status value={status} />}
           <Health agent={agent} />
         </span>
         {note && (
-          <span className="block text-xs text-faint max-sm:hidden">
+          <span className="mt-1 block text-xs text-faint max-sm:hidden">
             {status === 'active' && 'Health: '}
             {note}
           </span>
@@ -175,9 +187,9 @@ function Row({ listing, agent, formats, isLow, missing }: RowProps) {
               value === 0 && SELDOM.includes(column) && 'max-sm:hidden',
             )}
           >
-            <span className={cx(value === 0 && 'text-faint')}>
-              {shown}
-              {column === 'collateral' && isLow && <span className="block text-xs text-faint">at the minimum</span>}
+            <span>
+              <span className={cx(value === 0 && 'text-faint')}>{shown}</span>
+              {asides[column] && <span className="block text-xs text-faint">{asides[column]}</span>}
             </span>
           </Cell>
         );
@@ -186,11 +198,13 @@ function Row({ listing, agent, formats, isLow, missing }: RowProps) {
   );
 }
 
+const BY_YOU = 'by you, ';
+
 /** Only an award pauses an agent besides its creator. Empty if it is not known which did. */
 function pauseReason({ collateral }: OwnListing, missing: number | undefined): string {
   if (missing === undefined) return '';
   if (missing > 0) return 'collateral too low, ';
-  return collateral.slashed_usdc === 0 ? 'by you, ' : '';
+  return collateral.slashed_usdc === 0 ? BY_YOU : '';
 }
 
 /** The health of an agent that has no mark, once that is known. */

@@ -91,7 +91,8 @@ function Tags({ draft: { tags }, errors, onChange }: FieldsProps) {
       <fieldset>
         <legend className="text-sm font-medium">Tags</legend>
         <p className="mt-1 text-sm text-faint">
-          Choose 1 to {MAX_STANDARD_TAGS} of these. Your own come in addition, below. {standard.length} chosen.
+          The program requires 1 to {MAX_STANDARD_TAGS} of these. If none fits, choose the nearest, and add your own
+          below. {standard.length} chosen.
         </p>
         <div className="mt-2.5 flex flex-wrap gap-2">
           {STANDARD_TAGS.map((tag) => {

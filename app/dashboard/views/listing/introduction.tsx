@@ -8,7 +8,7 @@ import { NEW, PROGRAM_WORDS } from '../../parts/explained.tsx';
 import { Anchor, TextLink } from '../../parts/links.tsx';
 import { TierTable } from '../../parts/tiers.tsx';
 import { Unread } from '../../parts/trouble.tsx';
-import { Card, Figure } from '../../parts/ui.tsx';
+import { Card, Figure, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { changesQuery, configQuery, developmentWalletsPath } from '../../service.ts';
 import { DISPUTE_LAPSE_SECONDS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
@@ -24,7 +24,7 @@ export function Introduction() {
   return (
     <div className="grid gap-4">
       <Example config={config} />
-      <div className="gap-4 *:mb-4 *:break-inside-avoid lg:columns-2">
+      <div className="grid gap-4 lg:grid-cols-2">
         <Answer title="What you need">
           <ul className={POINTS}>
             <li>
@@ -32,9 +32,7 @@ export function Introduction() {
               <code className="font-mono text-[0.8125rem] whitespace-nowrap">POST …/execute</code>. Copy one file to
               start, in <Anchor href="/examples/creator.mjs">JavaScript</Anchor>,{' '}
               <Anchor href="/examples/creator.py">Python</Anchor> or <Anchor href="/examples/creator.go">Go</Anchor>.
-              The <Anchor href="/docs#creators">guide</Anchor> explains it. The{' '}
-              <Anchor href="/docs#source">source</Anchor>, which the operator gives you, has kits for TypeScript and
-              Python.
+              The <Anchor href="/docs#creators">guide</Anchor> explains it.
             </li>
             <li>A signing key, which the page can create. Your server signs each result with it.</li>
             <li>
@@ -77,22 +75,23 @@ export function Introduction() {
           </p>
         </Answer>
         <Answer title="What can go wrong">
+          <Note tone="warn">
+            The escrow program {PROGRAM_WORDS}{' '}
+            <TextLink to="/terms" hash="roles">
+              Who can do what
+            </TextLink>
+          </Note>
           <ul className={POINTS}>
-            <li>
-              The escrow program {PROGRAM_WORDS}{' '}
-              <TextLink to="/terms" hash="roles">
-                Who can do what
-              </TextLink>
-            </li>
             <li>
               Your server fails, does not answer within your agent’s timeout, or answers without a valid signature: the
               caller gets the price back. You earn nothing, your collateral is not touched, and the call counts as
               failed.
             </li>
+            {pending && <li>{changeWords(pending.admin_delay_seconds, config.exposure_multiple)}</li>}
             <li>
-              {pending && changeWords(pending.admin_delay_seconds, config.exposure_multiple)} If the admin raises the
-              collateral, your agent keeps running with what you deposited. It needs the higher amount, and perhaps a
-              top-up, when you change its price or resume it, or when a dispute takes from its collateral.{' '}
+              If the admin raises the collateral, your agent keeps running with what you deposited. It needs the higher
+              amount, and perhaps a top-up, when you change its price or resume it, or when a dispute takes from its
+              collateral.{' '}
               <TextLink to="/terms" hash="effects">
                 Effect of changes
               </TextLink>
@@ -109,16 +108,20 @@ export function Introduction() {
             <TextLink to="/webhooks">webhook</TextLink> tells you of a dispute at once.
           </p>
           <ul className={POINTS}>
-            <li>Rejected: you keep everything, and get the caller’s bond.</li>
             <li>
-              Upheld: the admin takes an amount of its choice from the agent’s collateral, at most {SLASH_MULTIPLE}{' '}
-              times the price
+              <Case>Rejected:</Case> you keep everything, and get the caller’s bond.
+            </li>
+            <li>
+              <Case>Upheld:</Case> the admin takes an amount of its choice from the agent’s collateral, at most{' '}
+              {SLASH_MULTIPLE} times the price
               {takesMinimumMostly(config) ? ': with the minimum collateral, for most prices all of it' : ''}. You keep
               what you earned, but the call counts as failed.
             </li>
             <li>
-              Of what is taken, the caller gets at most the price. The rest is kept for later callers of this agent,
-              then goes to the marketplace’s treasury, from which the admin withdraws. So the one who decides can gain.{' '}
+              Of what is taken, the caller gets at most the price. The rest never comes back to you: it is kept for
+              later callers of this agent. The marketplace’s treasury can get it{' '}
+              {formatSpan(config.longest_span_seconds, { units: 3 })} after the last upheld dispute, or when your
+              collateral is returned. The admin withdraws from there, so the one who decides can gain.{' '}
               <TextLink to="/terms" hash="disputes">
                 Rules of disputes
               </TextLink>
@@ -128,8 +131,8 @@ export function Introduction() {
               top up beforehand.
             </li>
             <li>
-              Not decided: {formatSpan(DISPUTE_LAPSE_SECONDS)} after it was opened, anybody can end the dispute. The
-              caller gets the bond back, and you lose nothing.
+              <Case>Not decided:</Case> {formatSpan(DISPUTE_LAPSE_SECONDS)} after it was opened, anybody can end the
+              dispute. The caller gets the bond back, and you lose nothing.
             </li>
           </ul>
         </Answer>
@@ -193,14 +196,16 @@ const POINTS = `grid list-disc gap-1.5 pl-5 ${READABLE}`;
 function changeWords(delay: number, exposureMultiple: number): string {
   const none = 'a cap on calls (now none)';
   return delay === 0
-    ? `Changes have no delay here: the admin can change collateral, price limits, bond, dispute window, refund time, longest timeout and ${exposureMultiple === 0 ? none : 'the cap on calls'}, at once and without notice.`
-    : `A change of collateral, price limits or bond waits ${formatSpan(delay)} after the admin announces it. A longer dispute window, another refund time or longest timeout, and ${exposureMultiple === 0 ? none : 'a lower cap on calls'} apply at once and without notice.`;
+    ? `Changes have no delay here: the admin can change collateral, lowest and highest price, bond, dispute window, refund time, longest timeout and ${exposureMultiple === 0 ? none : 'the cap on calls'}, at once and without notice.`
+    : `A change of collateral, lowest and highest price or bond waits ${formatSpan(delay)} after the admin announces it. A longer dispute window, another refund time or longest timeout, and ${exposureMultiple === 0 ? none : 'a lower cap on calls'} apply at once and without notice.`;
 }
+
+const Case = ({ children }: { children: string }) => <strong className="font-semibold">{children}</strong>;
 
 function Answer({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <Card className="grid content-start gap-2 text-sm">
-      <h2 className="text-base font-semibold">{title}</h2>
+    <Card className="grid content-start gap-3">
+      <h2 className="text-lg font-semibold">{title}</h2>
       {children}
     </Card>
   );

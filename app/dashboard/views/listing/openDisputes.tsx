@@ -3,10 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { TextLink } from '../../parts/links.tsx';
-import { buttonStyle, Note } from '../../parts/ui.tsx';
+import { buttonStyle } from '../../parts/ui.tsx';
 import { formatAmount, shorten } from '../../parts/values.tsx';
 import { firstDisputesQuery } from '../../parts/waiting.tsx';
 import { useSession } from '../../wallet/session.ts';
+import { ReplyWords } from '../disputes/deadline.tsx';
 import { DisputesNote } from '../disputes/disputesNote.tsx';
 import { MostAtStake } from '../disputes/mostAtStake.tsx';
 
@@ -16,12 +17,10 @@ const SHOWN = 3;
 interface OpenDisputesProps {
   /** Only of this agent. */
   agentId?: string;
-  /** In one line. */
-  isShort?: boolean;
 }
 
 /** Renders nothing without an open dispute. */
-export function OpenDisputes({ agentId, isShort = false }: OpenDisputesProps) {
+export function OpenDisputes({ agentId }: OpenDisputesProps) {
   const { wallet } = useSession();
   const { data } = useQuery(firstDisputesQuery(wallet));
   const open = (data?.disputes ?? [])
@@ -30,21 +29,10 @@ export function OpenDisputes({ agentId, isShort = false }: OpenDisputesProps) {
         outcome === 'open' && creator === wallet && (agentId === undefined || agent_id === agentId),
     )
     .sort(bySilence);
-  const [first] = open;
-  if (!first) return null;
+  if (open.length === 0) return null;
   const silent = open.filter(({ reply }) => reply === null).length;
   const title =
     open.length === 1 ? '1 open dispute' : `${open.length} open disputes, ${silent} of them without your reply`;
-  if (isShort) {
-    return (
-      <Note tone="warn">
-        <p className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
-          <span className="font-semibold text-warn">{title}</span>
-          <ReadLink dispute={first} />
-        </p>
-      </Note>
-    );
-  }
   return (
     <DisputesNote
       title={title}
@@ -81,13 +69,12 @@ const bySilence = (one: DisputeSummary, other: DisputeSummary): number =>
   Number(one.reply !== null) - Number(other.reply !== null) || one.answer_due_at.localeCompare(other.answer_due_at);
 
 function Words({ dispute, isNamed }: { dispute: DisputeSummary; isNamed: boolean }) {
-  const { agent_id, agent_name, price_usdc, reply } = dispute;
+  const { agent_id, agent_name, price_usdc } = dispute;
   return (
     <>
       {isNamed && <span className="font-medium">{agent_name ?? shorten(agent_id)}: </span>}
-      {isNamed ? 'a' : 'A'} call for {formatAmount(price_usdc)} is disputed.{' '}
-      {reply === null ? <strong className="font-semibold">Reply now</strong> : 'You have replied'}; the decision can
-      come at any time. <MostAtStake dispute={dispute} />
+      {isNamed ? 'a' : 'A'} call for {formatAmount(price_usdc)} is disputed. <ReplyWords dispute={dispute} />{' '}
+      <MostAtStake dispute={dispute} />
     </>
   );
 }

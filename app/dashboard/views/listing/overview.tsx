@@ -21,6 +21,7 @@ import { agentQuery, call } from '../../service.ts';
 import { outcomeOfReceived } from '../executions/outcome.ts';
 import { AtMinimum, LowCollateral } from './actions.tsx';
 import { draftOf } from './draft.ts';
+import { OpenDisputes } from './openDisputes.tsx';
 import { healthWords, heldCollateral, takenText } from './own.ts';
 import { Statistics } from './statistics.tsx';
 import { TabLink } from './tabLink.tsx';
@@ -44,6 +45,7 @@ export function Overview({ listing }: { listing: OwnListing }) {
   const taken = takenText(collateral.slashed_usdc);
   return (
     <div className="grid gap-8">
+      <OpenDisputes agentId={listing.agent_id} />
       <LowCollateral listing={listing} />
       {listing.status === 'delisted' && !collateral.returned && (
         <Note tone="warn" title="Delisted">
@@ -57,7 +59,7 @@ export function Overview({ listing }: { listing: OwnListing }) {
       <div className="grid gap-3">
         <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
           <Figure label="Earned in all, after the fee" value={formatAmount(earned_usdc)} />
-          <Figure label="Calls" value={formatCount(total_executions)} />
+          <Figure label="Calls in all" value={formatCount(total_executions)} />
           <Figure
             label="Delivered"
             value={successOf(listing)}
@@ -84,6 +86,18 @@ function Terms({ listing }: { listing: OwnListing }) {
       <Facts
         rows={[
           agent !== undefined && ['Health', <HealthWords key="health" agent={agent} />],
+          [
+            'Price',
+            <Changeable key="price" listing={listing} tab="edit" what="price">
+              {formatAmount(listing.price_usdc)}
+            </Changeable>,
+          ],
+          [
+            'Collateral',
+            <Changeable key="collateral" listing={listing} tab="settings" verb="Top up" what="collateral">
+              {formatAmount(heldCollateral(listing))}
+            </Changeable>,
+          ],
           endpoint !== '' && [
             'Endpoint',
             <Changeable key="endpoint" listing={listing} tab="edit" what="endpoint">
@@ -169,7 +183,7 @@ function HealthWords({ agent }: { agent: AgentFull }) {
           </TabLink>
         </>
       ) : (
-        `${asSentence(healthWords(agent))}. Callers see ${open > 0 ? `“${formatCounted(open, 'call')} in dispute” on its card` : 'no warning'}.`
+        `${asSentence(healthWords(agent))}. Callers see ${open > 0 ? `“${formatCounted(open, 'open dispute')}” on its card` : 'no warning'}.`
       )}
       <span className="block text-faint">
         From {MIN_CALLS} calls on, callers see “Failing” if fewer than half of all calls succeeded, and “Degraded” if

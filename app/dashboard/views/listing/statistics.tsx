@@ -21,6 +21,7 @@ type Statistics = ProcedureOutput<'listings.statistics'>;
 /** An agent that was listed (`listedAt`) within the shortest range has the same days in all. */
 export function Statistics({ agentId, listedAt }: { agentId: string; listedAt: string }) {
   const [days, setDays] = useState<(typeof RANGES)[number]>(30);
+  const hasRanges = listedAt < lastDays(RANGES[0]).from;
   const { data, error, refetch } = useQuery({
     queryKey: ['listings', 'statistics', agentId, days],
     queryFn: () => call('listings.statistics', { agent_id: agentId, days }),
@@ -30,8 +31,8 @@ export function Statistics({ agentId, listedAt }: { agentId: string; listedAt: s
   return (
     <section className="grid gap-4" aria-label="Statistics">
       <div className="flex flex-wrap items-center justify-between gap-3">
-        <h2 className="text-lg font-semibold">Day by day</h2>
-        {listedAt < lastDays(RANGES[0]).from && (
+        <h2 className="text-lg font-semibold">Day by day{!hasRanges && ', since it was listed'}</h2>
+        {hasRanges && (
           <Segments
             label="Range"
             choices={RANGES.map((range) => [range, `${range} days`] as const)}

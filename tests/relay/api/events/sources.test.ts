@@ -84,16 +84,19 @@ describe('events', () => {
     await follow();
     await happen(101n, 'DisputeOpened', { executionId });
     await happen(102n, 'SigningKeyRotated', { signingKey: listing });
-    const award = { upheld: true, amountToCaller: '250000', deposited: '5000000', slashed: '3000000' };
-    await happen(103n, 'DisputeResolved', { executionId, ...award, listingStatus: 1 });
+    const award = { upheld: true, amountToCaller: '250000', amountSlashed: '3000000' };
+    const collateral = { deposited: '5000000', slashed: '3000000' };
+    await happen(103n, 'DisputeResolved', { executionId, ...award, ...collateral, listingStatus: 1 });
     await happen(104n, 'ListingStatusChanged', { status: 0 });
     await settle(102n);
     expect(await follow()).to.equal(false);
-    const dispute = { type: 'dispute.opened', execution_id, agent_id: own, outcome: 'open', amount_to_caller_usdc: 0 };
+    const none = { amount_to_caller_usdc: 0, amount_slashed_usdc: 0 };
+    const dispute = { type: 'dispute.opened', execution_id, agent_id: own, outcome: 'open', ...none };
     expect(await told(wallet)).to.deep.equal([{ ...dispute, role: 'caller' }]);
     await settle(110n);
     await Promise.all([follow(), follow()]);
-    const end = { ...dispute, type: 'dispute.resolved', outcome: 'upheld', amount_to_caller_usdc: 0.25 };
+    const taken = { amount_to_caller_usdc: 0.25, amount_slashed_usdc: 3 };
+    const end = { ...dispute, type: 'dispute.resolved', outcome: 'upheld', ...taken };
     expect(await told(wallet)).to.deep.equal([
       { ...dispute, role: 'caller' },
       { ...end, role: 'caller' },

@@ -10,6 +10,8 @@ export const EVENTS_FIELDS: Record<string, string> = {
   'MarketplaceEvent.role': '`caller`: the wallet bought the execution. `creator`: it created the agent.',
   'MarketplaceEvent.limit': 'The limit of the key that is nearly used up.',
   'MarketplaceEvent.amount_to_caller_usdc': 'The amount that the caller gets back, USDC.',
+  'MarketplaceEvent.amount_slashed_usdc':
+    'The amount that the creator lost of the agent’s collateral, USDC. It can be more than the caller gets.',
   'MarketplaceEvent.collateral_usdc': 'The remaining collateral of the agent, USDC.',
   'MarketplaceEvent.success_rate': 'The share of all calls of the agent that succeeded, 0 to 1.',
   'MarketplaceEvent.success_rate_recent':
