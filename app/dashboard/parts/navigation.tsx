@@ -95,8 +95,8 @@ export function NarrowMenu() {
 
 /** On the button of the menu, whose links say which they are. */
 function OpenDisputes() {
-  const { own, queue } = useOpenDisputes();
-  const mayAct = useUnanswered() + queue > 0;
+  const { own, queue, toDecide } = useOpenDisputes();
+  const mayAct = useUnanswered() + toDecide > 0;
   const count = own + queue;
   if (count === 0) return null;
   const words = count === 1 ? 'open dispute' : 'open disputes';

@@ -16,7 +16,7 @@ import { Badge, Button, Card, cx, Facts, PageHead, Part } from '../parts/ui.tsx'
 import { Day, formatAmount, formatLamports, Id, shorten, Time } from '../parts/values.tsx';
 import { caseQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
-import { Due } from './admin/due.tsx';
+import { Due, useWaitUntil } from './admin/due.tsx';
 import { AgentLink, Parties } from './admin/parties.tsx';
 import { Resolve } from './admin/resolve.tsx';
 import { AtStake } from './disputes/atStake.tsx';
@@ -123,6 +123,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
   const asked = [task ?? '', sent ? parameterLines(sent) : ''].filter((text) => text !== '').join('\n');
   const { result } = execution;
   const panel = useRef<HTMLElement>(null);
+  const mayWait = useWaitUntil(dispute) !== null;
   const aside = mayDecide ? (
     <Card ref={panel} tabIndex={-1} aria-label="Your decision" className={PANEL}>
       <div className={PANEL_HEAD}>
@@ -178,7 +179,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             <HeadFacts
               facts={[
                 <span key="outcome" className="flex flex-wrap gap-2">
-                  <Badge tone={tone}>{words}</Badge>
+                  <Badge tone={mayDecide && mayWait ? 'plain' : tone}>{words}</Badge>
                   {mayDecide && (
                     <span className="lg:hidden">
                       <Due dispute={dispute} />
@@ -198,7 +199,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
         <DisputeActions dispute={dispute} />
         {mustRead && (
           <Button
-            kind={mayReply && dispute.reply !== null ? 'plain' : 'primary'}
+            kind={(mayReply ? dispute.reply !== null : mayWait) ? 'plain' : 'primary'}
             className="lg:hidden"
             onClick={() => panel.current?.focus()}
           >
@@ -259,11 +260,12 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
         </Fold>
         {(mustRead || reader === 'creator') && <Promised dispute={dispute} isOpen={mustRead} />}
         <Verified found={found} isCreator={reader === 'creator'} />
-        {found.others && <Others others={found.others} caller={dispute.caller} />}
+        {found.others && <Others others={found.others} dispute={dispute} />}
+        {mayDecide && <AtStake dispute={dispute} reader={reader} />}
       </div>
       {isCaseFirst && aside}
       <div className={COLUMN}>
-        {mustRead && <AtStake dispute={dispute} reader={reader} />}
+        {mayReply && <AtStake dispute={dispute} reader={reader} />}
         <Fold title="History" gist="times, wallets, ids">
           <Facts rows={historyOf(found)} />
         </Fold>

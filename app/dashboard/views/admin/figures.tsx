@@ -67,7 +67,7 @@ export function LatestCalls({ latest, hasX402 }: { latest: Latest; hasX402: bool
   return (
     <Card className="grid content-start gap-3">
       <h2 className="font-semibold">Ended calls</h2>
-      <table className="w-full text-sm tabular-nums">
+      <table aria-label="Ended calls" className="w-full text-sm tabular-nums">
         <thead className="border-b border-line align-bottom text-xs text-faint">
           <tr>
             <td />

@@ -6,15 +6,16 @@ import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
 import { formatShortSol } from '../../parts/amount.ts';
 import { TextLink } from '../../parts/links.tsx';
 import { Unread } from '../../parts/trouble.tsx';
-import { Badge, Card, Facts, Note } from '../../parts/ui.tsx';
-import { Ago, formatCount, formatDuration, formatLamports, formatSpan, Id } from '../../parts/values.tsx';
+import { Badge, Card, cx, Facts, Note } from '../../parts/ui.tsx';
+import { Ago, formatCount, formatCounted, formatDuration, formatLamports, formatSpan, Id } from '../../parts/values.tsx';
 import { stateQuery } from '../../parts/waiting.tsx';
 import { useLamports, useSession } from '../../wallet/session.ts';
+import { comparisonQuery, missingIn, missingWords } from './compare.tsx';
 import { FailedLately, Figures, LatestCalls } from './figures.tsx';
 import { HeldUsdc } from './held.tsx';
-import { NeedsYou } from './parties.tsx';
+import { OpenDisputes } from './parties.tsx';
 import { isUsed, PROBLEM_WORDS, warningsOf } from './problems.ts';
-import { Protections, Unprotected } from './unprotected.tsx';
+import { Lack, Protections, Unprotected, useIsUnprotected } from './unprotected.tsx';
 
 type State = ProcedureOutput<'operation.state'>;
 
@@ -43,9 +44,10 @@ export function StateTab() {
     <div className="grid gap-8">
       {unread}
       <div className="grid gap-3">
-        {state.open_disputes > 0 && <NeedsYou count={state.open_disputes} />}
+        <Missing />
+        {state.open_disputes > 0 && <OpenDisputes count={state.open_disputes} waiting={state.waiting_disputes} />}
         <Unprotected />
-        <Problems problems={state.problems} warnings={warningsOf(state)}>
+        <Problems state={state}>
           Updated <Ago at={new Date(query.dataUpdatedAt).toISOString()} />
         </Problems>
         <FailedLately latest={state.latest} />
@@ -54,31 +56,58 @@ export function StateTab() {
       <div className="grid items-start gap-6 lg:grid-cols-2 sm:[&_dl]:grid-cols-[11rem_1fr]">
         <div className="grid gap-6">
           <HeldUsdc state={state} />
-          <Figured title="Service" rows={workRows(state)} />
+          <Figured id="service" title="Service" rows={workRows(state)} />
         </div>
         <div className="grid gap-6">
           <LatestCalls latest={state.latest} hasX402={state.x402 !== null} />
           <Figured title="SOL" rows={lamportRows(state, wallet)} />
-          {state.x402 && <Figured title="Calls paid by x402, without an account" rows={x402Rows(state.x402)} />}
         </div>
       </div>
     </div>
   );
 }
 
-interface ProblemsProps extends Pick<State, 'problems'> {
-  warnings: ReturnType<typeof warningsOf>;
-  /** When they were read. */
+/** Money that the ledger knows and the chain does not have. */
+function Missing() {
+  const missing = missingIn(useQuery(comparisonQuery).data);
+  if (missing.length === 0) return null;
+  return (
+    <Note tone="bad" title="Needs you: the chain holds less than the ledger says">
+      {missingWords(missing)}.{' '}
+      <TextLink to="/admin" hash="held">
+        How to find the calls
+      </TextLink>
+    </Note>
+  );
+}
+
+interface ProblemsProps {
+  state: State;
+  /** When it was read. */
   children: ReactNode;
 }
 
-function Problems({ problems, warnings, children }: ProblemsProps) {
+function Problems({ state, children }: ProblemsProps) {
+  const isUnprotected = useIsUnprotected();
+  const { problems } = state;
+  const warnings = warningsOf(state);
+  const below = Number(isOnlyNode(state.nodes)) + Number(isUnprotected !== false);
   if (problems.length === 0 && warnings.length === 0)
     return (
-      <p className="flex items-baseline gap-2 text-sm">
+      <p className="my-1 flex items-baseline gap-2 text-sm">
         <span aria-hidden="true" className="size-2 shrink-0 rounded-full bg-good" />
         <span>
-          The service works: it accepts, shows and settles calls. <span className="text-faint">{children}</span>
+          The service works: it accepts, shows and settles calls.{' '}
+          {/* Keeps its place until it is known. */}
+          {below > 0 && (
+            <span className={cx(isUnprotected === undefined && 'invisible')}>
+              <TextLink to="/admin" hash="service">
+                {formatCounted(below, 'warning')} below
+              </TextLink>
+              .{' '}
+            </span>
+          )}
+          <span className="text-faint">{children}</span>
         </span>
       </p>
     );
@@ -113,12 +142,12 @@ interface Row {
 }
 
 /** Rows that say something, and the others folded below them. */
-function Figured({ title, rows }: { title: ReactNode; rows: (Row | false)[] }) {
+function Figured({ id, title, rows }: { id?: string; title: ReactNode; rows: (Row | false)[] }) {
   const shown = rows.filter((row) => row !== false);
   const quiet = shown.filter(({ isQuiet }) => isQuiet);
   const facts = (some: Row[]) => <Facts rows={some.map(({ label, value }) => [label, value] as const)} />;
   return (
-    <Card className="grid content-start gap-4">
+    <Card id={id} className="grid content-start gap-4">
       <h2 className="font-semibold">{title}</h2>
       {facts(shown.filter(({ isQuiet }) => !isQuiet))}
       {quiet.length > 0 && (
@@ -137,18 +166,37 @@ const amount = (label: string, lamports: number | null): Row => ({
   isQuiet: !lamports,
 });
 
-/** Straight from the node: the service does not watch it. */
-function WalletBalance({ wallet }: { wallet: string }) {
-  return (
-    <span className="flex flex-wrap items-center gap-x-3">
-      <Sol lamports={useLamports(wallet) ?? null} />
-      <Id value={wallet} kind="address" />
-    </span>
-  );
+interface WalletProps {
+  lamports: number | null;
+  /** After the balance. */
+  more?: string | false;
+  wallet: string;
+  /** What it pays, and what stops without it. */
+  children: ReactNode;
 }
 
+const Wallet = ({ lamports, more, wallet, children }: WalletProps) => (
+  <span className="grid">
+    <span className="flex flex-wrap items-center gap-x-3">
+      <span>
+        <Sol lamports={lamports} />
+        {more}
+      </span>
+      <Id value={wallet} kind="address" />
+    </span>
+    <span className="text-faint">{children}</span>
+  </span>
+);
+
+/** Straight from the node: the service does not watch it. */
+const OwnWallet = ({ wallet }: { wallet: string }) => (
+  <Wallet lamports={useLamports(wallet) ?? null} wallet={wallet}>
+    Signs decisions and settings. Without SOL it cannot.
+  </Wallet>
+);
+
 function lamportRows(
-  { lamports, lamports_per_call, authorities }: State,
+  { lamports, lamports_per_call, authorities, x402 }: State,
   wallet: string | null | undefined,
 ): (Row | false)[] {
   const { lent, free, due, due_seconds, locked } = lamports;
@@ -158,7 +206,20 @@ function lamportRows(
   const first = due_seconds === null ? '' : `, the first in ${roughly(due_seconds)}`;
   return [
     ...authorities.map((one) => balanceRow(one, isAllFree(one))),
-    Boolean(wallet) && { label: 'Your wallet, which signs decisions', value: <WalletBalance wallet={wallet!} /> },
+    x402 !== null && {
+      label: 'Payer of calls by x402',
+      value: (
+        <Wallet lamports={x402.lamports} wallet={x402.fee_payer}>
+          Pays their network fees.{' '}
+          {x402.min_lamports > 0 && (
+            <>
+              Below <Sol lamports={x402.min_lamports} />, new ones are refused.
+            </>
+          )}
+        </Wallet>
+      ),
+    },
+    Boolean(wallet) && { label: 'Your wallet', value: <OwnWallet wallet={wallet!} /> },
     {
       label: 'In deposits of calls',
       value: (
@@ -195,15 +256,11 @@ function lamportRows(
 type Authority = State['authorities'][number];
 
 const balanceRow = ({ address, lamports, is_ours }: Authority, isAllFree: boolean): Row => ({
-  label: is_ours ? 'Balance of this relay' : 'Balance of another relay',
+  label: is_ours ? 'This relay' : 'Another relay',
   value: (
-    <span className="flex flex-wrap items-center gap-x-3">
-      <span>
-        <Sol lamports={lamports} />
-        {isAllFree && ', all free for deposits'}
-      </span>
-      <Id value={address} kind="address" />
-    </span>
+    <Wallet lamports={lamports} more={isAllFree && ', all free for deposits'} wallet={address}>
+      Pays network fees and lends deposits. New calls are refused before it is used up.
+    </Wallet>
   ),
 });
 
@@ -232,10 +289,9 @@ function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive,
       value:
         indexer.lag_ms === null
           ? 'It has not read the chain yet'
-          : `${formatDuration(indexer.lag_ms)} behind the chain, normal up to ${MAX_LAG_SECONDS} s`,
+          : `${lagText(indexer.lag_ms)} behind the chain, normal up to ${MAX_LAG_SECONDS} s`,
     },
     { label: 'Solana nodes', value: nodesText(state.nodes) },
-    { label: 'If your key is stolen', value: <Protections /> },
     {
       label: 'Check of records',
       value:
@@ -248,6 +304,9 @@ function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive,
           </>
         ),
     },
+    ...(state.x402 ? [{ label: 'Open x402 payments', value: formatCount(state.x402.open_deposits) }] : []),
+    // The last, because it is read from the chain.
+    { label: 'If your key is stolen', value: <Protections /> },
     {
       label: 'Oldest unsettled call',
       value: oldest ? (
@@ -273,19 +332,14 @@ function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive,
   ];
 }
 
-/** What an operator must see of x402: whether its payer can pay. */
-function x402Rows({ fee_payer, lamports, min_lamports, open_deposits }: NonNullable<State['x402']>): (Row | false)[] {
-  return [
-    { label: 'Pays their network fees', value: <Id value={fee_payer} kind="address" /> },
-    { label: 'Its balance', value: <Sol lamports={lamports} /> },
-    min_lamports > 0 && { label: 'No new payments below', value: <Sol lamports={min_lamports} /> },
-    { label: 'Open x402 payments', value: formatCount(open_deposits) },
-  ];
-}
+/** Always in seconds below a minute, so that the unit stays. */
+const lagText = (ms: number): string => (ms < 60_000 ? `${(ms / 1_000).toFixed(1)} s` : formatDuration(ms));
+
+const isOnlyNode = (nodes: State['nodes']): boolean => nodes.length === 1 && nodes.every(isUsed);
 
 function nodesText(nodes: State['nodes']): ReactNode {
   const used = nodes.filter(isUsed).length;
-  if (used === 1 && nodes.length === 1) return <span className="text-warn">1 in use, and no other if it fails</span>;
+  if (isOnlyNode(nodes)) return <Lack>1 in use, and no other if it fails</Lack>;
   return `${used === nodes.length ? `${used},` : `${used} of ${nodes.length}`} in use`;
 }
 
