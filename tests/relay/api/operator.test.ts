@@ -76,7 +76,7 @@ describe('operation.state', () => {
     const yesterday = BigInt(EPOCH * 1000 - 24 * 3_600_000);
     await world.addJournal({ ...row, state: 'void', lost_fees: 7_000n, lost_ms: yesterday });
     const execution = { caller: newAddress(), listing };
-    const disputes = [];
+    const disputes: Awaited<ReturnType<typeof world.addDispute>>[] = [];
     // The admin no longer waits for the sides of the first one.
     const longAgo = { opened_at: now - 172_800n };
     for (const outcome of ['open', 'open', 'lapsed', 'upheld'] as const) {

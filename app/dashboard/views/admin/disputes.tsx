@@ -76,7 +76,7 @@ export function DisputesTab() {
           'Dispute',
           'Reply and evidence',
           <AtRight key="price">Price, USDC</AtRight>,
-          <AtRight key="stake">Most from collateral, USDC</AtRight>,
+          <AtRight key="stake">From collateral, USDC</AtRight>,
           'Decide by / ended',
           '',
         ]}
@@ -149,7 +149,7 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
         </span>
       </Cell>
       <Cell
-        of="Most from collateral"
+        of="From collateral"
         className={cx('whitespace-nowrap tabular-nums sm:text-right', !isOpen && 'max-sm:hidden')}
       >
         {isOpen ? <AtStake dispute={dispute} /> : <span className="text-faint">–</span>}
@@ -175,7 +175,7 @@ function AtStake({ dispute: { agent_id, execution_id, price_usdc } }: { dispute:
     return isError ? <span className="text-faint">unknown</span> : <Skeleton className="h-5 w-12 sm:ml-auto" />;
   return (
     <span>
-      {formatNumber(toUsdc(mostSlashed(stakes, parseUsdc(price_usdc))))}
+      up to {formatNumber(toUsdc(mostSlashed(stakes, parseUsdc(price_usdc))))}
       <span className="sm:hidden"> USDC</span>
     </span>
   );

@@ -70,8 +70,8 @@ export function HeldUsdc({ state: { held, open_disputes, x402 } }: { state: Oper
       </Amounts>
       {held.forfeited_usdc > 0 && config && (
         <p className="text-sm text-faint">
-          Kept for later callers: it pays them when the agent’s collateral cannot. {excessEnd(config.longest_span_seconds)}{' '}
-          Anybody can move it then: <code>listing sweep-forfeits</code>.
+          Kept for later callers: it pays them when the agent’s collateral cannot.{' '}
+          {excessEnd(config.longest_span_seconds)} Anybody can move it then: <code>listing sweep-forfeits</code>.
         </p>
       )}
       <Compare />

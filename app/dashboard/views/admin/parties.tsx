@@ -96,9 +96,10 @@ export function OpenDisputes({ count, waiting }: { count: number; waiting: numbe
   useEffect(() => {
     if (listed !== undefined && listed !== count) void refetch();
   }, [listed, count, refetch]);
-  const disputes = data?.disputes ?? [];
-  const toWait = disputes.filter((dispute) => waitUntil(dispute, now) !== null);
-  const toDecide = disputes.filter((dispute) => !toWait.includes(dispute));
+  const unread = <Unread query={query} what="The disputes" className="h-36 sm:h-17.5" />;
+  if (!data) return unread;
+  const toWait = data.disputes.filter((dispute) => waitUntil(dispute, now) !== null);
+  const toDecide = data.disputes.filter((dispute) => !toWait.includes(dispute));
   const until = toWait.map((dispute) => waitUntil(dispute, now)!).toSorted()[0];
   return (
     <>
@@ -115,12 +116,13 @@ export function OpenDisputes({ count, waiting }: { count: number; waiting: numbe
           isCalm
           title={
             <>
+              Nothing to do yet:{' '}
               {toWait.length === 1 && waiting === 1
-                ? `Waiting for ${silentSides(toWait[0]!)}`
-                : `${formatCounted(waiting, 'dispute')} waiting for a side`}
+                ? `waiting for ${silentSides(toWait[0]!)}`
+                : `${formatCounted(waiting, 'dispute')} wait for a side to write, the first`}{' '}
               {until && (
                 <>
-                  : nothing to do until <Time at={until} />
+                  until <Time at={until} />
                 </>
               )}
             </>
@@ -130,7 +132,7 @@ export function OpenDisputes({ count, waiting }: { count: number; waiting: numbe
           buttonOf={(dispute) => <CaseLink dispute={dispute} />}
         />
       )}
-      <Unread query={query} what="The disputes" className="h-8" />
+      {unread}
       {count > OPEN_SHOWN && (
         <TextLink to="/admin" search={{ tab: 'disputes', outcome: 'open' }} className="justify-self-start text-sm">
           All {formatCount(count)} open disputes

@@ -140,8 +140,8 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
                 config={service}
                 warning={
                   <>
-                    Neither limits it: it can take escrows and collateral. How to move it: “Multisig, guardian and delay” in{' '}
-                    <code>docs/deploying.md</code> of the <Anchor href="/docs#source">source</Anchor>.
+                    Neither limits it: it can take escrows and collateral. How to move it: “Multisig, guardian and
+                    delay” in <code>docs/deploying.md</code> of the <Anchor href="/docs#source">source</Anchor>.
                   </>
                 }
               />,

@@ -1,38 +1,26 @@
-/** The state of the deployment: problems, how long the gas lasts, and where the lamports are. */
+/** The state of the deployment: what needs the admin, its problems, and its figures. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { MAX_LAG_SECONDS } from '../../../sdk/wire/choices.ts';
 import type { ProcedureOutput } from '../../../sdk/wire/procedures.ts';
-import { formatShortSol } from '../../parts/amount.ts';
 import { TextLink } from '../../parts/links.tsx';
 import { Unread } from '../../parts/trouble.tsx';
-import { Badge, Card, cx, Facts, Note } from '../../parts/ui.tsx';
-import { Ago, formatCount, formatCounted, formatDuration, formatLamports, formatSpan, Id } from '../../parts/values.tsx';
+import { Badge, cx, Note } from '../../parts/ui.tsx';
+import { Ago, formatCount, formatCounted, formatDuration, formatSpan, Id } from '../../parts/values.tsx';
 import { stateQuery } from '../../parts/waiting.tsx';
-import { useLamports, useSession } from '../../wallet/session.ts';
+import { useSession } from '../../wallet/session.ts';
 import { comparisonQuery, missingIn, missingWords } from './compare.tsx';
-import { FailedLately, Figures, LatestCalls } from './figures.tsx';
+import { FailedLately, Figured, Figures, LatestCalls, type Row, UNKNOWN } from './figures.tsx';
 import { HeldUsdc } from './held.tsx';
 import { OpenDisputes } from './parties.tsx';
 import { isUsed, PROBLEM_WORDS, warningsOf } from './problems.ts';
+import { lamportRows } from './sol.tsx';
 import { Lack, Protections, Unprotected, useIsUnprotected } from './unprotected.tsx';
 
 type State = ProcedureOutput<'operation.state'>;
 
 /** Poll interval, ms: short, because an old state is of little use. */
 const REFRESH_MS = 5_000;
-
-const UNKNOWN = 'Not known yet';
-
-/** Four decimals; the exact amount on hover. */
-function Sol({ lamports, up = false }: { lamports: number | null; up?: boolean }) {
-  if (lamports === null) return UNKNOWN;
-  return (
-    <span className="tabular-nums" title={formatLamports(lamports)}>
-      {formatShortSol(lamports, { up })}
-    </span>
-  );
-}
 
 export function StateTab() {
   const query = useQuery({ ...stateQuery, refetchInterval: REFRESH_MS });
@@ -97,8 +85,7 @@ function Problems({ state, children }: ProblemsProps) {
       <p className="my-1 flex items-baseline gap-2 text-sm">
         <span aria-hidden="true" className="size-2 shrink-0 rounded-full bg-good" />
         <span>
-          The service works: it accepts, shows and settles calls.{' '}
-          {/* Keeps its place until it is known. */}
+          The service works: it accepts, shows and settles calls. {/* Keeps its place until it is known. */}
           {below > 0 && (
             <span className={cx(isUnprotected === undefined && 'invisible')}>
               <TextLink to="/admin" hash="service">
@@ -132,142 +119,6 @@ function Problems({ state, children }: ProblemsProps) {
       <p className="text-sm text-faint">{children}</p>
     </>
   );
-}
-
-/** `isQuiet`: nothing to see, so the row is folded. */
-interface Row {
-  label: string;
-  value: ReactNode;
-  isQuiet?: boolean;
-}
-
-/** Rows that say something, and the others folded below them. */
-function Figured({ id, title, rows }: { id?: string; title: ReactNode; rows: (Row | false)[] }) {
-  const shown = rows.filter((row) => row !== false);
-  const quiet = shown.filter(({ isQuiet }) => isQuiet);
-  const facts = (some: Row[]) => <Facts rows={some.map(({ label, value }) => [label, value] as const)} />;
-  return (
-    <Card id={id} className="grid content-start gap-4">
-      <h2 className="font-semibold">{title}</h2>
-      {facts(shown.filter(({ isQuiet }) => !isQuiet))}
-      {quiet.length > 0 && (
-        <details>
-          <summary className="text-sm">More figures</summary>
-          <div className="mt-3">{facts(quiet)}</div>
-        </details>
-      )}
-    </Card>
-  );
-}
-
-const amount = (label: string, lamports: number | null): Row => ({
-  label,
-  value: <Sol lamports={lamports} />,
-  isQuiet: !lamports,
-});
-
-interface WalletProps {
-  lamports: number | null;
-  /** After the balance. */
-  more?: string | false;
-  wallet: string;
-  /** What it pays, and what stops without it. */
-  children: ReactNode;
-}
-
-const Wallet = ({ lamports, more, wallet, children }: WalletProps) => (
-  <span className="grid">
-    <span className="flex flex-wrap items-center gap-x-3">
-      <span>
-        <Sol lamports={lamports} />
-        {more}
-      </span>
-      <Id value={wallet} kind="address" />
-    </span>
-    <span className="text-faint">{children}</span>
-  </span>
-);
-
-/** Straight from the node: the service does not watch it. */
-const OwnWallet = ({ wallet }: { wallet: string }) => (
-  <Wallet lamports={useLamports(wallet) ?? null} wallet={wallet}>
-    Signs decisions and settings. Without SOL it cannot.
-  </Wallet>
-);
-
-function lamportRows(
-  { lamports, lamports_per_call, authorities, x402 }: State,
-  wallet: string | null | undefined,
-): (Row | false)[] {
-  const { lent, free, due, due_seconds, locked } = lamports;
-  const isAllFree = ({ is_ours, lamports: balance }: Authority) =>
-    is_ours && balance !== null && formatShortSol(balance) === formatShortSol(free);
-  const isAllDue = due === lent && due > 0;
-  const first = due_seconds === null ? '' : `, the first in ${roughly(due_seconds)}`;
-  return [
-    ...authorities.map((one) => balanceRow(one, isAllFree(one))),
-    x402 !== null && {
-      label: 'Payer of calls by x402',
-      value: (
-        <Wallet lamports={x402.lamports} wallet={x402.fee_payer}>
-          Pays their network fees.{' '}
-          {x402.min_lamports > 0 && (
-            <>
-              Below <Sol lamports={x402.min_lamports} />, new ones are refused.
-            </>
-          )}
-        </Wallet>
-      ),
-    },
-    Boolean(wallet) && { label: 'Your wallet', value: <OwnWallet wallet={wallet!} /> },
-    {
-      label: 'In deposits of calls',
-      value: (
-        <span>
-          <Sol lamports={lent} up />
-          {isAllDue && `, all coming back${first}`}
-        </span>
-      ),
-    },
-    !authorities.some(isAllFree) && { label: 'Left for deposits', value: <Sol lamports={free} /> },
-    !isAllDue && {
-      label: 'Coming back from ended calls',
-      value: (
-        <span>
-          <Sol lamports={due} />
-          {first}
-        </span>
-      ),
-      isQuiet: due === 0,
-    },
-    {
-      label: 'Relay’s network fees of a call, on average',
-      value: lamports_per_call === null ? 'None settled yet' : <Sol lamports={lamports_per_call} />,
-      isQuiet: lamports_per_call === null,
-    },
-    amount('Lent for refunds that wait for their callers', lamports.unclaimed),
-    locked !== due && amount('In accounts of ended calls', locked),
-    amount('Can come back now', lamports.archivable),
-    amount('Came back since the start', lamports.archived),
-    amount('Network fees that nobody paid, 24 hours', lamports.burnt_today),
-  ];
-}
-
-type Authority = State['authorities'][number];
-
-const balanceRow = ({ address, lamports, is_ours }: Authority, isAllFree: boolean): Row => ({
-  label: is_ours ? 'This relay' : 'Another relay',
-  value: (
-    <Wallet lamports={lamports} more={isAllFree && ', all free for deposits'} wallet={address}>
-      Pays network fees and lends deposits. New calls are refused before it is used up.
-    </Wallet>
-  ),
-});
-
-/** In whole minutes, from an hour on in tens: more does not matter. */
-function roughly(seconds: number): string {
-  const step = seconds >= 3_600 ? 600 : seconds >= 60 ? 60 : 1;
-  return `about ${formatSpan(Math.round(seconds / step) * step)}`;
 }
 
 function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive, ...state }: State): Row[] {
