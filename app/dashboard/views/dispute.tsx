@@ -16,8 +16,8 @@ import { Badge, Button, Card, cx, Facts, PageHead, Part } from '../parts/ui.tsx'
 import { Day, formatAmount, formatLamports, Id, shorten, Time } from '../parts/values.tsx';
 import { caseQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
-import { Due, useWaitUntil } from './admin/due.tsx';
-import { AgentLink, Parties } from './admin/parties.tsx';
+import { Due } from './admin/due.tsx';
+import { AgentLink, OpenBadge, Parties, ToDecision } from './admin/parties.tsx';
 import { Resolve } from './admin/resolve.tsx';
 import { AtStake } from './disputes/atStake.tsx';
 import { Deadline } from './disputes/deadline.tsx';
@@ -123,7 +123,6 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
   const asked = [task ?? '', sent ? parameterLines(sent) : ''].filter((text) => text !== '').join('\n');
   const { result } = execution;
   const panel = useRef<HTMLElement>(null);
-  const mayWait = useWaitUntil(dispute) !== null;
   const aside = mayDecide ? (
     <Card ref={panel} tabIndex={-1} aria-label="Your decision" className={PANEL}>
       <div className={PANEL_HEAD}>
@@ -179,12 +178,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             <HeadFacts
               facts={[
                 <span key="outcome" className="flex flex-wrap gap-2">
-                  <Badge tone={mayDecide && mayWait ? 'plain' : tone}>{words}</Badge>
-                  {mayDecide && (
-                    <span className="lg:hidden">
-                      <Due dispute={dispute} />
-                    </span>
-                  )}
+                  {mayDecide ? <OpenBadge dispute={dispute}>{words}</OpenBadge> : <Badge tone={tone}>{words}</Badge>}
                 </span>,
                 <span key="opened">
                   {reader === 'caller' ? 'You opened it' : 'Opened'} <Time at={dispute.opened_at} />
@@ -197,13 +191,14 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
         }
       >
         <DisputeActions dispute={dispute} />
-        {mustRead && (
+        {mayDecide && <ToDecision dispute={dispute} panel={panel} />}
+        {mayReply && (
           <Button
-            kind={(mayReply ? dispute.reply !== null : mayWait) ? 'plain' : 'primary'}
+            kind={dispute.reply === null ? 'primary' : 'plain'}
             className="lg:hidden"
             onClick={() => panel.current?.focus()}
           >
-            {mayReply ? 'Reply' : 'Go to the decision'}
+            Reply
           </Button>
         )}
         {/* As high as its text, which is whole only once the chain is read. */}

@@ -1,17 +1,17 @@
 /** For the admin alone: the open disputes to decide, the parties of one, the link to its case, and in its head who has not written yet. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { type ReactNode, type RefObject, useEffect } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { CellLink, TextLink } from '../../parts/links.tsx';
 import { Unread } from '../../parts/trouble.tsx';
-import { buttonStyle } from '../../parts/ui.tsx';
+import { Badge, Button, buttonStyle } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatCounted, Id, shorten, Time } from '../../parts/values.tsx';
 import { OPEN_SHOWN, openQueueQuery } from '../../parts/waiting.tsx';
 import { agentQuery, call } from '../../service.ts';
 import { DisputesNote } from '../disputes/disputesNote.tsx';
-import { DueWords, silentSides, Unheard, unheardWords, useWaitUntil, waitUntil } from './due.tsx';
+import { Due, DueWords, silentSides, Unheard, unheardWords, useWaitUntil, waitUntil } from './due.tsx';
 
 export function Parties({ dispute }: { dispute: DisputeSummary }) {
   const { creator, caller, outcome } = dispute;
@@ -79,6 +79,32 @@ export const creatorQuery = (wallet: string) =>
     queryFn: () => call('creators.list', { q: wallet, limit: 1 }),
     staleTime: 60_000,
   });
+
+interface OpenProps {
+  dispute: DisputeSummary;
+}
+
+/** In the head of the case; calm while a side may still write. From a wide window on, the panel has the time. */
+export function OpenBadge({ dispute, children }: OpenProps & { children: ReactNode }) {
+  return (
+    <>
+      <Badge tone={useWaitUntil(dispute) === null ? 'warn' : 'plain'}>{children}</Badge>
+      <span className="lg:hidden">
+        <Due dispute={dispute} />
+      </span>
+    </>
+  );
+}
+
+/** On a phone, to the panel below the case. */
+export function ToDecision({ dispute, panel }: OpenProps & { panel: RefObject<HTMLElement | null> }) {
+  const mayWait = useWaitUntil(dispute) !== null;
+  return (
+    <Button kind={mayWait ? 'plain' : 'primary'} className="lg:hidden" onClick={() => panel.current?.focus()}>
+      Go to the decision
+    </Button>
+  );
+}
 
 /** The short wallet until the name is known, and for a delisted agent, which has no page. */
 export function useCreatorName({ agent_id, creator }: DisputeSummary): string {

@@ -48,15 +48,13 @@ export function useIsUnprotected(): boolean | undefined {
 export function Protections() {
   const { data: pending } = useQuery(changesQuery);
   const { isUpgradeKey, isPending } = useIsUpgradeKey();
-  if (!pending || isPending) return <Skeleton className="h-25" />;
+  if (!pending || isPending) return <Skeleton className="h-30" />;
   const { guardian, admin_delay_seconds: delay } = pending;
   return (
     <span className="grid justify-items-start">
       {guardian === null ? <Lack>No guardian</Lack> : 'A guardian'}
       {delay === 0 ? <Lack>No delay of changes</Lack> : `Changes wait ${formatSpan(delay)}`}
-      {isUpgradeKey && (
-        <Lack>It is also the upgrade key: it can replace the program and take all that the program holds</Lack>
-      )}
+      {isUpgradeKey && <Lack>It is also the upgrade key: it can replace the program and take all that is held</Lack>}
       <TextLink to="/admin" search={{ tab: 'settings' }} hash="protection">
         Change in Settings
       </TextLink>
