@@ -95,8 +95,8 @@ export function NarrowMenu() {
 
 /** On the button of the menu, whose links say which they are. Only what the wallet may do something about. */
 function WaitingDisputes() {
-  const { queue } = useOpenDisputes();
-  const count = useUnanswered() + queue;
+  const { toDecide } = useOpenDisputes();
+  const count = useUnanswered() + toDecide;
   if (count === 0) return null;
   const words = `${count} open ${count === 1 ? 'dispute' : 'disputes'}`;
   return (

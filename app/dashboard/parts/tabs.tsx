@@ -2,15 +2,15 @@
 import { Tabs } from 'radix-ui';
 import { type ComponentProps, type ReactNode, useRef } from 'react';
 import { TAB, TAB_ROW, useSelectedTab } from './tabRow.ts';
-import { Badge } from './ui.tsx';
+import { Badge, type Tone } from './ui.tsx';
 
 /** The name of a tab with the number of open disputes in it. */
-export function OpenIn({ name, count }: { name: string; count: number }) {
+export function OpenIn({ name, count, tone = 'warn' }: { name: string; count: number; tone?: Tone }) {
   if (count === 0) return name;
   return (
     <>
       {name}{' '}
-      <Badge tone="warn">
+      <Badge tone={tone}>
         {count} <span className="max-sm:sr-only">open</span>
       </Badge>
     </>

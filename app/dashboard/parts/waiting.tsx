@@ -48,16 +48,16 @@ export const openQueueQuery = queryOptions({
 });
 
 /**
- * `own`: open disputes of this wallet, as caller or creator, up to FIRST_DISPUTES. `queue`: all open disputes, which wait
- * for the admin; 0 for others.
+ * `own`: open disputes of this wallet, as caller or creator, up to FIRST_DISPUTES. `queue`: all open disputes, and
+ * `toDecide` those that wait for the admin and not for a side to write; 0 for others.
  */
-export function useOpenDisputes(): { own: number; queue: number } {
+export function useOpenDisputes(): { own: number; queue: number; toDecide: number } {
   const { wallet, isAdmin } = useSession();
   const own = useQuery(firstDisputesQuery(wallet));
   const state = useQuery({ ...stateQuery, enabled: isAdmin });
   const open = own.data?.disputes.filter(({ outcome }) => outcome === 'open') ?? [];
-  const waiting = (isAdmin && state.data?.open_disputes) || 0;
-  return { own: open.length, queue: waiting };
+  const { open_disputes = 0, waiting_disputes = 0 } = (isAdmin && state.data) || {};
+  return { own: open.length, queue: open_disputes, toDecide: open_disputes - waiting_disputes };
 }
 
 /** What waits behind the link of a place. */
@@ -68,12 +68,12 @@ export function WaitingAt({ to }: Pick<Place, 'to'>) {
 }
 
 function OpenAt({ to }: { to: '/disputes' | '/admin' }) {
-  const { own, queue } = useOpenDisputes();
+  const { own, queue, toDecide } = useOpenDisputes();
   const unanswered = useUnanswered();
-  const count = to === '/admin' ? queue : own;
+  const [count, urgent] = to === '/admin' ? [queue, toDecide] : [own, unanswered];
   if (count === 0) return null;
   return (
-    <Badge tone={to === '/admin' || unanswered > 0 ? 'warn' : 'plain'}>
+    <Badge tone={urgent > 0 ? 'warn' : 'plain'}>
       {count} <span className="max-sm:sr-only">open</span>
     </Badge>
   );

@@ -17,7 +17,7 @@ import { Day, formatAmount, formatLamports, Id, shorten, Time } from '../parts/v
 import { caseQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { Due } from './admin/due.tsx';
-import { AgentLink, Parties } from './admin/parties.tsx';
+import { AgentLink, OpenBadge, Parties, ToDecision } from './admin/parties.tsx';
 import { Resolve } from './admin/resolve.tsx';
 import { AtStake } from './disputes/atStake.tsx';
 import { Deadline, ReplyWords } from './disputes/deadline.tsx';
@@ -184,12 +184,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
             <HeadFacts
               facts={[
                 <span key="outcome" className="flex flex-wrap gap-2">
-                  <Badge tone={tone}>{words}</Badge>
-                  {mayDecide && (
-                    <span className="lg:hidden">
-                      <Due dispute={dispute} />
-                    </span>
-                  )}
+                  {mayDecide ? <OpenBadge dispute={dispute}>{words}</OpenBadge> : <Badge tone={tone}>{words}</Badge>}
                 </span>,
                 <span key="opened">
                   {reader === 'caller' ? 'You opened it' : 'Opened'} <Time at={dispute.opened_at} />
@@ -202,13 +197,14 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
         }
       >
         <DisputeActions dispute={dispute} />
-        {mustRead && (
+        {mayDecide && <ToDecision dispute={dispute} panel={panel} />}
+        {mayReply && (
           <Button
-            kind={mayReply && dispute.reply !== null ? 'plain' : 'primary'}
+            kind={dispute.reply === null ? 'primary' : 'plain'}
             className="lg:hidden"
             onClick={() => panel.current?.focus()}
           >
-            {mayReply ? 'Reply' : 'Go to the decision'}
+            Reply
           </Button>
         )}
         {/* As high as its text, which is whole only once the chain is read. */}
@@ -264,11 +260,12 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
         </Fold>
         {(mustRead || reader === 'creator') && <Promised dispute={dispute} isOpen={mustRead} />}
         <Verified found={found} isCreator={reader === 'creator'} />
-        {found.others && <Others others={found.others} caller={dispute.caller} />}
+        {found.others && <Others others={found.others} dispute={dispute} />}
+        {mayDecide && <AtStake dispute={dispute} reader={reader} />}
       </div>
       {isCaseFirst && aside}
       <div className={COLUMN}>
-        {mustRead && <AtStake dispute={dispute} reader={reader} />}
+        {mayReply && <AtStake dispute={dispute} reader={reader} />}
         <Fold title="History" gist="times, wallets, ids">
           <Facts rows={historyOf(found)} />
         </Fold>

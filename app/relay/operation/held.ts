@@ -1,5 +1,5 @@
 /**
- * Compares what the ledger and the index say is held with what the chain holds. It reads when the admin asks, and reads
+ * Compares what the ledger and the index say is held with what the chain holds. It reads for the admin's page, and reads
  * again what differs, because a call that begins or ends meanwhile looks like a difference.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

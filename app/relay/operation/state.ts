@@ -1,6 +1,7 @@
 /** The figures of /metrics and /ready that an operator needs at a glance, of this process and its ledger. */
 import { sql } from 'kysely';
 import { countRows } from '../../database/portable.ts';
+import { HEARING_SECONDS } from '../../sdk/wire/choices.ts';
 import type { OperationState } from '../../sdk/wire/procedures.ts';
 import { DAY_MS, toTimeOfMs } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
@@ -100,6 +101,7 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
     reconciled_at: reconciledMs === null ? null : toTimeOfMs(BigInt(reconciledMs)),
     opens_paused: ready.problems.includes('opens_paused'),
     open_disputes: await countRows(views, sql`SELECT 1 FROM chain.disputes WHERE outcome = 'open'`),
+    waiting_disputes: await countWaiting(deps),
     x402: x402 && {
       fee_payer: x402.feePayer,
       lamports: x402.lamports,
@@ -109,6 +111,18 @@ export async function readState(deps: StateDeps): Promise<OperationState> {
     uptime_seconds: Math.floor(process.uptime()),
   };
 }
+
+const countWaiting = ({ views, clock }: StateDeps): Promise<number> =>
+  countRows(
+    views,
+    sql`SELECT 1 FROM chain.disputes AS d
+      WHERE d.outcome = 'open' AND d.opened_at > ${clock() - BigInt(HEARING_SECONDS)}
+        AND NOT (
+          EXISTS (SELECT 1 FROM dispute_replies AS a WHERE a.execution_id = d.execution_id)
+          AND EXISTS (SELECT 1 FROM evidence AS kept
+            WHERE kept.execution_id = d.execution_id AND kept.evidence_hash = d.evidence_hash)
+        )`,
+  );
 
 /** Numbers of executions, and their sums in base units. */
 interface Ended {

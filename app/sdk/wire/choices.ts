@@ -44,6 +44,8 @@ export type DisputeOutcome = (typeof DISPUTE_OUTCOMES)[number];
 
 /** The admin promises to decide a dispute within so many seconds. The program does not enforce it. */
 export const DECISION_SECONDS = 72 * 60 * 60;
+/** For so long the admin waits for a side that has not written, which leaves a day to decide. */
+export const HEARING_SECONDS = DECISION_SECONDS - 24 * 60 * 60;
 
 /** The roles in which a wallet can read its statement. */
 export const STATEMENT_ROLES = ['caller', 'creator'] as const;

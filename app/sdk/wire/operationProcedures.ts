@@ -191,6 +191,8 @@ export const OperationState = z.strictObject({
   reconciled_at: Time.nullable(),
   opens_paused: z.boolean(),
   open_disputes: Count,
+  /** Those of them in which a side has not written, and still has the time to. */
+  waiting_disputes: Count,
   /**
    * Payments of x402 clients: the payer of their network fees, its balance, the minimum balance for new quotes, and the
    * deposits that are neither opened nor returned. Null if this service takes no such payments.

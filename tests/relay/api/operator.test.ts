@@ -52,6 +52,7 @@ describe('operation.state', () => {
       reconciled_at: new Date(EPOCH * 1_000).toISOString(),
       opens_paused: false,
       open_disputes: 0,
+      waiting_disputes: 0,
       x402: null,
     });
   });
@@ -75,11 +76,15 @@ describe('operation.state', () => {
     const yesterday = BigInt(EPOCH * 1000 - 24 * 3_600_000);
     await world.addJournal({ ...row, state: 'void', lost_fees: 7_000n, lost_ms: yesterday });
     const execution = { caller: newAddress(), listing };
+    const disputes: Awaited<ReturnType<typeof world.addDispute>>[] = [];
+    // The admin no longer waits for the sides of the first one.
+    const longAgo = { opened_at: now - 172_800n };
     for (const outcome of ['open', 'open', 'lapsed', 'upheld'] as const) {
       const status = outcome === 'upheld' ? 'dispute_upheld' : 'disputed';
       const execution_id = await world.addRecord({ ...execution, status });
       const owed = outcome === 'upheld' ? 200_000n : 0n;
-      await world.addDispute({ ...execution, execution_id, outcome, owed });
+      const opened = disputes.length === 0 && longAgo;
+      disputes.push(await world.addDispute({ ...execution, execution_id, outcome, owed, ...opened }));
     }
     // Of the creator's fault, and of the caller's.
     const refund = { status: 'refunded', creator_amount: 0n, platform_amount: 0n } as const;
@@ -128,7 +133,18 @@ describe('operation.state', () => {
     const ended = { paid: 4, refunded: 3, paid_usdc: 1, fees_usdc: 0.01 };
     const before = { paid: 2, refunded: 1, paid_usdc: 0.5, fees_usdc: 0.005 };
     const latest = { since, ...ended, before, for_tests: 1, failed: 2, failing: 1, failing_agents: [listing] };
-    expect(counts).to.deep.include({ open_disputes: 2, latest });
+    expect(counts).to.deep.include({ open_disputes: 2, waiting_disputes: 1, latest });
+
+    const { execution_id, evidence_hash } = disputes[1]!;
+    const received_ms = BigInt(world.state.nowMs);
+    const evidence = { execution_id, evidence_hash, wallet: newAddress(), media_type: 'text/plain', received_ms };
+    await world.ledger
+      .insertInto('evidence')
+      .values({ ...evidence, content: Buffer.from('it lied') })
+      .execute();
+    expect(await state()).to.include({ waiting_disputes: 1 });
+    await world.ledger.insertInto('dispute_replies').values({ execution_id, reply: 'No.', received_ms }).execute();
+    expect(await state()).to.include({ open_disputes: 2, waiting_disputes: 0 });
   });
 
   it('compares what is held with the chain when asked, and fails while the node does not answer', async () => {

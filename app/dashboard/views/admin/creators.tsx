@@ -58,19 +58,24 @@ export function CreatorsTab() {
 
   return (
     <div className="grid gap-5">
-      <p className="max-w-2xl text-sm text-faint">
-        The badge “Verified wallet” tells callers that you have checked who owns the wallet, and vouches neither for the
-        name shown nor for the answers. <Requests /> “Verify …” shows the steps of the check.
-      </p>
-      <p className="-mt-3 max-w-2xl text-sm text-faint">
-        You cannot stop a single agent. An upheld dispute pauses it if its collateral falls below the minimum. “Pause
-        calls” in{' '}
-        <TextLink to="/admin" search={{ tab: 'settings' }}>
-          Settings
-        </TextLink>{' '}
-        stops all agents. The figures count from the first listing on, also calls of agents for tests; “Calls” includes
-        the failed ones.
-      </p>
+      <ul className="grid max-w-2xl list-disc gap-1 pl-5 text-sm text-faint">
+        <li>
+          The badge “Verified wallet” tells callers that you have checked who owns the wallet, and vouches neither for
+          the name shown nor for the answers. <Requests /> “Verify …” shows the steps of the check.
+        </li>
+        <li>
+          You cannot stop a single agent. An upheld dispute pauses it if its collateral falls below the minimum. “Pause
+          calls” in{' '}
+          <TextLink to="/admin" search={{ tab: 'settings' }}>
+            Settings
+          </TextLink>{' '}
+          stops all agents.
+        </li>
+        <li>
+          The figures count from the first listing on, also calls of agents for tests. “Calls” includes the failed ones;
+          “Earned” is after the fee.
+        </li>
+      </ul>
       <div className="grid gap-4 sm:grid-cols-[20rem_14rem]">
         <Input
           label="Find a creator"
@@ -195,17 +200,17 @@ function Disputes({ creator: { wallet, disputes: counts } }: { creator: CreatorS
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2 gap-y-1">
       {open > 0 && (
-        <TextLink
+        <CellLink
           to="/admin"
           search={{ tab: 'disputes', outcome: 'open', creator: wallet }}
           className="inline-flex min-h-6 items-center font-medium"
         >
           {formatCount(open)} open
           <span className="sr-only"> disputes</span>
-        </TextLink>
+        </CellLink>
       )}
       {ended.map(([outcome, words]) => (
-        <TextLink
+        <CellLink
           key={outcome}
           to="/admin"
           search={{ tab: 'disputes', outcome, creator: wallet }}
@@ -213,7 +218,7 @@ function Disputes({ creator: { wallet, disputes: counts } }: { creator: CreatorS
         >
           {formatCount(counts[outcome])} {words}
           <span className="sr-only"> disputes</span>
-        </TextLink>
+        </CellLink>
       ))}
     </span>
   );

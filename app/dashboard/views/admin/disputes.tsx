@@ -10,7 +10,7 @@ import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
 import { AtRight, Cell } from '../../parts/table.tsx';
 import { Badge, buttonStyle, cx, Empty, Select, Skeleton } from '../../parts/ui.tsx';
-import { Day, Id, shorten, Time } from '../../parts/values.tsx';
+import { Id, shorten, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
 import { mostSlashed, stakesQuery } from '../disputes/stakes.ts';
 import { CallOf } from '../executions/dispute.tsx';
@@ -76,7 +76,7 @@ export function DisputesTab() {
           'Dispute',
           'Reply and evidence',
           <AtRight key="price">Price, USDC</AtRight>,
-          <AtRight key="stake">Most at stake, USDC</AtRight>,
+          <AtRight key="stake">From collateral, USDC</AtRight>,
           'Decide by / ended',
           '',
         ]}
@@ -102,8 +102,8 @@ export function DisputesTab() {
   );
 }
 
-const CreatorOf = ({ dispute }: { dispute: DisputeSummary }) => (
-  <CreatorLink wallet={dispute.creator} name={useCreatorName(dispute)} />
+const CreatorOf = ({ dispute, isCell = false }: { dispute: DisputeSummary; isCell?: boolean }) => (
+  <CreatorLink wallet={dispute.creator} name={useCreatorName(dispute)} isCell={isCell} />
 );
 
 function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
@@ -114,12 +114,12 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
     <tr>
       <td className="min-w-56">
         <span className="block font-medium">
-          <AgentLink dispute={dispute} />
+          <AgentLink dispute={dispute} isCell />
         </span>
         <span className="block text-faint">
           Caller <Id value={dispute.caller} />{' '}
           <span className="inline-block">
-            against <CreatorOf dispute={dispute} />
+            against <CreatorOf dispute={dispute} isCell />
           </span>
         </span>
         <span className="flex flex-wrap items-center gap-x-3 text-faint">
@@ -137,7 +137,7 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
           </span>
           {waitUntil !== null && (
             <span className="block">
-              Wait until <Day at={waitUntil} />
+              Wait until <Time at={waitUntil} />
             </span>
           )}
         </span>
@@ -149,14 +149,14 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
         </span>
       </Cell>
       <Cell
-        of="Most at stake"
+        of="From collateral"
         className={cx('whitespace-nowrap tabular-nums sm:text-right', !isOpen && 'max-sm:hidden')}
       >
         {isOpen ? <AtStake dispute={dispute} /> : <span className="text-faint">–</span>}
       </Cell>
       <Cell of={isOpen ? 'Decide by' : 'Ended'}>
         <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-          <Badge tone={isOpen ? 'warn' : 'plain'}>{OUTCOME_WORDS[outcome]}</Badge>
+          <Badge tone={isOpen && waitUntil === null ? 'warn' : 'plain'}>{OUTCOME_WORDS[outcome]}</Badge>
           {isOpen && <Due dispute={dispute} />}
           {isOpen ? <Time at={answer_due_at} /> : resolved_at !== null && <Time at={resolved_at} />}
         </span>
@@ -175,7 +175,7 @@ function AtStake({ dispute: { agent_id, execution_id, price_usdc } }: { dispute:
     return isError ? <span className="text-faint">unknown</span> : <Skeleton className="h-5 w-12 sm:ml-auto" />;
   return (
     <span>
-      {formatNumber(toUsdc(mostSlashed(stakes, parseUsdc(price_usdc))))}
+      up to {formatNumber(toUsdc(mostSlashed(stakes, parseUsdc(price_usdc))))}
       <span className="sm:hidden"> USDC</span>
     </span>
   );

@@ -149,7 +149,7 @@ export function fieldsOf(limits: Limits): SettingField[] {
     {
       name: 'exposureMultiple',
       label: 'Cap on calls, ×\u00a0collateral',
-      about: `An agent takes no call that would raise the prices of its calls in one dispute window above this many times its collateral. 0: no cap; at most ${formatCount(limits.exposureMultipleMax)}.`,
+      about: `The most that the prices of an agent’s calls in one dispute window can add up to. 0: no cap; at most ${formatCount(limits.exposureMultipleMax)}.`,
       effect: EFFECTS.exposure_multiple,
       min: 0n,
       max: BigInt(limits.exposureMultipleMax),

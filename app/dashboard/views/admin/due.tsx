@@ -1,17 +1,18 @@
 /** A dispute's remaining time, out of the 72 hours in which the admin promises to decide. */
+import { DECISION_SECONDS, HEARING_SECONDS } from '../../../sdk/wire/choices.ts';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { Badge, type Tone } from '../../parts/ui.tsx';
 import { formatSpan, Status, Time } from '../../parts/values.tsx';
 
 /** Below this, the remaining time counts as short. */
-const SOON_SECONDS = 24 * 3_600;
+const SOON_SECONDS = DECISION_SECONDS - HEARING_SECONDS;
+
+const secondsLeft = ({ answer_due_at }: DisputeSummary, now: number) => (Date.parse(answer_due_at) - now) / 1_000;
 
 /** Negative if the decision is overdue. */
-function useSecondsLeft({ outcome, answer_due_at }: DisputeSummary): number {
-  const now = useChainClock(outcome === 'open') ?? Date.now();
-  return (Date.parse(answer_due_at) - now) / 1_000;
-}
+const useSecondsLeft = (dispute: DisputeSummary): number =>
+  secondsLeft(dispute, useChainClock(dispute.outcome === 'open') ?? Date.now());
 
 const wordsOf = (left: number): string => (left < 0 ? `${formatSpan(-left)} overdue` : `due in ${formatSpan(left)}`);
 
@@ -29,21 +30,30 @@ export function unheardWords({ has_evidence, reply }: DisputeSummary): string | 
   return reply === null ? 'The creator has not replied yet' : null;
 }
 
+/** The sides of an open dispute that have not been heard. */
+export function silentSides({ has_evidence, reply }: DisputeSummary): string {
+  if (!has_evidence && reply === null) return 'both sides';
+  return has_evidence ? 'the creator' : 'the caller';
+}
+
 /** Until when to wait for a side of an open dispute that has not been heard, with a day left to decide; null if not. */
-export function useWaitUntil(dispute: DisputeSummary): string | null {
-  const left = useSecondsLeft(dispute);
-  if (dispute.outcome !== 'open' || unheardWords(dispute) === null || left <= SOON_SECONDS) return null;
+export function waitUntil(dispute: DisputeSummary, now: number): string | null {
+  const isLate = secondsLeft(dispute, now) <= SOON_SECONDS;
+  if (dispute.outcome !== 'open' || unheardWords(dispute) === null || isLate) return null;
   return new Date(Date.parse(dispute.answer_due_at) - SOON_SECONDS * 1_000).toISOString();
 }
 
+export const useWaitUntil = (dispute: DisputeSummary): string | null =>
+  waitUntil(dispute, useChainClock(dispute.outcome === 'open') ?? Date.now());
+
 /** Why and until when to wait for a side that has not been heard. */
-export function TimeToWait({ dispute }: { dispute: DisputeSummary }) {
+function TimeToWait({ dispute }: { dispute: DisputeSummary }) {
   const until = useWaitUntil(dispute);
   return (
     until !== null && (
       <>
         {' '}
-        They find the dispute on their page: wait until <Time at={until} />, then decide without it.
+        Wait until <Time at={until} />, then decide without it.
       </>
     )
   );

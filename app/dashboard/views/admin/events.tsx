@@ -14,7 +14,7 @@ import { agentQuery, call, changesQuery, configQuery } from '../../service.ts';
 import { readAccounts } from '../../wallet/accounts.ts';
 import { askNode } from '../../wallet/node.ts';
 import { idBytes } from '../executions/record.ts';
-import { CreatorLink } from './parties.tsx';
+import { CreatorLink, creatorQuery } from './parties.tsx';
 import { PAGE_SIZE } from './search.ts';
 
 type Data = AdminEvent['data'];
@@ -59,7 +59,7 @@ function Resolved({ data }: { data: Data }) {
         {agent?.name ?? shorten(String(listing))}, call{' '}
         <span className="font-mono text-[0.8125rem] whitespace-nowrap">{shorten(id)}</span>
       </CellLink>
-      {upheld && `, ${usdc(amountToCaller)} for the caller`}
+      {upheld ? `, ${usdc(amountToCaller)} for the caller` : ', the bond for the creator'}
     </>
   );
 }
@@ -177,12 +177,8 @@ export function DisputeLink({ executionId }: { executionId: string }) {
 
 /** The short wallet until the name is known. */
 function CreatorName({ wallet }: { wallet: string }) {
-  const { data } = useQuery({
-    queryKey: ['creators.list', 'named', wallet],
-    queryFn: () => call('creators.list', { q: wallet, limit: 1 }),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-  return <CreatorLink wallet={wallet} name={data?.creators[0]?.display_name ?? shorten(wallet)} />;
+  const { data } = useQuery(creatorQuery(wallet));
+  return <CreatorLink wallet={wallet} name={data?.creators[0]?.display_name ?? shorten(wallet)} isCell />;
 }
 
 /** Only the admin's signature allows them. */

@@ -1,9 +1,10 @@
 /** The admin's figures: how long the SOL lasts, calls of the latest days, and agents. */
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import type { OperationState } from '../../../sdk/wire/operationProcedures.ts';
 import { formatterOf } from '../../parts/amount.ts';
 import { TextLink } from '../../parts/links.tsx';
-import { Card, Figure } from '../../parts/ui.tsx';
+import { Card, Facts, Figure } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatCounted, formatSpan, shorten } from '../../parts/values.tsx';
 import { agentQuery } from '../../service.ts';
 
@@ -50,6 +51,34 @@ export function Figures({ state }: { state: OperationState }) {
   );
 }
 
+export const UNKNOWN = 'Not known yet';
+
+/** `isQuiet`: nothing to see, so the row is folded. */
+export interface Row {
+  label: string;
+  value: ReactNode;
+  isQuiet?: boolean;
+}
+
+/** Rows that say something, and the others folded below them. */
+export function Figured({ id, title, rows }: { id?: string; title: ReactNode; rows: (Row | false)[] }) {
+  const shown = rows.filter((row) => row !== false);
+  const quiet = shown.filter(({ isQuiet }) => isQuiet);
+  const facts = (some: Row[]) => <Facts rows={some.map(({ label, value }) => [label, value] as const)} />;
+  return (
+    <Card id={id} className="grid content-start gap-4">
+      <h2 className="font-semibold">{title}</h2>
+      {facts(shown.filter(({ isQuiet }) => !isQuiet))}
+      {quiet.length > 0 && (
+        <details>
+          <summary className="text-sm">More figures</summary>
+          <div className="mt-3">{facts(quiet)}</div>
+        </details>
+      )}
+    </Card>
+  );
+}
+
 type Latest = OperationState['latest'];
 
 const endedOf = ({ paid, refunded }: Latest): number => paid + refunded;
@@ -67,7 +96,7 @@ export function LatestCalls({ latest, hasX402 }: { latest: Latest; hasX402: bool
   return (
     <Card className="grid content-start gap-3">
       <h2 className="font-semibold">Ended calls</h2>
-      <table className="w-full text-sm tabular-nums">
+      <table aria-label="Ended calls" className="w-full text-sm tabular-nums">
         <thead className="border-b border-line align-bottom text-xs text-faint">
           <tr>
             <td />

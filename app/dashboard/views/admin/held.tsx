@@ -1,17 +1,17 @@
-/** What the marketplace holds for others, and, when asked, the same as the chain has it. */
-import { useMutation, useQuery } from '@tanstack/react-query';
+/** What the marketplace holds for others, beside the same on the chain, and its own. */
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { HeldComparison, OperationState } from '../../../sdk/wire/operationProcedures.ts';
-import { formatSol } from '../../../sdk/wire/sol.ts';
+import type { OperationState } from '../../../sdk/wire/operationProcedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { formatLamports, formatNumber, formatterOf } from '../../parts/amount.ts';
-import { Failed } from '../../parts/failed.tsx';
 import { TextLink } from '../../parts/links.tsx';
-import { Badge, Button, Card } from '../../parts/ui.tsx';
-import { Ago, Code, formatCounted, Id } from '../../parts/values.tsx';
+import { Card } from '../../parts/ui.tsx';
+import { Id } from '../../parts/values.tsx';
 import { OPEN_SHOWN, openQueueQuery } from '../../parts/waiting.tsx';
-import { call, configQuery } from '../../service.ts';
+import { configQuery } from '../../service.ts';
 import { readAccounts, tokenOf } from '../../wallet/accounts.ts';
+import { excessEnd } from '../disputes/payouts.ts';
+import { Compare } from './compare.tsx';
 
 /** Poll interval, ms. */
 const REFRESH_MS = 30_000;
@@ -53,7 +53,7 @@ export function HeldUsdc({ state: { held, open_disputes, x402 } }: { state: Oper
   const sum = toUsdc(rows.reduce((total, [, held]) => total + parseUsdc(held), 0n));
   const amount = formatterOf([...rows.map(([, held]) => held), sum]);
   return (
-    <Card className="grid content-start gap-4">
+    <Card id="held" className="grid content-start gap-4">
       <h2 className="font-semibold">USDC held</h2>
       <Amounts
         title="Held for others, by the ledger"
@@ -68,7 +68,13 @@ export function HeldUsdc({ state: { held, open_disputes, x402 } }: { state: Oper
           </AmountRow>
         )}
       </Amounts>
-      <Comparison />
+      {held.forfeited_usdc > 0 && config && (
+        <p className="text-sm text-faint">
+          Kept for later callers: it pays them when the agent’s collateral cannot.{' '}
+          {excessEnd(config.longest_span_seconds)} Anybody can move it then: <code>listing sweep-forfeits</code>.
+        </p>
+      )}
+      <Compare />
       <Amounts
         title="The marketplace’s own, read from the chain"
         rows={[
@@ -84,141 +90,6 @@ export function HeldUsdc({ state: { held, open_disputes, x402 } }: { state: Oper
         Withdraw in Settings
       </TextLink>
     </Card>
-  );
-}
-
-const KINDS: Record<HeldComparison['usdc'][number]['what'], string> = {
-  escrow: 'Escrow, USDC',
-  deposits: 'Waiting payments by x402, USDC',
-  collateral: 'Collateral, with what is kept and awards, USDC',
-  unclaimed: 'Refunds not yet received, USDC',
-};
-
-/** The first compares each call and key, the second every row of the index, with its account. Both only read. */
-const COMPARE = 'npm run relay -- reconcile\nnpm run indexer -- verify';
-
-interface ComparedRow {
-  label: string;
-  /** Base units of USDC, or lamports. */
-  known: bigint;
-  chain: bigint;
-  /** Without the unit. */
-  format(amount: bigint): string;
-}
-
-const usdcText = (units: bigint): string => formatNumber(toUsdc(units));
-
-function rowsOf({ usdc, rent }: HeldComparison): ComparedRow[] {
-  return [
-    ...usdc.map(({ what, known_usdc, chain_usdc }) => {
-      return { label: KINDS[what], known: parseUsdc(known_usdc), chain: parseUsdc(chain_usdc), format: usdcText };
-    }),
-    {
-      label: 'Deposits lent to calls, SOL',
-      known: BigInt(rent.known),
-      chain: BigInt(rent.chain),
-      format: formatSol,
-    },
-  ];
-}
-
-function Comparison() {
-  const { data, error, isPending, mutate } = useMutation({
-    mutationFn: async () => ({ ...(await call('operation.held')), at: new Date().toISOString() }),
-  });
-  const rows = data && rowsOf(data);
-  const different = rows?.filter(({ known, chain }) => known !== chain).length ?? 0;
-  return (
-    <div className="grid gap-3 text-sm">
-      <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
-        <Button small busy={isPending} onClick={() => mutate()}>
-          {data ? 'Compare again' : 'Compare with the chain'}
-        </Button>
-        <p role="status">
-          {data && (
-            <>
-              <strong className="font-medium">
-                {different === 0
-                  ? 'All equal'
-                  : `${formatCounted(different, 'row')} differ${different === 1 ? 's' : ''}`}
-              </strong>{' '}
-              <span className="text-faint">
-                read <Ago at={data.at} />
-              </span>
-            </>
-          )}
-        </p>
-      </div>
-      <Failed error={error} title="The chain could not be read" />
-      {rows && data && (
-        <table className="w-full tabular-nums" aria-label="The ledger beside the chain">
-          <thead className="border-b border-line text-xs text-faint">
-            <tr>
-              <td />
-              {['Ledger', 'Chain'].map((head) => (
-                <th key={head} scope="col" className="py-1.5 pl-3 text-right font-medium">
-                  {head}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody className="divide-y divide-line">
-            {rows.map((row) => (
-              <Compared key={row.label} label={row.label} known={row.format(row.known)} chain={row.format(row.chain)}>
-                <Difference {...row} />
-              </Compared>
-            ))}
-            <Compared
-              label={`Gas balances of ${formatCounted(data.gas_balances.wallets, 'wallet')} with API keys, SOL`}
-              known="–"
-              chain={formatSol(BigInt(data.gas_balances.lamports))}
-            >
-              <span className="text-xs text-faint">Only the chain has them</span>
-            </Compared>
-          </tbody>
-        </table>
-      )}
-      {different > 0 && (
-        <div className="grid gap-2 text-faint">
-          <p>
-            A call that begins or ends now can differ for some seconds, and anyone can send an account more. If a
-            difference stays, these commands name each call and agent. Run them on the relay’s machine, in the project’s
-            folder and with its settings:
-          </p>
-          <Code text={COMPARE} label="Commands that name each difference" />
-        </div>
-      )}
-    </div>
-  );
-}
-
-interface ComparedProps {
-  label: string;
-  known: string;
-  chain: string;
-  /** Beside or below the label. */
-  children: ReactNode;
-}
-
-const Compared = ({ label, known, chain, children }: ComparedProps) => (
-  <tr className="align-top">
-    <th scope="row" className="py-1.5 text-left font-normal">
-      <span className="flex flex-wrap items-center gap-x-2">
-        <span className="text-faint">{label}</span>
-        {children}
-      </span>
-    </th>
-    <td className="py-1.5 pl-3 text-right whitespace-nowrap">{known}</td>
-    <td className="py-1.5 pl-3 text-right whitespace-nowrap">{chain}</td>
-  </tr>
-);
-
-function Difference({ known, chain, format }: ComparedRow) {
-  if (known === chain) return <Badge tone="good">Equal</Badge>;
-  return chain > known ? (
-    <Badge tone="warn">{format(chain - known)} more on the chain</Badge>
-  ) : (
-    <Badge tone="bad">{format(known - chain)} missing on the chain</Badge>
   );
 }
 

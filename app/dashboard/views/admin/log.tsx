@@ -6,12 +6,11 @@ import { ADMIN_READS } from '../../../sdk/wire/choices.ts';
 import type { AdminAction, AdminActionName, AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
 import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
-import { Badge, cx, Empty } from '../../parts/ui.tsx';
+import { Badge, cx, Empty, Select } from '../../parts/ui.tsx';
 import { Id, Time } from '../../parts/values.tsx';
 import { call, configQuery } from '../../service.ts';
 import { adminAt, By, DisputeLink, eventsQuery, eventWords, SignedBy } from './events.tsx';
 import { PAGE_SIZE, parseAdminSearch } from './search.ts';
-import { Which } from './which.tsx';
 
 const REFRESH_MS = 15_000;
 /** From here on, a read took its time from a later repeat. */
@@ -71,7 +70,7 @@ function Section({ title, about, empty, which, ...table }: SectionProps) {
 }
 
 function Actions() {
-  const { reads, page = 1 } = useSearch({ from: '/admin' });
+  const { reads = false, page = 1 } = useSearch({ from: '/admin' });
   const navigate = useNavigate({ from: '/admin' });
   const query = useQuery({
     queryKey: ['operation.actions', reads, page],
@@ -84,16 +83,19 @@ function Actions() {
       title="Sign-ins, reads and saved reasons"
       about="What the admin did through this service, with every read of private data. The same read, repeated within ten minutes of the first, shares its row, at the time of the last."
       which={
-        <Which
-          value={reads}
-          words={['All', 'Reads', 'Sign-ins and saved reasons']}
-          onChange={(value) =>
+        <Select
+          label="Show"
+          value={String(reads)}
+          onChange={({ target }) =>
             void navigate({
-              search: ({ events }) => parseAdminSearch({ tab: 'log', events, reads: value }),
+              search: ({ events }) => parseAdminSearch({ tab: 'log', events, reads: target.value === 'true' }),
               resetScroll: false,
             })
           }
-        />
+        >
+          <option value="false">Sign-ins and saved reasons</option>
+          <option value="true">Reads</option>
+        </Select>
       }
       what="The log"
       empty="Nothing is logged yet"

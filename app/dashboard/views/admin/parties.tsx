@@ -1,16 +1,17 @@
 /** For the admin alone: the open disputes to decide, the parties of one, the link to its case, and in its head who has not written yet. */
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { type ReactNode, type RefObject, useEffect } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
-import { TextLink } from '../../parts/links.tsx';
+import { useChainClock } from '../../parts/chainClock.ts';
+import { CellLink, TextLink } from '../../parts/links.tsx';
 import { Unread } from '../../parts/trouble.tsx';
-import { buttonStyle } from '../../parts/ui.tsx';
+import { Badge, Button, buttonStyle } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatCounted, Id, shorten, Time } from '../../parts/values.tsx';
 import { OPEN_SHOWN, openQueueQuery } from '../../parts/waiting.tsx';
-import { agentQuery } from '../../service.ts';
+import { agentQuery, call } from '../../service.ts';
 import { DisputesNote } from '../disputes/disputesNote.tsx';
-import { DueWords, TimeToWait, Unheard, unheardWords, useWaitUntil } from './due.tsx';
+import { Due, DueWords, silentSides, Unheard, unheardWords, useWaitUntil, waitUntil } from './due.tsx';
 
 export function Parties({ dispute }: { dispute: DisputeSummary }) {
   const { creator, caller, outcome } = dispute;
@@ -29,20 +30,30 @@ export function Parties({ dispute }: { dispute: DisputeSummary }) {
   );
 }
 
-export function AgentLink({ dispute: { agent_id: agentId, agent_name } }: { dispute: DisputeSummary }) {
+interface LinkProps {
+  /** In a cell of a table. */
+  isCell?: boolean;
+}
+
+export function AgentLink({ dispute, isCell = false }: LinkProps & { dispute: DisputeSummary }) {
+  const { agent_id: agentId, agent_name } = dispute;
+  const To = isCell ? CellLink : TextLink;
   return (
-    <TextLink to="/agents/$agentId" params={{ agentId }}>
+    <To to="/agents/$agentId" params={{ agentId }}>
       {agent_name ?? shorten(agentId)}
-    </TextLink>
+    </To>
   );
 }
 
 /** To the creator's row, which has its other agents, its failed calls and its disputes. */
-export const CreatorLink = ({ wallet, name }: { wallet: string; name: string }) => (
-  <TextLink to="/admin" search={{ tab: 'creators', q: wallet }} title={wallet}>
-    {name}
-  </TextLink>
-);
+export function CreatorLink({ wallet, name, isCell = false }: LinkProps & { wallet: string; name: string }) {
+  const To = isCell ? CellLink : TextLink;
+  return (
+    <To to="/admin" search={{ tab: 'creators', q: wallet }} title={wallet}>
+      {name}
+    </To>
+  );
+}
 
 /** To the case, which the admin can decide while it is open. While a side may still write, nothing asks for that. */
 export function CaseLink({ dispute, small = false }: { dispute: DisputeSummary; small?: boolean }) {
@@ -55,9 +66,43 @@ export function CaseLink({ dispute, small = false }: { dispute: DisputeSummary; 
       params={{ executionId }}
       className={buttonStyle(isOpen && !mayWait ? 'primary' : 'plain', small)}
     >
-      {isOpen ? 'Decide' : 'View'}
+      {isOpen ? (mayWait ? 'Open' : 'Decide') : 'View'}
       <span className="sr-only">: dispute {shorten(executionId)}</span>
     </Link>
+  );
+}
+
+/** The creator's row in the list of creators, as the only one; it is not logged. */
+export const creatorQuery = (wallet: string) =>
+  queryOptions({
+    queryKey: ['creators.list', 'of', wallet],
+    queryFn: () => call('creators.list', { q: wallet, limit: 1 }),
+    staleTime: 60_000,
+  });
+
+interface OpenProps {
+  dispute: DisputeSummary;
+}
+
+/** In the head of the case; calm while a side may still write. From a wide window on, the panel has the time. */
+export function OpenBadge({ dispute, children }: OpenProps & { children: ReactNode }) {
+  return (
+    <>
+      <Badge tone={useWaitUntil(dispute) === null ? 'warn' : 'plain'}>{children}</Badge>
+      <span className="lg:hidden">
+        <Due dispute={dispute} />
+      </span>
+    </>
+  );
+}
+
+/** On a phone, to the panel below the case. */
+export function ToDecision({ dispute, panel }: OpenProps & { panel: RefObject<HTMLElement | null> }) {
+  const mayWait = useWaitUntil(dispute) !== null;
+  return (
+    <Button kind={mayWait ? 'plain' : 'primary'} className="lg:hidden" onClick={() => panel.current?.focus()}>
+      Go to the decision
+    </Button>
   );
 }
 
@@ -67,34 +112,69 @@ export function useCreatorName({ agent_id, creator }: DisputeSummary): string {
   return data?.creator.display_name ?? shorten(creator);
 }
 
-export function NeedsYou({ count }: { count: number }) {
+/** Open disputes: those to decide, and those in which a side can still write. */
+export function OpenDisputes({ count, waiting }: { count: number; waiting: number }) {
   const query = useQuery(openQueueQuery);
   const { data, refetch } = query;
+  const now = useChainClock() ?? Date.now();
   const listed = data?.total;
   // The count is read more often. After a decision the list would still show a dispute that the count leaves out.
   useEffect(() => {
     if (listed !== undefined && listed !== count) void refetch();
   }, [listed, count, refetch]);
+  const unread = <Unread query={query} what="The disputes" className="h-36 sm:h-17.5" />;
+  if (!data) return unread;
+  const toWait = data.disputes.filter((dispute) => waitUntil(dispute, now) !== null);
+  const toDecide = data.disputes.filter((dispute) => !toWait.includes(dispute));
+  const until = toWait.map((dispute) => waitUntil(dispute, now)!).toSorted()[0];
   return (
-    <DisputesNote
-      title={`Needs you: ${formatCounted(count, 'dispute')}`}
-      disputes={data?.disputes ?? []}
-      wordsOf={(dispute) => (
-        <>
-          <span className="font-medium">{dispute.agent_name ?? shorten(dispute.agent_id)}</span>, a call for{' '}
-          {formatAmount(dispute.price_usdc)}: decide by <Time at={dispute.answer_due_at} />,{' '}
-          <DueWords dispute={dispute} />. {unheardWords(dispute) ?? 'Both sides have written'}.
-          <TimeToWait dispute={dispute} />
-        </>
+    <>
+      {count > waiting && (
+        <DisputesNote
+          title={`Needs you: ${formatCounted(count - waiting, 'dispute')}`}
+          disputes={toDecide}
+          wordsOf={(dispute) => <About dispute={dispute} />}
+          buttonOf={(dispute) => <CaseLink dispute={dispute} />}
+        />
       )}
-      buttonOf={(dispute) => <CaseLink dispute={dispute} />}
-    >
-      <Unread query={query} what="The disputes" className="h-8" />
+      {waiting > 0 && (
+        <DisputesNote
+          isCalm
+          title={
+            <>
+              Nothing to do yet:{' '}
+              {toWait.length === 1 && waiting === 1
+                ? `waiting for ${silentSides(toWait[0]!)}`
+                : `${formatCounted(waiting, 'dispute')} wait for a side to write, the first`}{' '}
+              {until && (
+                <>
+                  until <Time at={until} />
+                </>
+              )}
+            </>
+          }
+          disputes={toWait}
+          wordsOf={(dispute) => <About dispute={dispute} />}
+          buttonOf={(dispute) => <CaseLink dispute={dispute} />}
+        />
+      )}
+      {unread}
       {count > OPEN_SHOWN && (
-        <TextLink to="/admin" search={{ tab: 'disputes', outcome: 'open' }} className="mt-3 inline-block">
+        <TextLink to="/admin" search={{ tab: 'disputes', outcome: 'open' }} className="justify-self-start text-sm">
           All {formatCount(count)} open disputes
         </TextLink>
       )}
-    </DisputesNote>
+    </>
+  );
+}
+
+function About({ dispute }: { dispute: DisputeSummary }) {
+  const { agent_name, agent_id, price_usdc, answer_due_at } = dispute;
+  return (
+    <>
+      <span className="font-medium">{agent_name ?? shorten(agent_id)}</span>, a call for {formatAmount(price_usdc)}:
+      decide by <Time at={answer_due_at} />, <DueWords dispute={dispute} />.{' '}
+      {unheardWords(dispute) ?? 'Both sides have written'}.
+    </>
   );
 }

@@ -107,7 +107,7 @@ export function warningsOf({
   if (x402 && x402.lamports !== null && x402.lamports < x402.min_lamports)
     warnings.push({
       title: 'New calls by x402 are refused: their payer has too little SOL',
-      todo: 'Send SOL to the address under “Calls paid by x402”. Calls by API key and by wallet do not need it.',
+      todo: 'Send SOL to the payer of calls by x402 below. Calls by API key and by wallet do not need it.',
     });
   if (archive_waiting?.is_late)
     warnings.push({

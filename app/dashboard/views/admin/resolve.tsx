@@ -41,7 +41,7 @@ function upheldWords(dispute: DisputeSummary, stakes: Stakes): string[] {
     `Caller: gets the bond of ${formatLamports(dispute.bond_lamports)} and what you set, up to ${toCaller === price ? 'the price of ' : ''}${formatUnits(toCaller)}.`,
     `Creator: keeps what it earned, and loses what you set, at most ${formatUnits(most)} (${limits}).`,
     `Agent: the call counts as failed${pauseWords(stakes, price)}.`,
-    ...(most > price ? ['Above the price: kept for later callers.'] : []),
+    ...(most > price ? ['Above the price: later callers, then the treasury.'] : []),
   ];
 }
 
@@ -129,7 +129,7 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
         {side === 'caller' && (
           <Input
             label={`Taken from the collateral, USDC${stakes ? limitWords(dispute, stakes) : ''}`}
-            hint="The price repays the caller; more is only a penalty."
+            hint="The price repays the caller; no rule asks for more."
             error={fault}
             value={text}
             inputMode="decimal"
@@ -216,7 +216,7 @@ function whyNotYet({ side, reason, fault, isRead }: Missing): string | null {
 }
 
 const limitWords = ({ price_usdc }: DisputeSummary, stakes: Stakes): string =>
-  ` (at most ${formatNumber(Number(mostTaken(stakes, parseUsdc(price_usdc))) / 1e6)})`;
+  ` (0 to ${formatNumber(Number(mostTaken(stakes, parseUsdc(price_usdc))) / 1e6)})`;
 
 const depositRow = ({ deposit }: Stakes): [string, ReactNode] => [
   'Refundable deposit',

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { ADDRESS } from '../../../sdk/wire/fields.ts';
 import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
+import { Anchor } from '../../parts/links.tsx';
 import { OnThisPage } from '../../parts/onThisPage.tsx';
 import { read } from '../../parts/reading.ts';
 import { SignButton } from '../../parts/sign.tsx';
@@ -129,15 +130,20 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
                 {delay === 0 ? <Lack>No delay</Lack> : formatSpan(delay)}
               </Protection>,
             ],
-            [delay === 0 ? 'Would wait for a delay' : 'Waits for the delay', <List key="waiting" of={WAITING} />],
-            ['At once', 'Withdrawals. Only a pause that the guardian has set before stops them.'],
-            ['Neither limits', <List key="unlimited" of={UNLIMITED} />],
+            ['Limited by the delay', <List key="waiting" of={WAITING} />],
+            ['Limited by the guardian', 'Withdrawals: only a pause that the guardian has set before stops them.'],
+            ['Limited by neither', <List key="unlimited" of={UNLIMITED} />],
             service !== undefined && [
               'Upgrade key',
               <UpgradeKey
                 key="upgrade"
                 config={service}
-                warning="Neither limits it: it can take escrows and collateral."
+                warning={
+                  <>
+                    Neither limits it: it can take escrows and collateral. How to move it: “Multisig, guardian and
+                    delay” in <code>docs/deploying.md</code> of the <Anchor href="/docs#source">source</Anchor>.
+                  </>
+                }
               />,
             ],
           ]}
@@ -153,7 +159,7 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
       />
       {!isPending && <Changes />}
       <div className="grid gap-6 lg:grid-cols-2">
-        <Treasury config={config} />
+        <Treasury config={config} isX402={service?.x402_service_fee_usdc != null} />
         <NextAdmin config={config} />
       </div>
       <Card id="relays" className="grid gap-4">
@@ -204,7 +210,7 @@ const stopWords = ({ guardian, guardian_paused: isPaused }: Settings): string =>
       ? 'Only a pause that the guardian has set before stops it.'
       : 'Only a guardian’s pause, set before, could stop it, and there is no guardian.';
 
-function Treasury({ config }: { config: Settings }) {
+function Treasury({ config, isX402 }: { config: Settings; isX402: boolean }) {
   const [typed, setTyped] = useState<string | null>(null);
   const [account, setAccount] = useState('');
   const held = config.treasury_usdc;
@@ -219,6 +225,10 @@ function Treasury({ config }: { config: Settings }) {
         <p className="text-2xl font-semibold tabular-nums">{withUnit(formatAmount(Number(held)))}</p>
         <p className="mt-1 flex flex-wrap items-center gap-x-2 text-sm text-faint">
           in the treasury <Id value={config.treasury} kind="address" />
+        </p>
+        <p className="mt-1 text-sm text-faint">
+          It gets the fees of paid calls, {isX402 && 'the service fees of calls by x402, '}and what disputes take above
+          the price, once it is no longer kept for callers.
         </p>
         <p className="mt-1 text-sm text-faint">A withdrawal takes effect as soon as you sign it. {stopWords(config)}</p>
       </div>

@@ -99,8 +99,8 @@ export function SettingsForm({ config, limits, mustWait, serviceFee, draft, onDr
             <li>Anybody can end an undecided one from {formatSpan(limits.disputeLapseSeconds)} after its opening.</li>
             {serviceFee != null && (
               <li>
-                The service fee of calls by x402, {formatAmount(serviceFee)}: the operator sets the least,{' '}
-                <code>X402_SERVICE_FEE_USDC</code>, in the relay’s settings.
+                The service fee of calls by x402, {formatAmount(serviceFee)}, follows their cost. The lowest one is{' '}
+                <code>X402_SERVICE_FEE_USDC</code> in the relay’s settings.
               </li>
             )}
           </ul>

@@ -1,10 +1,12 @@
 /** What protects the marketplace if somebody steals the admin's key, and what is missing. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { Icon } from '../../parts/icons.tsx';
 import { TextLink } from '../../parts/links.tsx';
-import { Note } from '../../parts/ui.tsx';
+import { Note, Skeleton } from '../../parts/ui.tsx';
 import { formatSpan } from '../../parts/values.tsx';
 import { changesQuery, configQuery } from '../../service.ts';
+import { upgradeKeyQuery } from '../terms/roles.tsx';
 
 /** Only for real money: a test network needs neither. */
 export function Unprotected() {
@@ -25,16 +27,34 @@ export function Unprotected() {
   );
 }
 
+/** If the admin's key is also the upgrade key; undefined until it is read, or if it cannot be. */
+function useIsUpgradeKey(): { isUpgradeKey: boolean | undefined; isPending: boolean } {
+  const { data: config } = useQuery(configQuery);
+  const { data: key, isPending } = useQuery({
+    ...upgradeKeyQuery(config?.program_id ?? ''),
+    enabled: config !== undefined,
+  });
+  return { isUpgradeKey: key === undefined ? undefined : key === config?.admin, isPending };
+}
+
+/** True if a stolen key can do more than it must; undefined until that is known. */
+export function useIsUnprotected(): boolean | undefined {
+  const { data: pending } = useQuery(changesQuery);
+  const { isUpgradeKey, isPending } = useIsUpgradeKey();
+  if (!pending || isPending) return undefined;
+  return pending.guardian === null || pending.admin_delay_seconds === 0 || isUpgradeKey === true;
+}
+
 export function Protections() {
   const { data: pending } = useQuery(changesQuery);
-  if (!pending) return 'Not known yet';
+  const { isUpgradeKey, isPending } = useIsUpgradeKey();
+  if (!pending || isPending) return <Skeleton className="h-30" />;
   const { guardian, admin_delay_seconds: delay } = pending;
   return (
-    <span className="flex flex-wrap items-center gap-x-2">
-      <span>
-        {guardian === null ? <Lack>No guardian</Lack> : 'A guardian'},{' '}
-        {delay === 0 ? <Lack>no delay of changes</Lack> : `changes wait ${formatSpan(delay)}`}
-      </span>
+    <span className="grid justify-items-start">
+      {guardian === null ? <Lack>No guardian</Lack> : 'A guardian'}
+      {delay === 0 ? <Lack>No delay of changes</Lack> : `Changes wait ${formatSpan(delay)}`}
+      {isUpgradeKey && <Lack>It is also the upgrade key: it can replace the program and take all that is held</Lack>}
       <TextLink to="/admin" search={{ tab: 'settings' }} hash="protection">
         Change in Settings
       </TextLink>
@@ -42,5 +62,16 @@ export function Protections() {
   );
 }
 
-/** A protection that is not set. */
-export const Lack = ({ children }: { children: ReactNode }) => <span className="text-warn">{children}</span>;
+/** Something that is not as it should be. */
+export const Lack = ({ children }: { children: ReactNode }) => (
+  <span className="flex items-start gap-1.5 text-warn">
+    <WarningIcon />
+    <span>{children}</span>
+  </span>
+);
+
+const WarningIcon = () => (
+  <Icon className="mt-0.5 shrink-0">
+    <path d="M8 2.5 14.5 13.5h-13zM8 6.5v3M8 11.6v.1" />
+  </Icon>
+);

@@ -1,10 +1,11 @@
-/** Open disputes that wait for the reader: each in a sentence, with its button. */
+/** Open disputes, each in a sentence, with its button: those that wait for the reader, or `isCalm`. */
 import type { ReactNode } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
-import { Note } from '../../parts/ui.tsx';
+import { cx, Note } from '../../parts/ui.tsx';
 
 interface DisputesNoteProps {
-  title: string;
+  title: ReactNode;
+  isCalm?: boolean;
   disputes: readonly DisputeSummary[];
   wordsOf(dispute: DisputeSummary): ReactNode;
   buttonOf(dispute: DisputeSummary): ReactNode;
@@ -12,10 +13,10 @@ interface DisputesNoteProps {
   children?: ReactNode;
 }
 
-export function DisputesNote({ title, disputes, wordsOf, buttonOf, children }: DisputesNoteProps) {
+export function DisputesNote({ title, isCalm = false, disputes, wordsOf, buttonOf, children }: DisputesNoteProps) {
   const isOne = disputes.length === 1;
   return (
-    <Note tone="warn" title={isOne ? undefined : title}>
+    <Note tone={isCalm ? 'plain' : 'warn'} title={isOne ? undefined : title}>
       <ul className="grid gap-3">
         {disputes.map((dispute) => (
           <li
@@ -24,7 +25,7 @@ export function DisputesNote({ title, disputes, wordsOf, buttonOf, children }: D
           >
             <div className="min-w-0">
               {/* The button of the only one stands beside the title, too. */}
-              {isOne && <p className="mb-1 font-semibold text-warn">{title}</p>}
+              {isOne && <p className={cx('mb-1 font-semibold', isCalm ? 'text-ink' : 'text-warn')}>{title}</p>}
               <p>{wordsOf(dispute)}</p>
             </div>
             {buttonOf(dispute)}

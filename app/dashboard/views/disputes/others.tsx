@@ -1,18 +1,22 @@
-/** The other disputes of this caller and this agent, which help the admin to decide. */
+/** The other disputes of this caller, this agent and this creator, which help the admin to decide. */
+import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
 import type { DisputeSummary, OtherDisputes } from '../../../sdk/wire/disputeProcedures.ts';
 import { TextLink } from '../../parts/links.tsx';
 import { Card, Facts } from '../../parts/ui.tsx';
 import { Day, formatAmount, formatCount, formatCounted, Status, shorten } from '../../parts/values.tsx';
+import { creatorQuery } from '../admin/parties.tsx';
 import { isUninformed } from './ended.tsx';
 
 interface OthersProps {
   others: OtherDisputes;
-  /** The caller of the dispute that is read. */
-  caller: string;
+  /** The dispute that is read. */
+  dispute: DisputeSummary;
 }
 
-export function Others({ others, caller }: OthersProps) {
+export function Others({ others, dispute: { caller, creator, outcome } }: OthersProps) {
+  const { data } = useQuery(creatorQuery(creator));
+  const known = data?.creators[0];
   const { of_caller, of_agent, first_of_caller, first_of_agent } = others;
   const turnOf = ({ outcome }: DisputeSummary) => Number(outcome !== 'open');
   const both = new Map([...first_of_caller, ...first_of_agent].map((other) => [other.execution_id, other]));
@@ -26,8 +30,14 @@ export function Others({ others, caller }: OthersProps) {
       <h2 className="font-semibold">Other disputes</h2>
       <Facts
         rows={[
-          ['This caller', `${formatCounted(others.caller_executions, 'finished call')}, ${otherWords(of_caller)}`],
-          ['This agent', `${formatCounted(others.agent_executions, 'finished call')}, ${otherWords(of_agent)}`],
+          ['This caller', `${formatCounted(others.caller_executions, 'ended call')}, ${otherWords(of_caller)}`],
+          ['This agent', `${formatCounted(others.agent_executions, 'ended call')}, ${otherWords(of_agent)}`],
+          [
+            'This creator',
+            known
+              ? `${formatCounted(known.total_executions, 'ended call')}, ${otherWords({ ...known.disputes, [outcome]: Math.max(0, known.disputes[outcome] - 1) })}`
+              : '…',
+          ],
         ]}
       />
       {listed.length > 0 && (

@@ -56,9 +56,9 @@ function deliveryWords({ status, delivered_at }: CreatorDelivery): ReactNode {
   if (status === 'pending')
     return 'A webhook of the creator has not received this dispute yet; the marketplace keeps trying.';
   if (status === 'failed')
-    return 'This dispute could not be delivered to a webhook of the creator, who may not know of it.';
+    return 'This dispute could not be delivered to a webhook of the creator, who knows of it only after opening this page.';
   if (delivered_at === null)
-    return 'No webhook of the creator is known to have received this dispute: the creator may not know of it. The marketplace sends nothing else, and a listing has no contact of its creator.';
+    return 'No webhook of the creator is known to have received this dispute: they know of it only if they have opened this page. The marketplace sends nothing else, and a listing has no contact.';
   return (
     <>
       A webhook of the creator received this dispute on <Time at={delivered_at} />.

@@ -97,9 +97,9 @@ interface PauseProps {
 }
 
 const EFFECT = {
-  admin: 'In an emergency, pausing stops every new escrow at once.',
+  admin: 'In an emergency, pausing stops every new call at once.',
   guardian:
-    'In an emergency, pausing stops every new escrow, every withdrawal from the treasury and every transfer of forfeited collateral to it at once. It also cancels all pending changes of settings.',
+    'In an emergency, pausing stops every new call, every withdrawal from the treasury and every transfer of forfeited collateral to it at once. It also cancels all pending changes of settings.',
 } as const;
 
 export function Pause({ of: role, config }: PauseProps) {

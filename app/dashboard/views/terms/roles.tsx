@@ -1,5 +1,5 @@
 /** Who can do what in this marketplace, the most powerful key first. */
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import bs58 from 'bs58';
 import type { ReactNode } from 'react';
 import { PROGRAM_HEAD_SIZE, programDataOf, upgradeKeyOf } from '../../../sdk/program/foreign.ts';
@@ -100,14 +100,17 @@ async function readUpgradeKey(programId: string): Promise<string | null> {
   return key && bs58.encode(key);
 }
 
+export const upgradeKeyQuery = (programId: string) =>
+  queryOptions({ queryKey: ['chain', 'upgradeKey', programId], queryFn: () => readUpgradeKey(programId) });
+
 interface UpgradeKeyProps {
   config: MarketplaceConfig;
   /** What to know if somebody has it. */
-  warning?: string;
+  warning?: ReactNode;
 }
 
 export function UpgradeKey({ config: { program_id, admin }, warning }: UpgradeKeyProps) {
-  const query = useQuery({ queryKey: ['chain', 'upgradeKey', program_id], queryFn: () => readUpgradeKey(program_id) });
+  const query = useQuery(upgradeKeyQuery(program_id));
   if (query.data === undefined) return <Unread query={query} what="The holder" className="h-6" />;
   if (query.data === null) return 'Nobody has it: the program cannot be replaced any more.';
   return (
