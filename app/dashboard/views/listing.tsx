@@ -113,7 +113,7 @@ function Manage({ listing }: { listing: OwnListing }) {
       <PageHead
         title={
           <span className="flex items-center gap-3">
-            <Avatar address={listing.agent_id} picture={present.picture} className="size-8" />
+            <Avatar address={listing.agent_id} picture={agent?.picture_path} className="size-8" />
             <span className="min-w-0 break-words">{listing.name ?? 'Agent without a description'}</span>
           </span>
         }

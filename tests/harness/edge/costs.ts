@@ -21,6 +21,8 @@ const COUNT_STEPS = `
 import json, sqlite3, sys
 asked = json.load(sys.stdin)
 db = sqlite3.connect(asked['ledger'])
+# SQLite has it since 3.43.
+db.create_function('octet_length', 1, lambda text: None if text is None else len(text.encode()), deterministic=True)
 db.execute('ATTACH DATABASE ? AS chain', (asked['index'],))
 def value(v):
     if isinstance(v, dict): return int(v['whole']) if 'whole' in v else bytes.fromhex(v['bytes'])
