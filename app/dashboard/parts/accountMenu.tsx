@@ -69,11 +69,10 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
             )}
             {balance !== undefined && (
               <span className="tabular-nums" title={formatAmount(balance)}>
-                {formatCents(balance).replace(' USDC', '')}
-                <span className={cx(isShared && (hasLinks ? 'min-[22rem]:sr-only' : 'max-xl:min-[22rem]:sr-only'))}>
-                  {' '}
-                  USDC
-                </span>
+                {isShared ? formatCents(balance).replace(' USDC', '') : formatCents(balance)}
+                {isShared && (
+                  <span className={hasLinks ? 'min-[22rem]:sr-only' : 'max-xl:min-[22rem]:sr-only'}> USDC</span>
+                )}
               </span>
             )}
             {/* A narrow window has it on the button of its menu. A wide one has the admin's number, and what waits for a
