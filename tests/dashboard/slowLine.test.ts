@@ -145,7 +145,7 @@ describe('on a slow line, with the keyboard alone', function () {
       CALLER,
       `/agents/${agentId}?tab=run`,
       // The call also costs fees and deposits. The dialog of the dispute shows what is at stake, and the balance.
-      /^(0\.05|0\.0495|0\.0005|1,000\.00|999\.95|0\.95|1\.00|5) USDC$|^(0\.000015|0\.00363728|0\.00148844|0\.00214884|0\.00365228|0\.0037|0\.01|0\.00204724|0\.000005|0\.01205224|\d{3}\.\d+) SOL$/,
+      /^(0\.05|0\.0495|0\.0005|1,000\.00|999\.95|0\.95|1\.00|5\.00) USDC$|^(0\.000015|0\.00363728|0\.00148844|0\.00214884|0\.00365228|0\.0037|0\.01|0\.00204724|0\.000005|0\.01205224|\d{3}\.\d+) SOL$/,
       async (page) => {
         await typeInto(page, 'Task', 'take your time');
         await typeInto(page, 'Text', 'hello');
