@@ -106,7 +106,10 @@ function Terms({ listing }: { listing: OwnListing }) {
           ],
           last != null && ['Last call', <LastCall key="last" received={last} />],
           agent !== undefined &&
-            agent.avg_execution_time_ms > 0 && ['Answers in, on average', formatDuration(agent.avg_execution_time_ms)],
+            agent.avg_execution_time_ms > 0 && [
+              'Agent’s time, on average',
+              formatDuration(agent.avg_execution_time_ms),
+            ],
           [
             'Shortest and longest timeout',
             <Changeable key="timeouts" listing={listing} tab="edit" what="timeouts">
