@@ -13,8 +13,15 @@ import { createServer } from 'node:http';
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 const MOST_ANSWERS = 10_000;
 const CLOCK_SKEW_SECONDS = 60;
-const COVERED = ['@method', '@authority', '@path', 'content-type', 'content-digest'];
-COVERED.push('marketplace-signing-key', 'marketplace-purpose');
+const COVERED = [
+  '@method',
+  '@authority',
+  '@path',
+  'content-type',
+  'content-digest',
+  'marketplace-signing-key',
+  'marketplace-purpose',
+];
 const LIST = COVERED.map((name) => `"${name}"`).join(' ');
 const SIGNATURE_INPUT = new RegExp(
   `^sig1=(\\(${LIST}\\);created=(\\d+);expires=(\\d+);nonce="[\\w-]+";keyid="([\\w-]+)";alg="ed25519";tag="agent-marketplace-call")$`,

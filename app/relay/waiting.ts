@@ -7,6 +7,12 @@ export interface Now {
   now(): number;
 }
 
+/** The clock of the chain, by which its records have their times. */
+export interface ChainClock {
+  /** `clock`: unix seconds. */
+  accounts: { clock(): bigint };
+}
+
 /** Resolves when the promise has settled either way, or after `ms`. */
 export async function within(promise: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

@@ -57,6 +57,12 @@ export function formatShortSol(amount: number | bigint, { up = false } = {}): st
   return `${(Number(shown) / 10_000).toFixed(4)} SOL`;
 }
 
-/** The price of a SOL from which on a bond is worth more than the price of a call. Nobody here knows SOL's price. */
-export const breakEvenSol = (price_usdc: number, bond_lamports: number): string =>
-  formatAmount(Number((price_usdc / (bond_lamports / 1e9)).toFixed(2)));
+/**
+ * What a bond is worth, in words. The page knows no price of SOL, but the one above which the bond is worth more than
+ * `price_usdc`.
+ */
+export function bondWorth(bond_lamports: number | bigint, price_usdc: number): string {
+  const bond = Number(bond_lamports) / 1e9;
+  if (bond === 0) return 'worth nothing';
+  return `worth more than ${formatAmount(price_usdc)} when a SOL costs over ${formatAmount(Number((price_usdc / bond).toFixed(2)))}`;
+}

@@ -120,6 +120,9 @@ export function Note({ tone = 'plain', title, children }: { tone?: Tone; title?:
   );
 }
 
+/** The words of a sentence that count most. */
+export const Strong = ({ children }: { children: ReactNode }) => <strong className="font-semibold">{children}</strong>;
+
 interface EmptyProps {
   title: string;
   /** `h1`: in place of a view. */

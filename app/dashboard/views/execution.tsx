@@ -3,6 +3,7 @@ import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { MarketplaceError } from '../../sdk/client/error.ts';
+import { bondWorth } from '../parts/amount.ts';
 import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import Result, { Steps } from '../parts/result/result.tsx';
@@ -12,7 +13,6 @@ import { Button, buttonStyle, Card, Empty, Note, PageHead, Skeleton, Spinner } f
 import { formatAmount, formatLamports, Time } from '../parts/values.tsx';
 import { configQuery, inPrint, request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
-import { bondWorth } from './disputes/payouts.ts';
 import { Asked } from './executions/asked.tsx';
 import { Deletion } from './executions/deletion.tsx';
 import { DisputeCard } from './executions/dispute.tsx';

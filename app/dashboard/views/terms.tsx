@@ -4,7 +4,7 @@ import { lazy, Suspense } from 'react';
 import { WALLET_CALL_FEES } from '../../sdk/wallet/usualAmounts.ts';
 import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
 import type { MarketplaceConfig } from '../../sdk/wire/procedures.ts';
-import { breakEvenSol, formatShortSol } from '../parts/amount.ts';
+import { bondWorth, formatShortSol } from '../parts/amount.ts';
 import { DATA_WORDS, NewToThis } from '../parts/explained.tsx';
 import { OnThisPage } from '../parts/onThisPage.tsx';
 import { TierTable } from '../parts/tiers.tsx';
@@ -226,7 +226,7 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
           ['Dispute window', `${formatSpan(config.dispute_window_seconds)} after the creator is paid`],
           [
             'Bond',
-            `${formatLamports(config.dispute_bond_lamports)}, which the caller pays, held until the end. SOL’s price in dollars changes: the bond is worth more than a call of 1 USDC when a SOL costs over ${breakEvenSol(1, config.dispute_bond_lamports)}.`,
+            `${formatLamports(config.dispute_bond_lamports)}, which the caller pays, held until the end. SOL’s price in dollars changes: the bond is ${bondWorth(config.dispute_bond_lamports, 1)}.`,
           ],
           [
             'Refundable deposit',

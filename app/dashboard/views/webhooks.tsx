@@ -6,10 +6,10 @@ import { EVENT_TYPES } from '../../sdk/wire/events.ts';
 import type { WebhookEndpoint } from '../../sdk/wire/wire.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Anchor, TextLink } from '../parts/links.tsx';
+import { SharedNote } from '../parts/sharedNote.tsx';
 import { Unread } from '../parts/trouble.tsx';
-import { Button, Empty, Note, PageHead } from '../parts/ui.tsx';
+import { Button, Empty, PageHead } from '../parts/ui.tsx';
 import { useSession } from '../wallet/session.ts';
-import { useShared } from '../wallet/wallets.ts';
 import { DeleteDialog, EndpointDialog, RotateDialog, SecretDialog } from './webhooks/dialogs.tsx';
 import { type EndpointAction, EndpointCard } from './webhooks/endpointCard.tsx';
 import { endpointsQuery } from './webhooks/endpoints.ts';
@@ -40,7 +40,6 @@ function Webhooks({ wallet }: { wallet: string }) {
   const navigate = route.useNavigate();
   const [shown, setShown] = useState<Shown>(add ? 'create' : null);
   const [secret, setSecret] = useState<string | null>(null);
-  const isShared = useShared();
   const { isCreator } = useSession();
   const query = useQuery({ ...endpointsQuery(wallet), refetchInterval: POLL_MS });
   const { data: endpoints } = query;
@@ -59,13 +58,9 @@ function Webhooks({ wallet }: { wallet: string }) {
       <PageHead title={TITLE} about={<About isCreator={isCreator} />}>
         {endpoints && endpoints.length > 0 && create}
       </PageHead>
-      {isShared && (
-        <div className="mb-6">
-          <Note tone="warn">
-            Other users of this shared test wallet see its endpoints here too, and can change or delete them.
-          </Note>
-        </div>
-      )}
+      <SharedNote>
+        Other users of this shared test wallet see its endpoints here too, and can change or delete them.
+      </SharedNote>
       {!endpoints && <Unread query={query} what="The webhooks" className="h-48" />}
       {endpoints?.length === 0 && (
         <Empty title="No endpoints yet">

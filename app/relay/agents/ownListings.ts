@@ -5,17 +5,15 @@ import { hasRows } from '../../database/portable.ts';
 import type { AgentMetadata } from '../../sdk/wire/metadata.ts';
 import { tagsOfMask } from '../../sdk/wire/metadata.ts';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
-import { toTime } from '../../sdk/wire/time.ts';
+import { dayOf, toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { ApiError } from '../errors.ts';
 import { readDocument } from '../ledger/metadata.ts';
 import type { Databases } from '../ledger/tables.ts';
+import type { ChainClock } from '../waiting.ts';
 import { countDisputes } from './search.ts';
 
-const DAY_SECONDS = 86_400n;
-
-/** `clock`: the chain's, unix seconds, by which the records have their times. */
-type OwnListingsDeps = Pick<Databases, 'views'> & { accounts: { clock(): bigint } };
+type OwnListingsDeps = Pick<Databases, 'views'> & ChainClock;
 
 /** Throws ApiError 404 for everybody but the listing's creator. */
 export async function requireOwn(views: OwnListingsDeps['views'], wallet: string, listing: string): Promise<void> {
@@ -33,7 +31,7 @@ export async function listOwn(
   { views, accounts }: OwnListingsDeps,
   wallet: string,
 ): Promise<{ listings: OwnListing[] }> {
-  const yesterday = accounts.clock() / DAY_SECONDS - 1n;
+  const yesterday = BigInt(dayOf(accounts.clock()) - 1);
   const rows = await readRows(views, wallet, yesterday);
   const statistics = await statisticsOf(
     views,

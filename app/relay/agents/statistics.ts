@@ -2,21 +2,20 @@
 import { attachedIndex } from '../../../indexer/queries/read.ts';
 import type { AgentDayRow } from '../../../indexer/queries/tables.ts';
 import type { AgentOutcome, ListingDay, ListingFailure } from '../../sdk/wire/procedures.ts';
-import { toDay, toTime } from '../../sdk/wire/time.ts';
+import { DAY_SECONDS, dayOf, toDay, toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { type AgentFigures, type AgentStatistics, REFUND_REASON_NAMES } from '../../sdk/wire/wire.ts';
 import { readFailures } from '../ledger/executions.ts';
 import type { Databases } from '../ledger/tables.ts';
+import type { ChainClock } from '../waiting.ts';
 import { CREATOR_REASONS } from './agentHealth.ts';
 import { type AgentDeps, requireListing } from './catalog.ts';
 import { requireOwn } from './ownListings.ts';
 
-/** `clock`: the chain's, unix seconds, by which the records have their times. */
-type StatisticsDeps = Pick<Databases, 'views'> & { accounts: { clock(): bigint } };
+type StatisticsDeps = Pick<Databases, 'views'> & ChainClock;
 
 const NEWEST = 50;
 const PUBLIC_DAYS = 30;
-const DAY_SECONDS = 86_400;
 
 /** The 50 executions that ended last; of one second, those that were opened last. Throws ApiError 404 if there is no such agent. */
 export async function readOutcomes(deps: AgentDeps, agentId: string): Promise<{ outcomes: AgentOutcome[] }> {
@@ -79,7 +78,7 @@ export async function readStatistics(
   const last = today({ accounts });
   const first = last - days + 1;
   const all = await readDays(views, agentId, { first, last });
-  const failures = await readFailures(views, agentId, first * DAY_SECONDS, CREATOR_REASONS);
+  const failures = await readFailures(views, agentId, first * Number(DAY_SECONDS), CREATOR_REASONS);
   return {
     days: Array.from({ length: days }, (_, index) => {
       const rows = rowsOf(all, first + index);
@@ -93,8 +92,7 @@ export async function readStatistics(
   };
 }
 
-const today = ({ accounts }: Pick<StatisticsDeps, 'accounts'>): number =>
-  Math.floor(Number(accounts.clock()) / DAY_SECONDS);
+const today = ({ accounts }: ChainClock): number => dayOf(accounts.clock());
 
 /** Reads at most some dozens of rows a day, however many executions ended. */
 function readDays(

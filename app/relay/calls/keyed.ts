@@ -1,15 +1,14 @@
 /** Finds the executions of a wallet by the Idempotency-Key of their call. */
 import { readIdByTail } from '../ledger/executions.ts';
 import type { Databases } from '../ledger/tables.ts';
+import type { ChainClock } from '../waiting.ts';
 import type { PageQuery } from './executionPages.ts';
 import { type ExecutionView, readViews } from './executionViews.ts';
 import { idsOfDay, tailOf } from './idempotency.ts';
 import type { LostCalls } from './lostCalls.ts';
 
-export interface KeyedPageDeps extends Databases {
+export interface KeyedPageDeps extends Databases, ChainClock {
   lostCalls: LostCalls;
-  /** `clock` is the chain's now, unix seconds. */
-  accounts: { clock(): bigint };
 }
 
 /**

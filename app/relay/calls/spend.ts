@@ -1,12 +1,11 @@
 /** A wallet's payments by day, key and agent: its daily statement in more detail. */
 import { sql } from 'kysely';
-import { toDay } from '../../sdk/wire/time.ts';
+import { dayOf, toDay } from '../../sdk/wire/time.ts';
 import type { SpendRow, SpendStatement } from '../../sdk/wire/wire.ts';
 import { agentNames, type RecordsDeps } from './records.ts';
 import {
   addEnd,
   addOutcome,
-  dayOf,
   newSums,
   type Range,
   rangeOf,

@@ -5,7 +5,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { ExecutionStatusName } from '../../../indexer/queries/tables.ts';
-import { toDay } from '../../sdk/wire/time.ts';
+import { DAY_MS, DAY_SECONDS, dayOf, toDay } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import {
   type DailyStatement,
@@ -16,12 +16,10 @@ import {
 } from '../../sdk/wire/wire.ts';
 import type { Databases } from '../ledger/tables.ts';
 import { invalid } from '../parse.ts';
+import type { ChainClock } from '../waiting.ts';
 
-/** `clock`: the chain's, unix seconds, by which the records have their times. */
-export type StatementsDeps = Pick<Databases, 'views'> & { accounts: { clock(): bigint } };
+export type StatementsDeps = Pick<Databases, 'views'> & ChainClock;
 
-const DAY_MS = 86_400_000;
-const DAY_SECONDS = 86_400n;
 /** Days if the request names none. */
 const USUAL_DAYS = 30;
 /** Executions per batch: a few milliseconds. */
@@ -61,9 +59,6 @@ export async function readStatement(
     total: shown(total),
   };
 }
-
-/** Days since 1970 of unix seconds. */
-export const dayOf = (at: bigint): number => Number(at / DAY_SECONDS);
 
 export type Range = { from?: string | undefined; to?: string | undefined };
 

@@ -31,7 +31,7 @@ interface Body {
   drop(): void;
 }
 
-/** While there is more than `most`, drops the longest body of whoever has sent the most. */
+/** While there is more than `most`, drops the longest body of the sender with the most bytes. */
 function createRoom(most: number): Room {
   const senders = new Map<string, Set<Body>>();
   let total = 0;

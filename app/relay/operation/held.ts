@@ -1,9 +1,9 @@
 /**
  * Compares what the ledger and the index say is held with what the chain holds. It reads for the admin's page, and reads
- * again what differs, because a call that begins or ends meanwhile looks like a difference.
+ * again while something seems to be missing: index and ledger may not have noted yet what the chain shows.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { sumRows } from '../../database/portable.ts';
 import type { HeldComparison, OperationState } from '../../sdk/wire/procedures.ts';
 import { parseUsdc, toUsdc } from '../../sdk/wire/usdc.ts';
@@ -24,11 +24,7 @@ export interface HeldDeps {
 /** By the index; what waits in deposits by the ledger. */
 export async function readHeld(views: Kysely<LedgerDatabase>): Promise<OperationState['held']> {
   const open = await sumRows(views, sql`SELECT price AS amount FROM chain.executions WHERE status = 'open'`);
-  const left = await sumRows(
-    views,
-    sql`SELECT deposited - slashed AS amount FROM chain.listings WHERE collateral_returned = 0`,
-  );
-  const forfeited = await sumRows(views, sql`SELECT forfeited AS amount FROM chain.listings`);
+  const { left, forfeited } = await readCollateral(views);
   const owed = await sumRows(views, sql`SELECT owed AS amount FROM chain.disputes WHERE outcome = 'upheld'`);
   const unclaimed = await sumRows(views, sql`SELECT amount FROM chain.unclaimed_refunds WHERE claimed_at IS NULL`);
   // With the words of the partial index. A payment leaves its deposit with the open.
@@ -48,26 +44,34 @@ export async function readHeld(views: Kysely<LedgerDatabase>): Promise<Operation
   };
 }
 
+/** What creators still have, and what is forfeited, in one pass over the listings. */
+async function readCollateral(views: Kysely<LedgerDatabase>): Promise<Record<'left' | 'forfeited', bigint>> {
+  const left = sql`CASE WHEN collateral_returned = 0 THEN deposited - slashed ELSE 0 END`;
+  const sum = (amount: RawBuilder<unknown>) => sql<bigint>`CAST(coalesce(sum(${amount}), 0) AS BIGINT)`;
+  return views
+    .selectFrom('chain.listings')
+    .select([sum(left).as('left'), sum(sql.ref('forfeited')).as('forfeited')])
+    .executeTakeFirstOrThrow();
+}
+
 /** Rejects with ApiError if the node does not answer. */
 export async function compareHeld(deps: HeldDeps): Promise<HeldComparison> {
   let found = await compareOnce(deps);
-  for (let pass = 2; pass <= PASSES && !isEqual(found); pass += 1) {
+  for (let pass = 2; pass <= PASSES && isAnyMissing(found); pass += 1) {
     await sleep(deps.pauseMs ?? PAUSE_MS);
     const next = await compareOnce(deps);
-    // What agreed once is not wrong.
+    // What was there once is not missing.
     found = {
       ...next,
-      usdc: next.usdc.map((row, at) =>
-        found.usdc[at]!.known_usdc === found.usdc[at]!.chain_usdc ? found.usdc[at]! : row,
-      ),
-      rent: found.rent.known === found.rent.chain ? found.rent : next.rent,
+      usdc: next.usdc.map((row, at) => (isMissing(found.usdc[at]!) ? row : found.usdc[at]!)),
+      rent: found.rent.chain < found.rent.known ? next.rent : found.rent,
     };
   }
   return found;
 }
 
-const isEqual = ({ usdc, rent }: HeldComparison): boolean =>
-  rent.known === rent.chain && usdc.every(({ known_usdc, chain_usdc }) => known_usdc === chain_usdc);
+const isMissing = ({ known_usdc, chain_usdc }: HeldComparison['usdc'][number]): boolean => chain_usdc < known_usdc;
+const isAnyMissing = ({ usdc, rent }: HeldComparison): boolean => rent.chain < rent.known || usdc.some(isMissing);
 
 async function compareOnce({ views, readHeld: readChain }: HeldDeps): Promise<HeldComparison> {
   const lenders = (await views.selectFrom('lenders').select('address').execute()).map(({ address }) => address);

@@ -209,7 +209,7 @@ export const OperationState = z.strictObject({
 });
 export type OperationState = z.infer<typeof OperationState>;
 
-/** What is held by the ledger and the index, beside what the chain holds. Amounts that differ were read three times. */
+/** What is held by the ledger and the index, beside what the chain holds. What is missing there was read three times. */
 export const HeldComparison = z.strictObject({
   usdc: z.array(
     z.strictObject({

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
 import { least } from '../../../sdk/wire/amounts.ts';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
-import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
+import { formatUsdc, parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Choice } from '../../parts/choice.tsx';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { faultOfLength, type Reading, read } from '../../parts/reading.ts';
@@ -216,7 +216,7 @@ function whyNotYet({ side, reason, fault, isRead }: Missing): string | null {
 }
 
 const limitWords = ({ price_usdc }: DisputeSummary, stakes: Stakes): string =>
-  ` (0 to ${formatNumber(Number(mostTaken(stakes, parseUsdc(price_usdc))) / 1e6)})`;
+  ` (0 to ${formatNumber(toUsdc(mostTaken(stakes, parseUsdc(price_usdc))))})`;
 
 const depositRow = ({ deposit }: Stakes): [string, ReactNode] => [
   'Refundable deposit',

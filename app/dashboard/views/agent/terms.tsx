@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { breakEvenSol, formatShortSol } from '../../parts/amount.ts';
+import { bondWorth, formatShortSol } from '../../parts/amount.ts';
 import { DATA_WORDS, NewToThis, USDC_WORDS } from '../../parts/explained.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { Facts } from '../../parts/ui.tsx';
@@ -37,7 +37,7 @@ export function Terms({ agent }: { agent: AgentFull }) {
             'Wrong result',
             config ? (
               <>
-                {`Dispute it within ${formatSpan(config.dispute_window_seconds)}. The marketplace’s admin decides. Upheld, you get back at most ${price}. Rejected, you lose a bond of ${formatLamports(config.dispute_bond_lamports)}: it is worth more than the price when a SOL costs over ${breakEvenSol(agent.price_per_call_usdc, config.dispute_bond_lamports)}. `}
+                {`Dispute it within ${formatSpan(config.dispute_window_seconds)}. The marketplace’s admin decides. Upheld, you get back at most ${price}. Rejected, you lose a bond of ${formatLamports(config.dispute_bond_lamports)}: it is ${bondWorth(config.dispute_bond_lamports, agent.price_per_call_usdc)}. `}
                 <TextLink to="/terms" hash="disputes">
                   Rules of disputes
                 </TextLink>

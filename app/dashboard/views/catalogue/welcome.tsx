@@ -3,7 +3,7 @@ import { useMutation, useQueries, useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
-import { breakEvenSol } from '../../parts/amount.ts';
+import { bondWorth } from '../../parts/amount.ts';
 import { SpendButton } from '../../parts/badges.tsx';
 import { Explained, NEW, OnTest, PROGRAM_WORDS, WhatIsATestNetwork, WhatIsAWallet } from '../../parts/explained.tsx';
 import { Failed } from '../../parts/failed.tsx';
@@ -86,9 +86,7 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
           <TextLink to="/terms" hash="disputes">
             a bond{bond}
           </TextLink>
-          {config &&
-            `: more than a call of 1 USDC is worth when a SOL costs over ${breakEvenSol(1, config.dispute_bond_lamports)}`}
-          .{' '}
+          {config && `, ${bondWorth(config.dispute_bond_lamports, 1)}`}.{' '}
           <TextLink to="/terms" hash="roles">
             Who can do what
           </TextLink>

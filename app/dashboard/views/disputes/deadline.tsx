@@ -1,6 +1,6 @@
 /** Until when the admin should decide an open dispute, and what can be done until then or without a decision. */
-import type { ReactNode } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
+import { Strong } from '../../parts/ui.tsx';
 import { Day, Time } from '../../parts/values.tsx';
 import { Due, DueWords, useWaitUntil } from '../admin/due.tsx';
 import type { Reader } from './outcomes.tsx';
@@ -85,5 +85,3 @@ export function ReplyWords({ dispute }: { dispute: DisputeSummary }) {
     </>
   );
 }
-
-const Strong = ({ children }: { children: ReactNode }) => <strong className="font-semibold">{children}</strong>;

@@ -1,11 +1,6 @@
 /** Where the money of a dispute goes, in the same words everywhere: its deposit, an award, and what exceeds the price. */
-import { breakEvenSol } from '../../parts/amount.ts';
-import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
+import { formatLamports, formatSpan } from '../../parts/values.tsx';
 import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
-
-/** The page knows no price of SOL, but the one above which the bond is worth more than the call. `price`: USDC. */
-export const bondWorth = (bond: number | bigint, price: number): string =>
-  `worth more than ${formatAmount(price)} when a SOL costs over ${breakEvenSol(price, Number(bond))}`;
 
 /** The marketplace closes the dispute's account at that time, which returns the deposit. */
 export const depositReturn = (deposit: bigint, whose: 'Your' | 'The caller’s' = 'Your'): string =>

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { SIGNATURE_FEE } from '../../../sdk/wallet/usualAmounts.ts';
 import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
+import { bondWorth } from '../../parts/amount.ts';
 import { AskBeforeLeaving } from '../../parts/leave.tsx';
 import { Away } from '../../parts/links.tsx';
 import { SignDialog, type Signing } from '../../parts/sign.tsx';
@@ -9,7 +10,6 @@ import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx
 import { call, configQuery, explain } from '../../service.ts';
 import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
 import { StakesFor } from '../disputes/atStake.tsx';
-import { bondWorth } from '../disputes/payouts.ts';
 import { type Stakes, stakesQuery } from '../disputes/stakes.ts';
 import {
   ACCEPTED,

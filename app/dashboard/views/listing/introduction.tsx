@@ -4,11 +4,11 @@ import type { ReactNode } from 'react';
 import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
 import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
-import { NEW, PROGRAM_WORDS } from '../../parts/explained.tsx';
+import { NEW, ProgramWarning } from '../../parts/explained.tsx';
 import { Anchor, TextLink } from '../../parts/links.tsx';
 import { TierTable } from '../../parts/tiers.tsx';
 import { Unread } from '../../parts/trouble.tsx';
-import { Card, Figure, Note } from '../../parts/ui.tsx';
+import { Card, Figure, Strong } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { changesQuery, configQuery, developmentWalletsPath } from '../../service.ts';
 import { DISPUTE_LAPSE_SECONDS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
@@ -75,12 +75,7 @@ export function Introduction() {
           </p>
         </Answer>
         <Answer title="What can go wrong">
-          <Note tone="warn">
-            The escrow program {PROGRAM_WORDS}{' '}
-            <TextLink to="/terms" hash="roles">
-              Who can do what
-            </TextLink>
-          </Note>
+          <ProgramWarning />
           <ul className={POINTS}>
             <li>
               Your server fails, does not answer within your agent’s timeout, or answers without a valid signature: the
@@ -109,10 +104,10 @@ export function Introduction() {
           </p>
           <ul className={POINTS}>
             <li>
-              <Case>Rejected:</Case> you keep everything, and get the caller’s bond.
+              <Strong>Rejected:</Strong> you keep everything, and get the caller’s bond.
             </li>
             <li>
-              <Case>Upheld:</Case> the admin takes an amount of its choice from the agent’s collateral, at most{' '}
+              <Strong>Upheld:</Strong> the admin takes an amount of its choice from the agent’s collateral, at most{' '}
               {SLASH_MULTIPLE} times the price
               {takesMinimumMostly(config) ? ': with the minimum collateral, for most prices all of it' : ''}. You keep
               what you earned, but the call counts as failed.
@@ -131,7 +126,7 @@ export function Introduction() {
               top up beforehand.
             </li>
             <li>
-              <Case>Not decided:</Case> {formatSpan(DISPUTE_LAPSE_SECONDS)} after it was opened, anybody can end the
+              <Strong>Not decided:</Strong> {formatSpan(DISPUTE_LAPSE_SECONDS)} after it was opened, anybody can end the
               dispute. The caller gets the bond back, and you lose nothing.
             </li>
           </ul>
@@ -199,8 +194,6 @@ function changeWords(delay: number, exposureMultiple: number): string {
     ? `Changes have no delay here: the admin can change collateral, lowest and highest price, bond, dispute window, refund time, longest timeout and ${exposureMultiple === 0 ? none : 'the cap on calls'}, at once and without notice.`
     : `A change of collateral, lowest and highest price or bond waits ${formatSpan(delay)} after the admin announces it. A longer dispute window, another refund time or longest timeout, and ${exposureMultiple === 0 ? none : 'a lower cap on calls'} apply at once and without notice.`;
 }
-
-const Case = ({ children }: { children: string }) => <strong className="font-semibold">{children}</strong>;
 
 function Answer({ title, children }: { title: string; children: ReactNode }) {
   return (

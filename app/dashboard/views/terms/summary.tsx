@@ -1,10 +1,9 @@
 /** The rules in short: the cost of a call, the fee, the outcomes of a dispute, and what can change. */
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
 import { WALLET_CALL_FEES } from '../../../sdk/wallet/usualAmounts.ts';
 import type { MarketplaceConfig, PendingChanges } from '../../../sdk/wire/procedures.ts';
-import { breakEvenSol, formatShortSol } from '../../parts/amount.ts';
-import { Card, Facts } from '../../parts/ui.tsx';
+import { bondWorth, formatShortSol } from '../../parts/amount.ts';
+import { Card, Facts, Strong } from '../../parts/ui.tsx';
 import { formatLamports, formatSpan } from '../../parts/values.tsx';
 import { depositsQuery } from '../../wallet/deposits.ts';
 import { MAX_FEE_BPS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
@@ -28,21 +27,20 @@ export function Summary({ config, pending }: SummaryProps) {
           [
             'A creator pays',
             <span key="fee">
-              <Bold>{config.fee_bps / 100} %</Bold> of each paid price, to the marketplace.
+              <Strong>{config.fee_bps / 100} %</Strong> of each paid price, to the marketplace.
             </span>,
           ],
           [
             'A rejected dispute',
             <span key="rejected">
-              Costs its caller the bond of <Bold>{bond}</Bold>. It is worth more than a call of 1 USDC when a SOL costs
-              over {breakEvenSol(1, config.dispute_bond_lamports)}.
+              Costs its caller the bond of <Strong>{bond}</Strong>. It is {bondWorth(config.dispute_bond_lamports, 1)}.
             </span>,
           ],
           [
             'An upheld dispute',
             <span key="upheld">
-              Pays its caller <Bold>at most the price</Bold>, from the creator’s collateral. The admin can take up to{' '}
-              {SLASH_MULTIPLE} times the price: the rest is kept for later upheld disputes against the agent, and can
+              Pays its caller <Strong>at most the price</Strong>, from the creator’s collateral. The admin can take up
+              to {SLASH_MULTIPLE} times the price: the rest is kept for later upheld disputes against the agent, and can
               then go to the marketplace.
             </span>,
           ],
@@ -52,8 +50,6 @@ export function Summary({ config, pending }: SummaryProps) {
     </Card>
   );
 }
-
-const Bold = ({ children }: { children: ReactNode }) => <strong className="font-semibold">{children}</strong>;
 
 function changeWords(pending: PendingChanges | undefined): string {
   const settings = `The admin can change the fee (by the program at most ${MAX_FEE_BPS / 100} %), the lowest price, the collateral, the dispute window, the bond, the refund time, the longest timeout and the cap on calls`;

@@ -5,7 +5,7 @@ import { DECISION_SECONDS } from '../../../../sdk/wire/choices.ts';
 import type { OwnKey } from '../../../../sdk/wire/ownKey.ts';
 import { parseUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
-import { breakEvenSol } from '../../../parts/amount.ts';
+import { bondWorth } from '../../../parts/amount.ts';
 import { Choice } from '../../../parts/choice.tsx';
 import { KEPT_WORDS, ProgramWarning } from '../../../parts/explained.tsx';
 import { TextLink } from '../../../parts/links.tsx';
@@ -215,8 +215,8 @@ function DisputeTerms({ bond, deposit, most }: DisputeTermsProps) {
       </li>
       <li>
         You risk a bond of {formatLamports(bond)} to get back at most {formatUnits(most)}. Rejected: you lose the bond.
-        The bond is worth more than the price when a SOL costs over {breakEvenSol(Number(most) / 1e6, Number(bond))}.
-        Upheld: you get the bond back, and an award from the creator’s collateral. {awardPayment(true)}
+        The bond is {bondWorth(bond, Number(most) / 1e6)}. Upheld: you get the bond back, and an award from the
+        creator’s collateral. {awardPayment(true)}
       </li>
       <li>{depositReturn(deposit)}</li>
     </ul>
