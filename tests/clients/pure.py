@@ -70,7 +70,7 @@ assert sign_message(secret, message) == bound["signature"]
 # With a key of small order, a signature fits almost any message.
 assert not verify_message(b"\x01" + bytes(31), "x", hashing.format_signature(b"\x01" + bytes(63)))
 
-# Base58 of every length, and the longest data of an instruction in a fraction of the processor time that the package needs
+# Base58 of every length, and the longest data of an instruction in a fraction of the package's processor time
 for size in range(200):
     for start in (0, 1, 255):
         raw = bytes((start + at * 7 * start) % 256 for at in range(size))
