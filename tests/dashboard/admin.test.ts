@@ -408,16 +408,6 @@ describe('the admin', function () {
         await page.getByText(REASON).waitFor();
       }));
 
-    it('is the spend of the caller who lost the bond, on the day of the decision', () =>
-      site.visit({ as: 'Demo caller 1' }, async (page) => {
-        await page.goto('/spend');
-        const spent = page.getByRole('region', { name: 'SOL spent' });
-        await spent.getByText('0.01 SOL in 1 dispute').waitFor();
-        await page.getByLabel('To (UTC)').fill('2001-01-02');
-        await page.getByLabel('From (UTC)').fill('2001-01-01');
-        await spent.getByText('None', { exact: true }).waitFor();
-      }));
-
     it('pays the caller the price from the collateral when it is upheld, and keeps the rest as forfeit', () =>
       site.visit(ADMIN, async (page) => {
         const before = await held();

@@ -1,12 +1,12 @@
 /** Payments of a wallet and its keys over time, by agent or by key: a chart, a table, and a CSV file. */
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
-import { toUsdc } from '../../sdk/wire/usdc.ts';
 import type { SpendStatement } from '../../sdk/wire/wire.ts';
 import { formatterOf } from '../parts/amount.ts';
 import { SignedIn } from '../parts/connect.tsx';
+import { CellLink } from '../parts/links.tsx';
 import { type DayRange, download, faultOf, lastDays, RangeFields } from '../parts/range.tsx';
 import { SaveButton } from '../parts/saveButton.tsx';
 import { Segments } from '../parts/segments.tsx';
@@ -14,24 +14,20 @@ import { SharedNote } from '../parts/sharedNote.tsx';
 import { StatementButton } from '../parts/statement.tsx';
 import { AtRight, Cell, Table } from '../parts/table.tsx';
 import { Unread } from '../parts/trouble.tsx';
-import { cx, Empty, Figure, PageHead, QUIET_LINK, Skeleton } from '../parts/ui.tsx';
+import { Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount } from '../parts/values.tsx';
 import { firstDisputesQuery } from '../parts/waiting.tsx';
 import { configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import type { ExecutionsSearch } from './executions/search.ts';
-import { isLive, leftOf, useWalletKeys } from './keys/money.ts';
 import { sumUsdc } from './listing/own.ts';
 import { GROUPINGS, type Group, type Grouping, groupsOf, netOf, spendQuery, total } from './spend/groups.ts';
-import { HeldSol, SpentSol } from './spend/held.tsx';
+import { HeldSol } from './spend/held.tsx';
 import { PaidByDay } from './spend/paidByDay.tsx';
 
 const route = getRouteApi('/spend');
 const AMOUNTS = ['paid', 'refunded', 'returned'] as const;
 const COLUMNS = ['Calls', 'Paid, USDC', 'Refunded, USDC', 'Awarded, USDC'];
-/** Left out of the cards of a phone while they are zero. */
-const SELDOM = ['Refunded, USDC', 'Awarded, USDC'];
-const OF_KEYS = ['Total limit, USDC', 'Left, USDC'];
 const BY: Record<Grouping, string> = { agent: 'By agent', key: 'By API key' };
 
 export default function View() {
@@ -94,7 +90,6 @@ function Spend() {
           <ByGroup by={by} groups={groups} days={{ from: data.from, to: data.to }} />
         </>
       )}
-      {wallet && isValid && <SpentSol wallet={wallet} range={range} />}
       {wallet && <HeldSol wallet={wallet} />}
     </div>
   );
@@ -119,95 +114,57 @@ function Presets({ range, onChange }: { range: DayRange; onChange(range: DayRang
 }
 
 /** A number of calls, with a link to them. */
-function Calls({ search, children }: { search: ExecutionsSearch; children: ReactNode }) {
-  return (
-    <Link to="/executions" search={search} className={QUIET_LINK}>
-      {children}
-    </Link>
-  );
-}
+const Calls = ({ search, children }: { search: ExecutionsSearch; children: ReactNode }) => (
+  <CellLink to="/executions" search={search}>
+    {children}
+  </CellLink>
+);
 
 const callsOf = (groups: readonly Group[]): string =>
   formatCount(groups.reduce((sum, { executions }) => sum + executions, 0));
 
-/** The sums of each agent or key, and of all. A key with what it may still spend in total, once that is read. */
+/** The sums of each agent or key, and of all. */
 function ByGroup({ by, groups, days }: { by: Grouping; groups: readonly Group[]; days: DayRange }) {
-  const grants = useGrants(by === 'key');
   const isByKey = by === 'key';
-  const columns = isByKey ? [...COLUMNS, ...OF_KEYS] : COLUMNS;
   const formats = AMOUNTS.map((name) => formatterOf(groups.map((group) => total([group], name))));
   // No filter leaves the calls of the wallet itself, whose group has no id.
-  const cellsOf = (some: readonly Group[], search: ExecutionsSearch): ReactNode[] => [
-    search.key === '' ? callsOf(some) : <Calls search={search}>{callsOf(some)}</Calls>,
-    ...AMOUNTS.map((name, index) => formats[index]!(total(some, name))),
-  ];
-  const formatLimit = formatterOf(groups.flatMap(({ id }) => grants?.of(id) ?? []));
-  const limitsOf = ({ id }: Group): string[] => {
-    if (!isByKey) return [];
-    return grants?.of(id)?.map(formatLimit) ?? OF_KEYS.map(() => (grants || id === '' ? '–' : '…'));
-  };
-  const row = (name: ReactNode, cells: readonly ReactNode[], isTotal = false) => (
-    <>
-      {name}
-      {cells.map((cell, index) => (
-        <Cell
-          key={columns[index]}
-          of={columns[index]!}
-          className={cx(
-            'whitespace-nowrap tabular-nums sm:text-right',
-            typeof cell === 'string' &&
-              /^[0.]+$/.test(cell) &&
-              cx(SELDOM.includes(columns[index]!) && 'max-sm:hidden', !isTotal && 'text-faint'),
-          )}
-        >
-          <span>{cell}</span>
-        </Cell>
-      ))}
-    </>
-  );
+  const cellsOf = (some: readonly Group[], search: ExecutionsSearch) =>
+    [
+      search.key === '' ? callsOf(some) : <Calls search={search}>{callsOf(some)}</Calls>,
+      ...AMOUNTS.map((name, index) => formats[index]!(total(some, name))),
+    ].map((cell, index) => (
+      <Cell key={COLUMNS[index]} of={COLUMNS[index]!} className="whitespace-nowrap tabular-nums sm:text-right">
+        <span>{cell}</span>
+      </Cell>
+    ));
   return (
     <Table
       label={BY[by]}
       hasCards
-      head={[isByKey ? 'API key' : 'Agent', ...columns.map((name) => <AtRight key={name}>{name}</AtRight>)]}
+      head={[isByKey ? 'API key' : 'Agent', ...COLUMNS.map((name) => <AtRight key={name}>{name}</AtRight>)]}
     >
       {groups.map((group) => (
         <tr key={group.id}>
-          {row(
-            <td className="min-w-36 font-medium" title={group.id}>
-              {isByKey ? (
-                group.name
-              ) : (
-                <Link to="/agents/$agentId" params={{ agentId: group.id }} className={QUIET_LINK}>
-                  {group.name}
-                </Link>
-              )}
-            </td>,
-            [...cellsOf([group], { ...days, [by]: group.id }), ...limitsOf(group)],
-          )}
+          <td className="min-w-36 font-medium" title={group.id}>
+            {isByKey ? (
+              group.name
+            ) : (
+              <CellLink to="/agents/$agentId" params={{ agentId: group.id }}>
+                {group.name}
+              </CellLink>
+            )}
+          </td>
+          {cellsOf([group], { ...days, [by]: group.id })}
         </tr>
       ))}
       {groups.length > 1 && (
         <tr className="font-semibold">
-          {row(<td>Total</td>, [...cellsOf(groups, days), ...(isByKey ? ['', ''] : [])], true)}
+          <td>Total</td>
+          {cellsOf(groups, days)}
         </tr>
       )}
     </Table>
   );
-}
-
-/** The total limit of each of the wallet's keys, and what is left of it, USDC; undefined until they are read. */
-function useGrants(isWanted: boolean) {
-  const { wallet } = useSession();
-  const { money } = useWalletKeys(wallet ?? '', isWanted && Boolean(wallet));
-  if (!money) return undefined;
-  return {
-    of(keyId: string) {
-      const grant = money.grants.get(keyId);
-      if (!isLive(grant, money.now)) return undefined;
-      return [grant.totalMax, leftOf(grant, money.now).total].map(toUsdc);
-    },
-  };
 }
 
 /** What open disputes may still bring. */
