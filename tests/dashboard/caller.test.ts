@@ -352,7 +352,7 @@ describe('the caller', function () {
       await sign.click();
       await dialog(page).waitFor({ state: 'detached' });
       await warning.waitFor({ state: 'detached' });
-      await page.getByText('The allowance ends before the limits of your keys').waitFor();
+      await page.getByText('900.00 USDC left').waitFor();
       const { delegate, delegatedAmount } = await getAccount(connection, usdcOf(wallet));
       expect([delegate?.toBase58(), delegatedAmount]).to.deep.equal([
         findSpender(owner.publicKey).toBase58(),

@@ -1,14 +1,13 @@
 /** A wallet's API keys: create, watch, change and end them. */
 import { useQuery } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { createPortal } from 'react-dom';
 import type { KeySummary } from '../../sdk/wire/procedures.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { SharedNote } from '../parts/sharedNote.tsx';
 import { SettingsTrouble, Unread } from '../parts/trouble.tsx';
 import { Button, Empty, PageHead, Skeleton } from '../parts/ui.tsx';
-import { Code } from '../parts/values.tsx';
 import { configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import type { Shown } from './keys/dialogs.tsx';
@@ -18,7 +17,7 @@ import { useSpend } from './keys/use.tsx';
 import { WalletFigures } from './keys/wallet.tsx';
 import { Warnings } from './keys/warnings.tsx';
 
-// With the rules of their fields, large: loaded at the visitor's first move on the page.
+// With the rules of their fields, large: loaded once the keys are shown.
 const Dialogs = lazy(() => import('./keys/dialogs.tsx'));
 
 const ABOUT =
@@ -48,7 +47,6 @@ interface KeysProps {
 
 function Keys({ wallet, actions }: KeysProps) {
   const [shown, setShown] = useState<Shown>(null);
-  const hasMoved = useFirstMove();
   const { listed, money, chain } = useWalletKeys(wallet);
   const { data: keys, error } = listed;
   const spend = useSpend(wallet, keys);
@@ -122,51 +120,11 @@ function Keys({ wallet, actions }: KeysProps) {
           <ul className="grid gap-3">{cards(ended)}</ul>
         </details>
       )}
-      {keys && keys.length > 0 && <WhichKey />}
-      {money && (hasMoved || shown !== null) && (
-        <Suspense
-          fallback={
-            shown !== null && (
-              <p
-                role="status"
-                className="fixed inset-x-0 bottom-4 z-50 mx-auto w-fit rounded-lg bg-ink px-4 py-2 text-sm text-paper"
-              >
-                Opening …
-              </p>
-            )
-          }
-        >
+      {money && (
+        <Suspense>
           <Dialogs wallet={wallet} shown={shown} money={money} onShow={setShown} />
         </Suspense>
       )}
     </>
   );
-}
-
-/** For somebody who finds a key in a file, and looks for its card. */
-const WhichKey = () => (
-  <details className="mt-6 text-sm text-faint">
-    <summary>Found a key and don’t know which? Compute its Key ID</summary>
-    <div className="mt-2 grid max-w-2xl gap-2">
-      <p>
-        A Key ID is the beginning of the key’s SHA-256. Compare it with the cards above.{' '}
-        <code className="font-mono text-[0.8125rem]">GET /v1/key</code> returns it too.
-      </p>
-      <Code text={'printf %s "$MARKETPLACE_API_KEY" | sha256sum | cut -c1-32'} label="Printing a Key ID" />
-    </div>
-  </details>
-);
-
-/** True from the first key press, focus or move of the pointer on. */
-function useFirstMove(): boolean {
-  const [hasMoved, setMoved] = useState(false);
-  useEffect(() => {
-    const note = () => setMoved(true);
-    const moves = ['pointermove', 'pointerdown', 'keydown', 'focusin'] as const;
-    for (const move of moves) addEventListener(move, note, { once: true, passive: true });
-    return () => {
-      for (const move of moves) removeEventListener(move, note);
-    };
-  }, []);
-  return hasMoved;
 }

@@ -107,13 +107,7 @@ export function CreateDialog(props: CreateDialogProps) {
             })
           }
           onClose={onClose}
-          onDone={(made) => {
-            setName(initialName);
-            restrictions.clearLists();
-            setGas(null);
-            setAllowanceText('');
-            onMade(made);
-          }}
+          onDone={onMade}
         >
           <Input
             label="Name"

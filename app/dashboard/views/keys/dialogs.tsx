@@ -36,7 +36,14 @@ export default function Dialogs({ wallet, shown, money, onShow }: DialogsProps) 
   const [made, setMade] = useState<MadeKey | null>(null);
   return (
     <>
-      <CreateDialog open={shown === 'create'} money={money} onClose={() => onShow(null)} onMade={setMade} />
+      {/* Empty again once a key is made. */}
+      <CreateDialog
+        key={made?.apiKey}
+        open={shown === 'create'}
+        money={money}
+        onClose={() => onShow(null)}
+        onMade={setMade}
+      />
       {shown === 'usdc' ? (
         <AddUsdcDialog wallet={wallet} onClose={() => onShow(null)} />
       ) : (

@@ -233,12 +233,11 @@ interface Restrictions {
 
 /** What a key may do and for whom, while it is edited. */
 export function useRestrictions(before: Restrictions) {
-  const textsBefore = () => ({
+  const [scopes, setScopes] = useState<KeyScope[]>(() => [...before.scopes]);
+  const [texts, setTexts] = useState({
     allowed_ips: before.allowed_ips?.join('\n') ?? '',
     allowed_agents: before.allowed_agents?.join('\n') ?? '',
   });
-  const [scopes, setScopes] = useState<KeyScope[]>(() => [...before.scopes]);
-  const [texts, setTexts] = useState(textsBefore);
   const [allowedIps, allowedAgents] = [listOf(texts.allowed_ips), listOf(texts.allowed_agents)];
   return {
     scopes,
@@ -251,7 +250,6 @@ export function useRestrictions(before: Restrictions) {
       text: texts[name],
       onChange: (text: string) => setTexts({ ...texts, [name]: text }),
     }),
-    clearLists: () => setTexts(textsBefore()),
   };
 }
 

@@ -1,23 +1,15 @@
 /** One key: what it may spend, its use, and its actions. */
-import { Link, useLocation } from '@tanstack/react-router';
+import { useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import type { GrantFields } from '../../../sdk/receipt/onChain.ts';
 import type { KeySummary } from '../../../sdk/wire/procedures.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import type { SpendStatement } from '../../../sdk/wire/wire.ts';
 import { DotsIcon } from '../../parts/icons.tsx';
+import { CellLink } from '../../parts/links.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
-import { Badge, Button, Card, cx, QUIET_LINK, Skeleton } from '../../parts/ui.tsx';
-import {
-  formatAmount,
-  formatCount,
-  formatLamports,
-  formatNumber,
-  formatSpan,
-  formatUnits,
-  Id,
-  Time,
-} from '../../parts/values.tsx';
+import { Badge, Button, Card, cx, Skeleton } from '../../parts/ui.tsx';
+import { formatAmount, formatCount, formatNumber, formatSpan, formatUnits, Id, Time } from '../../parts/values.tsx';
 import { isLive, leftOf, renewalOf, type SpendLimit, spendableNow, type WalletMoney } from './money.ts';
 import { KeyUse } from './use.tsx';
 import { type Reach, SCOPES, type SpendLimits, spendWords } from './words.ts';
@@ -45,7 +37,7 @@ export function isUsable({ revoked, expires_at, key_id }: KeySummary, money: Wal
 export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardProps) {
   const grant = money?.grants.get(apiKey.key_id);
   const usable = isUsable(apiKey, money);
-  const now = grant && money ? nowWords(apiKey, grant, money, isSponsored) : null;
+  const now = grant && money ? nowWords(apiKey, money, isSponsored) : null;
   const hasWords = usable && grant !== undefined;
   const card = useRef<HTMLElement>(null);
   // A call links to the key that paid for it.
@@ -126,9 +118,9 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
           {apiKey.execution_count === 0 ? (
             '0'
           ) : (
-            <Link to="/executions" search={{ key: apiKey.key_id }} className={QUIET_LINK}>
+            <CellLink to="/executions" search={{ key: apiKey.key_id }}>
               {formatCount(apiKey.execution_count)}
-            </Link>
+            </CellLink>
           )}
         </Fact>
         <Spend apiKey={apiKey} grant={grant} money={money} />
@@ -138,18 +130,6 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
             <Time at={apiKey.expires_at} />
           </Fact>
         )}
-        {grant && money && (
-          <Fact
-            label="Deposit held"
-            about={
-              isLive(grant, money.now)
-                ? 'For the key’s account on the chain. You can take it back after the key’s end, from its menu •••'
-                : 'You can take it back: “Get the deposit back” in the menu •••'
-            }
-          >
-            {formatLamports(money.grantDeposit)}
-          </Fact>
-        )}
       </div>
       <KeyUse apiKey={apiKey} spend={spend} />
     </Card>
@@ -157,22 +137,17 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
 }
 
 /** What limits the spend, if it is not the limits of the keys. */
-export const OTHER_LIMITS: Partial<Record<SpendLimit | 'keys', string>> = {
+export const OTHER_LIMITS: Partial<Record<SpendLimit, string>> = {
   fees: 'the gas balance does not pay the network fees of a call',
   wallet: 'all that is in the wallet',
   allowance: 'all that is left of the allowance',
 };
 
 /** What the key can spend now, if its limits leave more; null while a part of it is unknown. */
-function nowWords(
-  { scopes }: KeySummary,
-  grant: GrantFields,
-  money: WalletMoney,
-  isSponsored: boolean | undefined,
-): string | null {
+function nowWords({ key_id, scopes }: KeySummary, money: WalletMoney, isSponsored: boolean | undefined): string | null {
   if (isSponsored === undefined) return null;
   if (!scopes.includes('execute')) return 'Can spend now: nothing, because it may not call agents.';
-  const { amount, limit } = spendableNow(grant, money, isSponsored);
+  const { amount, limit } = spendableNow([key_id], money, isSponsored);
   if (limit === 'fees') return `Can spend now: nothing, because ${OTHER_LIMITS.fees}.`;
   return OTHER_LIMITS[limit] ? `Can spend now: ${formatUnits(amount)}, ${OTHER_LIMITS[limit]}.` : null;
 }

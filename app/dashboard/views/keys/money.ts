@@ -37,7 +37,7 @@ export interface WalletMoney {
   limits: { grantDays: number; gasPerCall: number; usualGasPerCall: number };
 }
 
-export const moneyQuery = (wallet: string, keyIds: readonly string[]) =>
+const moneyQuery = (wallet: string, keyIds: readonly string[]) =>
   queryOptions({
     queryKey: ['wallet-money', wallet, ...keyIds],
     queryFn: () => readMoney(wallet, keyIds),
@@ -88,33 +88,18 @@ export function leftOf(grant: GrantFields, now: number): { period: bigint; total
   return { period: above(grant.periodMax - spent), total: above(grant.totalMax - grant.totalSpent) };
 }
 
-/** What ends a key's spend first: `fees` if the gas balance does not pay for a call. */
-export type SpendLimit = 'fees' | 'wallet' | 'allowance' | 'period' | 'total';
+/** What limits the spend: `fees` if the gas balance does not pay for a call. */
+export type SpendLimit = 'fees' | 'wallet' | 'allowance' | 'keys';
 
-/** The USDC that a key can spend now, and what limits it. `isSponsored`: the operator pays the network fees. */
+/**
+ * The USDC that these keys together can spend now, and what limits it. They share the wallet and the allowance.
+ * `isSponsored`: the operator pays the network fees.
+ */
 export function spendableNow(
-  grant: GrantFields,
-  money: WalletMoney,
-  isSponsored: boolean,
-): { amount: bigint; limit: SpendLimit } {
-  if (!isSponsored && callsPaid(money) === 0) return { amount: 0n, limit: 'fees' };
-  const { period, total } = leftOf(grant, money.now);
-  const limits: [SpendLimit, bigint][] = [
-    ['total', total],
-    ['period', period],
-    ['wallet', money.balance ?? 0n],
-    ['allowance', money.allowance],
-  ];
-  const amount = least(...(limits.map(([, left]) => left) as [bigint, ...bigint[]]));
-  return { amount, limit: limits.find(([, left]) => left === amount)![0] };
-}
-
-/** The USDC that these keys together can spend now, and what limits it. They share the wallet and the allowance. */
-export function allSpendableNow(
   keyIds: readonly string[],
   money: WalletMoney,
   isSponsored: boolean,
-): { amount: bigint; limit: SpendLimit | 'keys' } {
+): { amount: bigint; limit: SpendLimit } {
   if (!isSponsored && callsPaid(money) === 0) return { amount: 0n, limit: 'fees' };
   let ofKeys = 0n;
   for (const id of keyIds) {
@@ -166,12 +151,12 @@ export const keysQuery = (wallet: string) =>
   queryOptions({ queryKey: ['keys', wallet], queryFn: async () => (await call('keys.list')).keys });
 
 /** A wallet's keys, and its money on the chain with theirs; undefined until both are known. */
-export function useWalletKeys(wallet: string, enabled = true) {
-  const listed = useQuery({ ...keysQuery(wallet), enabled, refetchInterval: 5_000 });
+export function useWalletKeys(wallet: string) {
+  const listed = useQuery({ ...keysQuery(wallet), refetchInterval: 5_000 });
   const ids = [...new Set(listed.data?.map(({ key_id }) => key_id))];
   const chain = useQuery({
     ...moneyQuery(wallet, ids),
-    enabled: enabled && listed.data !== undefined,
+    enabled: listed.data !== undefined,
     // The wallet's figures stay visible while a key is added.
     placeholderData: (before) => before,
   });

@@ -3,7 +3,6 @@ import { queryOptions, useMutation, useQuery } from '@tanstack/react-query';
 import { hashApiKey } from '../../../sdk/receipt/apiKey.ts';
 import type { KeyScope } from '../../../sdk/wire/keyScopes.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { namesIn } from '../../parts/form/schema.ts';
 import { ShownOnce } from '../../parts/shownOnce.tsx';
 import { Button, Note, Skeleton } from '../../parts/ui.tsx';
 import { Code, Time } from '../../parts/values.tsx';
@@ -74,24 +73,12 @@ function Register({ made, wallet }: { made: MadeKey; wallet: string }) {
   );
 }
 
-const CANDIDATES = 8;
-
-/**
- * The agent to try first: preferably one with completed calls, then with the fewest required parameters, then the
- * oldest. Null if there is none.
- */
+/** The agent to try first; null if there is none. */
 const firstAgentQuery = queryOptions({
   queryKey: ['first-agent'],
   queryFn: async (): Promise<AgentFull | null> => {
-    const { agents } = await request('listAgents', { limit: CANDIDATES });
-    const active = agents.filter(({ status, health }) => status === 'active' && health.status === 'ok');
-    const full = await Promise.all(active.map(({ agent_id }) => request('getAgent', { agent_id })));
-    const proven = full.filter(({ successful_executions }) => successful_executions > 0);
-    const [first] = (proven.length > 0 ? proven : full).sort(
-      (one, other) =>
-        needsOf(one).length - needsOf(other).length || Date.parse(one.created_at) - Date.parse(other.created_at),
-    );
-    return first ?? null;
+    const [best] = (await request('listAgents', { sort: 'best', limit: 1 })).agents;
+    return best ? request('getAgent', { agent_id: best.agent_id }) : null;
   },
   staleTime: 60_000,
 });
@@ -119,5 +106,3 @@ function firstCurl(apiKey: string, scopes: readonly KeyScope[], agent: AgentFull
     `-d '${data}'`,
   ].join(' \\\n  ');
 }
-
-const needsOf = ({ input_schema }: AgentFull): string[] => namesIn(input_schema.required);

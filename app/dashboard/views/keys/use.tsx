@@ -40,14 +40,15 @@ export function KeyUse({ apiKey, spend }: KeyUseProps) {
   if (!group) return null;
   const days = daysOf(spend);
   const busy = days.filter((day) => group.executionsByDay.get(day));
-  const { executions: allCalls, refundedExecutions: refunded } = group;
+  const { refundedExecutions: refunded } = group;
   const allPaid = formatUnits(group.paid);
   const title = <span className="font-medium">Use in the last {days.length} days</span>;
-  if (busy.length === 1) {
+  if (busy.length < CHARTED_DAYS) {
     return (
-      <p className="border-t border-line pt-4 text-sm">
-        {title} <span className="text-faint tabular-nums">{sentenceOf(busy[0]!, group)}</span>
-      </p>
+      <div className="grid gap-1 border-t border-line pt-4 text-sm">
+        <p>{title}</p>
+        <DaySentences texts={busy.map((day) => sentenceOf(day, group))} />
+      </div>
     );
   }
   return (
@@ -55,27 +56,12 @@ export function KeyUse({ apiKey, spend }: KeyUseProps) {
       <summary className="text-sm">
         {title}{' '}
         <span className="text-faint tabular-nums">
-          {formatCounted(allCalls, 'call')}
+          {formatCounted(group.executions, 'call')}
           {refunded > 0 && `, ${formatCount(refunded)} refunded`}, {allPaid}
         </span>
       </summary>
-      {isOpen && busy.length < CHARTED_DAYS && (
+      {isOpen && (
         <div className="mt-4">
-          <DaySentences texts={busy.map((day) => sentenceOf(day, group))} />
-        </div>
-      )}
-      {isOpen && busy.length >= CHARTED_DAYS && (
-        <div className="mt-4 grid gap-4 lg:grid-cols-2">
-          <Chart
-            title={`Calls with the key “${apiKey.name}”`}
-            summary={formatCount(allCalls)}
-            days={days}
-            format={formatCount}
-            unit="calls"
-            series={[
-              { label: 'Calls', tone: 'accent', values: days.map((day) => group.executionsByDay.get(day) ?? 0) },
-            ]}
-          />
           <Chart
             title={`Spent with the key “${apiKey.name}”`}
             summary={allPaid}

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { Button, Card, cx, Skeleton, withUnit } from '../../parts/ui.tsx';
 import { formatCount, formatLamports, formatUnits } from '../../parts/values.tsx';
 import { OTHER_LIMITS } from './keyCard.tsx';
-import { allSpendableNow, callsPaid, OPTIONAL_GAS, type WalletMoney } from './money.ts';
+import { callsPaid, OPTIONAL_GAS, spendableNow, type WalletMoney } from './money.ts';
 
 /** Above this the amount counts as unlimited: some programs approve the maximum. */
 export const UNLIMITED = 2n ** 62n;
@@ -32,7 +32,7 @@ export function WalletFigures({ keyIds, money, isSponsored, onUsdc, onGas, onAll
       </div>
     );
   }
-  const { amount, limit } = allSpendableNow(keyIds, money, isSponsored);
+  const { amount, limit } = spendableNow(keyIds, money, isSponsored);
   const gas = <Gas money={money} isSponsored={isSponsored} onGas={onGas} />;
   return (
     <div className={ROW}>

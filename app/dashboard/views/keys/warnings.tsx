@@ -5,7 +5,7 @@ import { DAY_MS } from '../../../sdk/wire/time.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
 import { Button, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatUnits, Id, Time } from '../../parts/values.tsx';
-import { callsPaid, isLive, leftOf, spendableOf, type WalletMoney } from './money.ts';
+import { callsPaid, isLive, leftOf, type WalletMoney } from './money.ts';
 
 const FEW_CALLS = 20;
 /** Warn if the allowance is below this fraction of the amount that one key alone may spend now. */
@@ -27,7 +27,6 @@ export function Warnings({ keys, money, isSponsored, onAllowance, onGas }: Warni
   const { otherDelegate, allowance, now } = money;
   const wanted = Math.max(...live.map((key) => mostNow(money, key.key_id)));
   const allowed = toUsdc(allowance);
-  const spendable = spendableOf(money);
   const ending = live.filter(
     (key) => key.expires_at && Date.parse(key.expires_at) - now * 1_000 < SOON_MS && !isReplaced(key, live),
   );
@@ -54,17 +53,6 @@ export function Warnings({ keys, money, isSponsored, onAllowance, onGas }: Warni
           refused.
         </Warning>
       )}
-      {!otherDelegate && allowed >= wanted * LOW_PART && allowance < spendable && (
-        <Warning
-          tone="plain"
-          title="The allowance ends before the limits of your keys"
-          action="Renew the allowance"
-          onAct={onAllowance}
-        >
-          {formatAmount(allowed)} are left for all keys together, which may still spend {formatUnits(spendable)} in
-          total. Each call takes its price from the allowance, and a refund does not give it back.
-        </Warning>
-      )}
       {isSponsored === false && callsPaid(money) < FEW_CALLS && (
         <Warning title="The gas balance is low" action="Top up" onAct={onGas}>
           It pays the network fees of all keys and is{' '}
@@ -81,9 +69,9 @@ export function Warnings({ keys, money, isSponsored, onAllowance, onGas }: Warni
   );
 }
 
-function Warning(props: { tone?: 'plain'; title: string; action: string; onAct(): void; children: ReactNode }) {
+function Warning(props: { title: string; action: string; onAct(): void; children: ReactNode }) {
   return (
-    <Note tone={props.tone ?? 'warn'} title={props.title}>
+    <Note tone="warn" title={props.title}>
       <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
         <p className="max-w-2xl">{props.children}</p>
         <Button small onClick={props.onAct}>
