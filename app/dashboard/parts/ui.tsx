@@ -192,7 +192,7 @@ export function Field({
         </p>
       )}
       {error && (
-        <p id={`${id}-error`} className="text-sm text-bad">
+        <p id={`${id}-error`} className="text-sm whitespace-pre-line text-bad">
           {error}
         </p>
       )}

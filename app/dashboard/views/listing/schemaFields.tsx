@@ -1,12 +1,12 @@
 /** Input and output schema, each with its faults, and a preview of the form for callers. */
 import { lazy, Suspense, useState } from 'react';
 import { describeSchemaRules } from '../../../sdk/wire/schemaKeywords.ts';
+import { JsonEditor } from '../../parts/jsonEditor.tsx';
 import { Button, Card, Skeleton } from '../../parts/ui.tsx';
 import type { FieldsProps } from './detailsFields.tsx';
 import { readSchema } from './draft.ts';
 import { checkInput, checkOutput } from './schemaCheck.ts';
 
-const JsonEditor = lazy(() => import('../../parts/jsonEditor.tsx'));
 const SchemaForm = lazy(() => import('../../parts/form/schemaForm.tsx'));
 
 export default function SchemaFields({ draft, onChange }: FieldsProps) {
@@ -15,15 +15,13 @@ export default function SchemaFields({ draft, onChange }: FieldsProps) {
     <div className="grid gap-8">
       <div className="grid gap-6 lg:grid-cols-2">
         <div className="grid content-start gap-3">
-          <Suspense fallback={<Skeleton className="h-112" />}>
-            <JsonEditor
-              label="Input schema"
-              hint="JSON Schema of the parameters. Calls that do not match it are refused before any payment."
-              value={draft.input_schema}
-              onChange={(input_schema) => onChange({ input_schema })}
-              check={checkInput}
-            />
-          </Suspense>
+          <JsonEditor
+            label="Input schema"
+            hint="JSON Schema of the parameters. Calls that do not match it are refused before any payment."
+            value={draft.input_schema}
+            onChange={(input_schema) => onChange({ input_schema })}
+            check={checkInput}
+          />
           <Format
             text={draft.input_schema}
             what="input schema"
@@ -33,15 +31,13 @@ export default function SchemaFields({ draft, onChange }: FieldsProps) {
         <Preview schema={input && checkInput(input).length === 0 ? input : null} />
       </div>
       <div className="grid gap-3">
-        <Suspense fallback={<Skeleton className="h-56" />}>
-          <JsonEditor
-            label="Output schema"
-            hint="JSON Schema of the result, for callers to read. It is not enforced, because a result is text."
-            value={draft.output_schema}
-            onChange={(output_schema) => onChange({ output_schema })}
-            check={checkOutput}
-          />
-        </Suspense>
+        <JsonEditor
+          label="Output schema"
+          hint="JSON Schema of the result, for callers to read. It is not enforced, because a result is text."
+          value={draft.output_schema}
+          onChange={(output_schema) => onChange({ output_schema })}
+          check={checkOutput}
+        />
         <Format
           text={draft.output_schema}
           what="output schema"
