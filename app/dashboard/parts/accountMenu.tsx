@@ -5,9 +5,8 @@ import { type Connected, useShared } from '../wallet/wallets.ts';
 import { formatShortSol } from './amount.ts';
 import { Menu, MenuGroup, MenuItem, MenuLine, MenuLink } from './menu.tsx';
 import { ACTIVITY, ADMIN, creatorPlaceOf, TERMS } from './places.ts';
-import { Badge, cx } from './ui.tsx';
+import { cx } from './ui.tsx';
 import { formatAmount, formatCents, shorten } from './values.tsx';
-import { useOpenDisputes, useUnanswered } from './waiting.tsx';
 
 const AddUsdcDialog = lazy(() => import('./addUsdc.tsx'));
 const StatementDialog = lazy(() => import('./statement.tsx').then((module) => ({ default: module.StatementDialog })));
@@ -33,11 +32,7 @@ interface AccountMenuProps {
 
 export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
   const { isAdmin, isCreator } = useSession();
-  // Their links leave no room for more.
-  const hasLinks = isAdmin || isCreator;
   const balance = useBalance();
-  const { own, queue } = useOpenDisputes();
-  const unanswered = useUnanswered();
   const isShared = useShared();
   const [opened, setOpened] = useState<'usdc' | 'statement' | null>(null);
   const onClose = () => setOpened(null);
@@ -59,32 +54,14 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
             </span>
             {isShared && (
               <span className="text-faint max-[22rem]:sr-only">
-                <span className={hasLinks ? 'sr-only' : 'max-xl:sr-only'}>Shared test wallet</span>
-                <span
-                  aria-hidden="true"
-                  data-short="Test wallet"
-                  className={cx('before:content-[attr(data-short)]', !hasLinks && 'xl:hidden')}
-                />
+                <span className="sr-only">Shared </span>Test wallet
               </span>
             )}
             {balance !== undefined && (
               <span className="tabular-nums" title={formatAmount(balance)}>
                 {isShared ? formatCents(balance).replace(' USDC', '') : formatCents(balance)}
-                {isShared && (
-                  <span className={hasLinks ? 'min-[22rem]:sr-only' : 'max-xl:min-[22rem]:sr-only'}> USDC</span>
-                )}
+                {isShared && <span className="max-xl:min-[22rem]:sr-only"> USDC</span>}
               </span>
-            )}
-            {/* A narrow window has it on the button of its menu. A wide one has the admin's number, and what waits for a
-                reply, beside its links. The disputes of a shared wallet are others’. */}
-            {own > unanswered && !isShared && (
-              <Badge
-                className="max-xl:px-1.5 max-lg:hidden"
-                title={own + queue === 1 ? 'Open dispute' : 'Open disputes'}
-              >
-                {own + queue} <span className="max-xl:sr-only">{own + queue === 1 ? 'dispute' : 'disputes'}</span>
-                <span className="sr-only"> open</span>
-              </Badge>
             )}
           </>
         }

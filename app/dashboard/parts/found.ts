@@ -1,6 +1,5 @@
 /** What the search finds: agents, and calls of the wallet. */
 import { queryOptions } from '@tanstack/react-query';
-import { IDEMPOTENCY_KEY } from '../../sdk/wire/choices.ts';
 import type { AgentSummary, ExecutionSummary } from '../../sdk/wire/wire.ts';
 import { queryClient, request } from '../service.ts';
 import { isForTests } from './badges.tsx';
@@ -37,28 +36,20 @@ function hasId(id: string, sought: string): boolean {
   return first.length >= ID_CHARACTERS && (id.startsWith(first) || id.endsWith(first));
 }
 
-const keyedCalls = async (wallet: string | null | undefined, sought: string): Promise<ExecutionSummary[]> =>
-  wallet && IDEMPOTENCY_KEY.test(sought)
-    ? (await request('listExecutions', { idempotency_key: sought })).executions
-    : [];
-
 /** Agents, and those of the wallet's calls that the sought words name. They come together, so nothing moves. */
 export const foundQuery = (sought: string, wallet: string | null | undefined) =>
   queryOptions({
     queryKey: ['agents', 'found', sought, wallet],
     queryFn: async ({ signal }) => {
       await pauseInTyping(signal);
-      const [{ agents }, latest, keyed] = await Promise.all([
+      const [{ agents }, latest] = await Promise.all([
         request('listAgents', { q: sought.slice(0, 100), sort: 'best', limit: MOST_AGENTS }),
         latestCalls(wallet),
-        // Refused while the service looks for lost calls; everything else is found.
-        keyedCalls(wallet, sought).catch(() => []),
       ]);
       const calls = latest.filter(
         ({ execution_id, task, agent_name }) =>
-          (includes(task, sought) || includes(agent_name, sought) || hasId(execution_id, sought)) &&
-          !keyed.some((one) => one.execution_id === execution_id),
+          includes(task, sought) || includes(agent_name, sought) || hasId(execution_id, sought),
       );
-      return { agents: agents.toSorted(byUse), calls: calls.slice(0, MOST_CALLS), keyed };
+      return { agents: agents.toSorted(byUse), calls: calls.slice(0, MOST_CALLS) };
     },
   });

@@ -17,7 +17,7 @@ import { ADMIN, isReloaded, OWN_PLACES, PLACES, type Place, TERMS } from './plac
 import { buttonStyle, cx } from './ui.tsx';
 import { formatAmount, shorten, zoneAt } from './values.tsx';
 
-const NOTHING = { agents: [], calls: [], keyed: [] };
+const NOTHING = { agents: [], calls: [] };
 
 export default function Palette({ onClose }: { onClose(): void }) {
   const opener = useOpener();
@@ -83,20 +83,15 @@ function Found({ sought, onClose }: FoundProps) {
     enabled: sought !== '',
     placeholderData: keepPreviousData,
   });
-  const { agents, calls, keyed } = sought === '' || !data ? NOTHING : data;
+  const { agents, calls } = sought === '' || !data ? NOTHING : data;
   const named = calls.find(({ agent_name }) => includes(agent_name, sought));
   const places = [...PLACES, ...(wallet ? OWN_PLACES : []), TERMS, ...(isAdmin ? [ADMIN] : [])].filter(
     ({ title, words }) => !isId && id.split(/\s+/).every((word) => includes(`${title} ${words}`, word)),
   );
-  const isFound = [places, agents, calls, keyed].some(({ length }) => length > 0) || ADDRESS.test(sought);
+  const isFound = [places, agents, calls].some(({ length }) => length > 0) || ADDRESS.test(sought);
   // Closes the search; the navigation goes on.
   const go = (_leaving: Promise<void>) => onClose();
   const open = (executionId: string) => go(navigate({ to: '/executions/$executionId', params: { executionId } }));
-  const verify = (
-    <Item value="verify" onSelect={() => go(navigate({ to: '/verify', search: { id }, reloadDocument: true }))}>
-      Verify this call
-    </Item>
-  );
   return (
     <>
       {isId && (
@@ -106,7 +101,9 @@ function Found({ sought, onClose }: FoundProps) {
               Open this call
             </Item>
           )}
-          {verify}
+          <Item value="verify" onSelect={() => go(navigate({ to: '/verify', search: { id }, reloadDocument: true }))}>
+            Verify this call
+          </Item>
         </Command.Group>
       )}
       {places.length > 0 && (
@@ -149,20 +146,31 @@ function Found({ sought, onClose }: FoundProps) {
       {calls.length > 0 && (
         <Command.Group heading={isShared ? 'Latest calls of this shared wallet' : 'Your latest calls'}>
           {calls.map((call) => (
-            <CallItem key={call.execution_id} call={call} onOpen={open} />
+            <Item
+              key={call.execution_id}
+              value={call.execution_id}
+              onSelect={() => open(call.execution_id)}
+              about={
+                <>
+                  <span className="block">{outcomeOf(call).words}</span>
+                  <code className="font-mono">{shorten(call.execution_id)}</code>
+                </>
+              }
+              line={
+                <>
+                  {secondOf(call)}
+                  <span className="max-sm:hidden"> · {call.agent_name ?? shorten(call.agent_id)}</span>
+                </>
+              }
+            >
+              {call.task ?? 'Task no longer kept'}
+            </Item>
           ))}
           {named && (
             <Item value="calls" onSelect={() => go(navigate({ to: '/executions', search: { agent: named.agent_id } }))}>
               All calls of {named.agent_name} →
             </Item>
           )}
-        </Command.Group>
-      )}
-      {keyed.length > 0 && (
-        <Command.Group heading="Call with this Idempotency-Key">
-          {keyed.map((call) => (
-            <CallItem key={call.execution_id} call={call} onOpen={open} />
-          ))}
         </Command.Group>
       )}
       {/* Last, and after the others are known, so that Enter opens one of those. */}
@@ -178,30 +186,6 @@ function Found({ sought, onClose }: FoundProps) {
       )}
       <Command.Empty className="px-3 py-8 text-center text-sm text-faint">Searching …</Command.Empty>
     </>
-  );
-}
-
-function CallItem({ call, onOpen }: { call: ExecutionSummary; onOpen(executionId: string): void }) {
-  const { execution_id: id } = call;
-  return (
-    <Item
-      value={id}
-      onSelect={() => onOpen(id)}
-      about={
-        <>
-          <span className="block">{outcomeOf(call).words}</span>
-          <code className="font-mono">{shorten(id)}</code>
-        </>
-      }
-      line={
-        <>
-          {secondOf(call)}
-          <span className="max-sm:hidden"> · {call.agent_name ?? shorten(call.agent_id)}</span>
-        </>
-      }
-    >
-      {call.task ?? 'Task no longer kept'}
-    </Item>
   );
 }
 

@@ -5,6 +5,7 @@ import { type ReactNode, useCallback } from 'react';
 import type { AgentSummary } from '../../sdk/wire/wire.ts';
 import { isForTests, TEST_TAG } from '../parts/badges.tsx';
 import { TextLink } from '../parts/links.tsx';
+import { Pages } from '../parts/pages.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { Button, buttonStyle, cx, Empty } from '../parts/ui.tsx';
 import { formatCounted, shorten } from '../parts/values.tsx';
@@ -79,7 +80,17 @@ export default function Catalogue(): ReactNode {
         />
       )}
       {data?.agents.length === 0 && <Nothing search={search} total={data.total} onClear={clear} />}
-      {data && <Pages search={search} total={data.total} />}
+      {data && data.total > PAGE_SIZE && (
+        <Pages
+          page={search.page ?? 1}
+          size={PAGE_SIZE}
+          total={data.total}
+          names={['Previous', 'Next']}
+          onPage={(page) =>
+            void navigate({ search: withoutUndefined({ ...search, page: page > 1 ? page : undefined }) })
+          }
+        />
+      )}
       {isHiding && tests && tests.total > 0 && (
         <details className="mt-8 text-sm">
           <summary className="py-1">
@@ -139,30 +150,6 @@ function Nothing({ search, total, onClear }: { search: CatalogueSearch; total: n
         List an agent
       </Link>
     </Empty>
-  );
-}
-
-function Pages({ search, total }: { search: CatalogueSearch; total: number }) {
-  const { page = 1 } = search;
-  const last = Math.ceil(total / PAGE_SIZE);
-  if (last <= 1) return null;
-  const to = (number: number) => withoutUndefined({ ...search, page: number > 1 ? number : undefined });
-  return (
-    <nav aria-label="Pages" className="mt-8 flex items-center justify-center gap-4 text-sm">
-      {page > 1 && (
-        <Link to="/" search={to(page - 1)} className={buttonStyle('plain', true)}>
-          Previous
-        </Link>
-      )}
-      <span className="text-faint tabular-nums">
-        Page {page} of {last}
-      </span>
-      {page < last && (
-        <Link to="/" search={to(page + 1)} className={buttonStyle('plain', true)}>
-          Next
-        </Link>
-      )}
-    </nav>
   );
 }
 

@@ -126,7 +126,7 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
           )}
           <div className="grid gap-5 max-lg:order-5">
             <Request execution={execution} />
-            <OnChain execution={execution} record={archive ? null : record} />
+            <OnChain execution={execution} record={record} />
             {archive && <Archived archive={archive} />}
           </div>
         </div>

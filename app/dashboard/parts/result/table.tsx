@@ -12,7 +12,8 @@ import {
   useTable,
 } from '@tanstack/react-table';
 import { useMemo } from 'react';
-import { Button, cx } from '../ui.tsx';
+import { Pages } from '../pages.tsx';
+import { cx } from '../ui.tsx';
 import { formatCount, formatCounted } from '../values.tsx';
 import { cellText, type Rows } from './read.ts';
 
@@ -67,8 +68,6 @@ export default function ResultTable({ table: { columns, rows } }: { table: Rows 
     initialState: { pagination: { pageIndex: 0, pageSize: PAGE_ROWS } },
   });
   const found = table.getFilteredRowModel().rows.length;
-  const pages = table.getPageCount();
-  const page = table.state.pagination.pageIndex;
   return (
     <div className="grid gap-3">
       <div className="flex flex-wrap items-center gap-2">
@@ -139,18 +138,14 @@ export default function ResultTable({ table: { columns, rows } }: { table: Rows 
           </tbody>
         </table>
       </section>
-      {pages > 1 && (
-        <nav aria-label="Pages of the table" className="flex items-center justify-center gap-4 text-sm">
-          <Button small disabled={!table.getCanPreviousPage()} onClick={() => table.previousPage()}>
-            Previous
-          </Button>
-          <span className="text-faint tabular-nums">
-            Page {page + 1} of {pages}
-          </span>
-          <Button small disabled={!table.getCanNextPage()} onClick={() => table.nextPage()}>
-            Next
-          </Button>
-        </nav>
+      {found > PAGE_ROWS && (
+        <Pages
+          page={table.state.pagination.pageIndex + 1}
+          size={PAGE_ROWS}
+          total={found}
+          names={['Previous', 'Next']}
+          onPage={(page) => table.setPageIndex(page - 1)}
+        />
       )}
     </div>
   );

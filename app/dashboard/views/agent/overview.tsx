@@ -1,17 +1,14 @@
 /** The facts to know about an agent before paying it. */
-import { useQuery } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { disputedWords, hasRate, successesOf, VERIFIED } from '../../parts/badges.tsx';
 import { ProgramWarning } from '../../parts/explained.tsx';
 import { Away } from '../../parts/links.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
-import { Button, cx, Facts, Figure, LINK, Spinner } from '../../parts/ui.tsx';
+import { Button, cx, Facts, Figure, LINK } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, Id, Time } from '../../parts/values.tsx';
-import { openChain } from '../../wallet/chain.ts';
 import { Example } from './example.tsx';
 import { Month, Outcomes } from './month.tsx';
-import { CreatorAgents, Others } from './paused.tsx';
+import { Others } from './paused.tsx';
 import { SchemaFields } from './schema/schemaFields.tsx';
 import { Terms } from './terms.tsx';
 
@@ -117,9 +114,7 @@ export function Overview({ agent }: { agent: AgentFull }) {
               ],
             ]}
           />
-          <Collateral agentId={agent.agent_id} />
         </Aside>
-        <CreatorAgents agent={agent} />
       </aside>
     </div>
   );
@@ -228,49 +223,6 @@ function Figures({ agent }: { agent: AgentFull }) {
         value={avg_execution_time_ms > 0 ? formatDuration(avg_execution_time_ms) : '–'}
         about={`${p95_ms === null ? '' : `95 % of the last calls within ${formatDuration(p95_ms)}. `}Plus the time to pay and settle.`}
       />
-    </div>
-  );
-}
-
-async function readListing(agentId: string) {
-  const { marketplace, showListing, PublicKey } = await openChain();
-  return showListing(marketplace, new PublicKey(agentId));
-}
-
-function Collateral({ agentId }: { agentId: string }) {
-  const [isAsked, setAsked] = useState(false);
-  const { data, error, isFetching, refetch } = useQuery({
-    queryKey: ['collateral', agentId],
-    queryFn: () => readListing(agentId),
-    enabled: isAsked,
-    staleTime: 60_000,
-  });
-  if (data) {
-    return (
-      <Facts
-        rows={[
-          ['Collateral', formatAmount(Number(data.collateral_usdc))],
-          Number(data.slashed_usdc) > 0 && ['Taken by disputes', formatAmount(Number(data.slashed_usdc))],
-          Number(data.forfeited_usdc) > 0 && ['Of it kept for callers', formatAmount(Number(data.forfeited_usdc))],
-          ['Open disputes', formatCount(data.open_disputes)],
-          ['Signing key', <Id key="key" value={data.signing_key} kind="address" />],
-        ]}
-      />
-    );
-  }
-  if (error && !isFetching) return <Trouble error={error} what="The listing on the chain" onRetry={refetch} />;
-  return (
-    <div className="grid gap-2 text-sm text-faint">
-      <p>The chain also has its collateral, open disputes and signing key.</p>
-      <div className="flex min-h-8 items-center">
-        {isFetching ? (
-          <Spinner label="Reading the chain …" />
-        ) : (
-          <Button small onClick={() => setAsked(true)}>
-            Read it from the chain
-          </Button>
-        )}
-      </div>
     </div>
   );
 }

@@ -1,15 +1,15 @@
-/** Why an agent cannot be called, from facts of the chain, and other agents: those that do similar work, and those of its creator. */
+/** Why an agent cannot be called, from facts of the chain, and others that do similar work. */
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { isFailing } from '../../../sdk/wire/agentMark.ts';
 import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
-import { ForTests, isForTests } from '../../parts/badges.tsx';
+import { isForTests } from '../../parts/badges.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
-import { agentsQuery, configQuery, request } from '../../service.ts';
+import { agentsQuery, configQuery } from '../../service.ts';
 import { PAGE_SORT } from '../catalogueSearch.ts';
 
 /** Others that are offered, and how many of the tags are searched for them. */
@@ -94,52 +94,6 @@ export function Others({ agent }: { agent: AgentFull }) {
           </li>
         ))}
       </ul>
-    </section>
-  );
-}
-
-const SHOWN = 5;
-/** Agents for tests may be among them. */
-const READ = 50;
-
-export function CreatorAgents({ agent }: { agent: AgentFull }) {
-  const creator = agent.creator.pubkey;
-  const { data } = useQuery({
-    queryKey: ['agents', { creator, limit: READ }],
-    queryFn: () => request('listAgents', { creator, limit: READ }),
-  });
-  if (!data) return null;
-  // A paused agent is in no list.
-  const count = data.total - Number(data.agents.some(({ agent_id }) => agent_id === agent.agent_id));
-  const others = data.agents
-    .filter((one) => one.agent_id !== agent.agent_id && (!isForTests(one) || isForTests(agent)))
-    .slice(0, SHOWN);
-  if (others.length === 0) return null;
-  return (
-    <section className="border-t border-line pt-5 text-sm">
-      <h2 className="mb-1 text-lg font-semibold">More by this creator</h2>
-      <ul className="divide-y divide-line">
-        {others.map(({ agent_id, name, price_per_call_usdc, tags }) => (
-          <li key={agent_id}>
-            <Link
-              to="/agents/$agentId"
-              params={{ agentId: agent_id }}
-              className="flex min-h-9 items-center justify-between gap-3 py-1.5 hover:text-accent"
-            >
-              <span className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1">
-                <span className="font-medium">{name}</span>
-                {isForTests({ tags }) && <ForTests />}
-              </span>
-              <span className="shrink-0 text-faint tabular-nums">{formatAmount(price_per_call_usdc)}</span>
-            </Link>
-          </li>
-        ))}
-      </ul>
-      {count > others.length && (
-        <TextLink to="/" search={{ creator }} className="mt-2 inline-block py-1">
-          All {count} other agents of <bdi>{agent.creator.display_name}</bdi>
-        </TextLink>
-      )}
     </section>
   );
 }

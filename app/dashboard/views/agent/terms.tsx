@@ -33,19 +33,7 @@ export function Terms({ agent }: { agent: AgentFull }) {
           agent.status === 'active' &&
             config !== undefined && ['Ways to pay', <WaysToPay key="ways" agent={agent} config={config} cost={cost} />],
           ['Timeout', timeouts(agent)],
-          [
-            'Wrong result',
-            config ? (
-              <>
-                {`Dispute it within ${formatSpan(config.dispute_window_seconds)}. The marketplace’s admin decides. Upheld, you get back at most ${price}. Rejected, you lose a bond of ${formatLamports(config.dispute_bond_lamports)}: it is ${bondWorth(config.dispute_bond_lamports, agent.price_per_call_usdc)}. `}
-                <TextLink to="/terms" hash="disputes">
-                  Rules of disputes
-                </TextLink>
-              </>
-            ) : (
-              'Reading …'
-            ),
-          ],
+          ['Wrong result', config ? <DisputeWords key="disputes" agent={agent} config={config} /> : 'Reading …'],
         ]}
       />
       <details className="text-sm">
@@ -60,6 +48,23 @@ export function Terms({ agent }: { agent: AgentFull }) {
           />
         </div>
       </details>
+    </>
+  );
+}
+
+interface DisputeWordsProps {
+  agent: AgentFull;
+  config: MarketplaceConfig;
+}
+
+export function DisputeWords({ agent: { price_per_call_usdc: price }, config }: DisputeWordsProps) {
+  const { dispute_window_seconds, dispute_bond_lamports: bond } = config;
+  return (
+    <>
+      {`Dispute it within ${formatSpan(dispute_window_seconds)}. The marketplace’s admin decides. Upheld, you get back at most ${formatAmount(price)}. Rejected, you lose a bond of ${formatLamports(bond)}: it is ${bondWorth(bond, price)}. `}
+      <TextLink to="/terms" hash="disputes">
+        Rules of disputes
+      </TextLink>
     </>
   );
 }

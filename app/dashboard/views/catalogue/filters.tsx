@@ -7,15 +7,13 @@ import { isForTests } from '../../parts/badges.tsx';
 import { SearchIcon } from '../../parts/icons.tsx';
 import { Button, Checkbox, cx, Select } from '../../parts/ui.tsx';
 import { formatCount } from '../../parts/values.tsx';
-import { agentsQuery, request } from '../../service.ts';
+import { agentsQuery } from '../../service.ts';
 import { type CatalogueSearch, filtersOf, PAGE_SORT, tagsOf } from '../catalogueSearch.ts';
 
 const DEBOUNCE_MS = 250;
 /** Fewer agents need no choices at first sight. */
 const FEW_AGENTS = 12;
-/** The custom tags on offer come from this many of the most called agents. */
-const TAGS_FROM = 100;
-const MOST_CUSTOM_TAGS = 24;
+const MOST_TAGS = 24;
 const TAGS_MS = 5 * 60_000;
 
 const SORTS: Record<(typeof AGENT_SORTS)[number], string> = {
@@ -160,45 +158,21 @@ interface TagTogglesProps {
 }
 
 function TagToggles({ search, all, onChange }: TagTogglesProps) {
-  const [isMore, setMore] = useState(false);
   const chosen = tagsOf(search);
-  const { data } = useQuery({
-    queryKey: ['agents', 'tags'],
-    queryFn: () => request('listAgents', { limit: TAGS_FROM }),
-    enabled: isMore,
-    staleTime: TAGS_MS,
-  });
-  const custom = mostCommon(data?.agents.flatMap(({ tags }) => tags).filter(isCustom) ?? []);
   // Of few agents only the tags that they have.
   const offered = all === null ? STANDARD_TAGS : mostCommon(all?.flatMap(({ tags }) => tags) ?? []);
   const toggle = (tag: string) => {
     const next = chosen.includes(tag) ? chosen.filter((name) => name !== tag) : [...chosen, tag];
     onChange({ tags: next.join(',') || undefined });
   };
-  const toggles = (tags: string[]) =>
-    tags.map((tag) => <Toggle key={tag} tag={tag} isOn={chosen.includes(tag)} onToggle={toggle} />);
   return (
     <fieldset className="min-w-0">
       <legend className="sr-only">Tags; an agent must have all chosen tags</legend>
       <div className={ROW}>
-        {toggles([...new Set([...offered, ...chosen])])}
-        {all === null && (
-          <button
-            type="button"
-            aria-expanded={isMore}
-            onClick={() => setMore(!isMore)}
-            className="min-h-8 shrink-0 rounded-full px-3 text-sm text-accent hover:bg-sunken"
-          >
-            {isMore ? 'Fewer tags' : 'More tags'}
-          </button>
-        )}
+        {[...new Set([...offered, ...chosen])].map((tag) => (
+          <Toggle key={tag} tag={tag} isOn={chosen.includes(tag)} onToggle={toggle} />
+        ))}
       </div>
-      {isMore && (
-        <div className={cx(ROW, 'mt-2')}>
-          {data && custom.length === 0 && <p className="text-sm text-faint">There are no other tags yet.</p>}
-          {toggles(custom.filter((tag) => !chosen.includes(tag)))}
-        </div>
-      )}
     </fieldset>
   );
 }
@@ -206,15 +180,13 @@ function TagToggles({ search, all, onChange }: TagTogglesProps) {
 /** One scrolling line on a phone, several lines elsewhere. */
 const ROW = '-mx-4 flex min-h-9 gap-2 overflow-x-auto px-4 py-0.5 sm:mx-0 sm:flex-wrap sm:overflow-visible sm:px-0';
 
-const isCustom = (tag: string): boolean => !STANDARD_TAGS.some((name) => name === tag);
-
 function mostCommon(tags: string[]): string[] {
   const counts = new Map<string, number>();
   for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
   return [...counts]
     .sort((a, b) => b[1] - a[1])
     .map(([tag]) => tag)
-    .slice(0, MOST_CUSTOM_TAGS);
+    .slice(0, MOST_TAGS);
 }
 
 function Toggle({ tag, isOn, onToggle }: { tag: string; isOn: boolean; onToggle(tag: string): void }) {

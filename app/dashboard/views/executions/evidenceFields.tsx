@@ -4,7 +4,8 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { useMemo, useState } from 'react';
 import { EVIDENCE_TYPES, type EvidenceType, MAX_EVIDENCE_BYTES } from '../../../sdk/wire/procedures.ts';
 import { type Reading, read } from '../../parts/reading.ts';
-import { cx, Field, TextArea } from '../../parts/ui.tsx';
+import { Segments } from '../../parts/segments.tsx';
+import { Field, TextArea } from '../../parts/ui.tsx';
 
 /** What is entered, and its fault. `readFile` reads a chosen file, and throws with a message. */
 export function useEvidence(readFile: (file: File) => Promise<Evidence>) {
@@ -32,6 +33,11 @@ export function useEvidence(readFile: (file: File) => Promise<Evidence>) {
   };
 }
 
+const KINDS = [
+  ['text', 'Write it'],
+  ['file', 'Choose a file'],
+] as const;
+
 interface EvidenceFieldsProps {
   entered: ReturnType<typeof useEvidence>;
   label: string;
@@ -48,11 +54,7 @@ export function EvidenceFields({ entered, label, textHint, fileHint, accept, ref
   const error = entered.error ?? refusal;
   return (
     <>
-      <fieldset className="flex gap-1 rounded-lg bg-sunken p-1">
-        <legend className="sr-only">Evidence</legend>
-        <Choice label="Write it" checked={kind === 'text'} onChoose={() => setKind('text')} />
-        <Choice label="Choose a file" checked={kind === 'file'} onChoose={() => setKind('file')} />
-      </fieldset>
+      <Segments label="Evidence" choices={KINDS} chosen={kind} onChoose={(one) => setKind(one)} />
       {kind === 'text' ? (
         <TextArea
           label={label}
@@ -76,21 +78,6 @@ export function EvidenceFields({ entered, label, textHint, fileHint, accept, ref
         </Field>
       )}
     </>
-  );
-}
-
-function Choice({ label, checked, onChoose }: { label: string; checked: boolean; onChoose(): void }) {
-  return (
-    <label
-      className={cx(
-        'flex min-h-8 flex-1 cursor-pointer items-center justify-center rounded-md px-3 text-sm font-medium',
-        'has-focus-visible:outline-2 has-focus-visible:outline-accent',
-        checked ? 'bg-chosen' : 'text-faint',
-      )}
-    >
-      <input type="radio" name="evidence" className="sr-only" checked={checked} onChange={onChoose} />
-      {label}
-    </label>
   );
 }
 

@@ -20,7 +20,7 @@ import { depositsQuery } from '../../wallet/deposits.ts';
 import { Fold } from '../disputes/fold.tsx';
 import { lessUsdc } from '../listing/own.ts';
 import { payerOf } from './outcome.ts';
-import { archivedQuery, type ShownRecord } from './record.ts';
+import type { ShownRecord } from './record.ts';
 import { RefundTransaction, useRefund } from './refunded.tsx';
 
 export type Execution = RouteAnswer<'getExecution'>;
@@ -195,8 +195,15 @@ export function OnChain({ execution, record }: Pick<CallParts, 'execution' | 're
             record && ['Record', <Id key="record" value={record.record} kind="address" />],
             execution.deposit
               ? ['Paid by x402 into', <Id key="deposit" value={execution.deposit} kind="address" />]
-              : record && openedBy(record.key_id),
-            ...(record ? recordRows(record) : []),
+              : record &&
+                (record.key_id === null
+                  ? ['Opened by', 'the wallet itself']
+                  : ['API key', <Id key="key" value={record.key_id} />]),
+            record?.request_hash && ['Request hash', <Id key="request" value={record.request_hash} />],
+            record && ['Signing key', <Id key="signer" value={record.signing_key} kind="address" />],
+            record?.deadline && ['Deadline', <Time key="deadline" at={record.deadline} hasSeconds />],
+            record?.status === 'open' &&
+              record.refund_at && ['Refundable from', <Time key="refund" at={record.refund_at} hasSeconds />],
             execution.result_hash && ['Result hash', <Id key="hash" value={execution.result_hash} />],
             execution.signature && ['Creator’s signature', <Id key="signature" value={execution.signature} />],
             execution.execution_signature && [
@@ -223,23 +230,8 @@ export function OnChain({ execution, record }: Pick<CallParts, 'execution' | 're
   );
 }
 
-function recordRows(record: ShownRecord): (readonly [ReactNode, ReactNode] | null)[] {
-  return [
-    ['Request hash', record.request_hash && <Id key="request" value={record.request_hash} />],
-    ['Signing key', <Id key="signer" value={record.signing_key} kind="address" />],
-    ['Deadline', record.deadline && <Time at={record.deadline} hasSeconds />],
-    record.status === 'open' && record.refund_at
-      ? ['Refundable from', <Time key="refund" at={record.refund_at} hasSeconds />]
-      : null,
-  ];
-}
-
-const openedBy = (keyId: string | null): readonly [ReactNode, ReactNode] =>
-  keyId === null ? ['Opened by', 'the wallet itself'] : ['API key', <Id key="key" value={keyId} />];
-
 /** An archived execution: its account is closed, but this proof is equally strong. */
 export function Archived({ archive }: { archive: NonNullable<Execution['archive']> }) {
-  const { data: fields } = useQuery(archivedQuery(archive));
   return (
     <Fold title="Archived" gist="the proof of the closed account">
       <p className="text-sm text-faint">
@@ -249,10 +241,6 @@ export function Archived({ archive }: { archive: NonNullable<Execution['archive'
       <Facts
         rows={[
           ['Leaf', `${formatCount(archive.leaf_index)} of archive ${archive.archive_index}`],
-          ['Record', <Id key="record" value={archive.record} kind="address" />],
-          fields && ['Request hash', fields.request_hash && <Id key="request" value={fields.request_hash} />],
-          fields && ['Signing key', <Id key="signer" value={fields.signing_key} kind="address" />],
-          fields && openedBy(fields.key_id),
           ['Leaf hash', <Id key="leaf" value={archive.leaf} />],
           ['Root', <Id key="root" value={archive.root} />],
           ['Tree', <Id key="tree" value={archive.tree} kind="address" />],

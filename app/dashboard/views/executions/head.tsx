@@ -1,14 +1,14 @@
 /** The head of one call. */
 import { useMutation } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { Avatar } from '../../parts/avatar.tsx';
 import { Failed } from '../../parts/failed.tsx';
 import { Back, HeadFacts } from '../../parts/heads.tsx';
 import { Chevron } from '../../parts/icons.tsx';
+import { CellLink, TextLink } from '../../parts/links.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { download } from '../../parts/range.tsx';
 import { useNotify } from '../../parts/toasts.tsx';
-import { buttonStyle, cx, LINK, PageHead, QUIET_LINK } from '../../parts/ui.tsx';
+import { buttonStyle, cx, PageHead } from '../../parts/ui.tsx';
 import { Id, shorten, Time } from '../../parts/values.tsx';
 import { RunAgain } from './asked.tsx';
 import type { Execution } from './facts.tsx';
@@ -19,14 +19,11 @@ import { OutcomeBadge, shortTask } from './rows.tsx';
 /** Task and agent, outcome and time, and the ways to keep or check a receipt. */
 export function Head({ execution }: { execution: Execution }) {
   const { execution_id: id, agent_id, agent_name, task } = execution;
+  const To = task === null ? CellLink : TextLink;
   const agent = (
-    <Link
-      to="/agents/$agentId"
-      params={{ agentId: agent_id }}
-      className={task === null ? cx('decoration-1', QUIET_LINK) : LINK}
-    >
+    <To to="/agents/$agentId" params={{ agentId: agent_id }}>
       {agent_name ?? shorten(agent_id)}
-    </Link>
+    </To>
   );
   return (
     <>

@@ -2,10 +2,8 @@
 import { queryOptions } from '@tanstack/react-query';
 import { parseUuid } from '../../../sdk/receipt/receipt.ts';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
-import type { ExecutionArchive } from '../../../sdk/wire/wire.ts';
 import { call } from '../../service.ts';
-import { fromBase64 } from '../../wallet/accounts.ts';
-import { loadChainModules, openChain } from '../../wallet/chain.ts';
+import { openChain } from '../../wallet/chain.ts';
 
 /** The id's 16 bytes. Throws if it is malformed. */
 export function idBytes(executionId: string): Uint8Array {
@@ -31,22 +29,6 @@ export const recordQuery = (executionId: string, isArchived: boolean) =>
   });
 
 export type ShownRecord = NonNullable<Awaited<ReturnType<NonNullable<ReturnType<typeof recordQuery>['queryFn']>>>>;
-
-/** An archived record's fields, from the bytes of its leaf. */
-export const archivedQuery = (archive: ExecutionArchive) =>
-  queryOptions({
-    queryKey: ['archived', archive.leaf],
-    queryFn: async () => {
-      const { program, formatBytes } = await loadChainModules();
-      const fields = program.decodeArchived(fromBase64(archive.fields));
-      return {
-        signing_key: fields.signingKey.toBase58(),
-        key_id: formatBytes(fields.keyId),
-        request_hash: formatBytes(fields.requestHash),
-      };
-    },
-    staleTime: Number.POSITIVE_INFINITY,
-  });
 
 const DISPUTES_AT_ONCE = 100;
 

@@ -1,30 +1,17 @@
 /** Who pays for a call and how much, row by row, shown before it is paid; and where the money goes. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { DECISION_SECONDS } from '../../../../sdk/wire/choices.ts';
 import type { OwnKey } from '../../../../sdk/wire/ownKey.ts';
-import { parseUsdc } from '../../../../sdk/wire/usdc.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
-import { bondWorth } from '../../../parts/amount.ts';
 import { Choice } from '../../../parts/choice.tsx';
 import { KEPT_WORDS, ProgramWarning } from '../../../parts/explained.tsx';
 import { TextLink } from '../../../parts/links.tsx';
 import { Trouble } from '../../../parts/trouble.tsx';
 import { Card, cx, Input } from '../../../parts/ui.tsx';
-import {
-  formatAmount,
-  formatLamports,
-  formatNumber,
-  formatSpan,
-  formatUnits,
-  shorten,
-  Time,
-} from '../../../parts/values.tsx';
+import { formatAmount, formatLamports, formatNumber, formatSpan, shorten, Time } from '../../../parts/values.tsx';
 import { configQuery, explain } from '../../../service.ts';
-import { depositsQuery } from '../../../wallet/deposits.ts';
-import { DISPUTE_LAPSE_SECONDS } from '../../../wallet/programTerms.ts';
 import { isShared, useConnected, useShared } from '../../../wallet/wallets.ts';
-import { awardPayment, depositReturn } from '../../disputes/payouts.ts';
+import { DisputeWords } from '../terms.tsx';
 import { besidesText, depositOf, feesText, type Payer, useTypedKey, type WalletCost, walletCostQuery } from './cost.ts';
 
 interface MoneyProps {
@@ -121,45 +108,40 @@ export function depositTexts(cost: WalletCost) {
 
 /** Who pays the network fees of a call by key, and who lends its deposit; the key is unknown until it is typed. */
 function keyTexts(gas: OwnKey['gas'] | undefined, isSponsored: boolean | undefined) {
+  const lent = 'lent';
   if (gas?.pays_next_call) {
-    const fees = `up to ${formatLamports(gas.next_call_lamports)}`;
-    return {
-      fees,
-      deposit: 'lent',
-      back: 'The gas balance of the key’s wallet pays the fees, and lends the deposit until the call ends.',
-    };
+    const back = 'The gas balance of the key’s wallet pays the fees, and lends the deposit until the call ends.';
+    return { fees: `up to ${formatLamports(gas.next_call_lamports)}`, deposit: lent, back };
   }
-  if (gas ? gas.is_sponsored : isSponsored) {
-    const back = gas
-      ? 'The gas balance or the fee limit of the key does not cover this call, so the marketplace pays the fees and lends the deposit.'
-      : 'The gas balance of the key’s wallet pays first. If it is not enough, the marketplace pays the fees and lends the deposit.';
-    return { fees: gas ? 'paid by the marketplace' : 'gas balance, or marketplace', deposit: 'lent', back };
+  if (gas?.is_sponsored) {
+    const back =
+      'The gas balance or the fee limit of the key does not cover this call, so the marketplace pays the fees and lends the deposit.';
+    return { fees: 'paid by the marketplace', deposit: lent, back };
   }
-  if (gas && gas.next_call_lamports > gas.max_gas_lamports) {
-    return {
-      fees: 'not covered',
-      deposit: 'not covered',
-      back: 'The key’s limit of network fees is below the fees of this call. Raise the limit first.',
-    };
+  if (gas) {
+    const back =
+      gas.next_call_lamports > gas.max_gas_lamports
+        ? 'The key’s limit of network fees is below the fees of this call. Raise the limit first.'
+        : 'The gas balance of the key’s wallet is too low for this call. Top it up first.';
+    return { fees: 'not covered', deposit: 'not covered', back };
   }
-  if (gas)
-    return {
-      fees: 'not covered',
-      deposit: 'not covered',
-      back: 'The gas balance of the key’s wallet is too low for this call. Top it up first.',
-    };
   if (isSponsored === undefined) return { fees: 'Reading …', deposit: '', back: '' };
-  return {
-    fees: 'from the gas balance',
-    deposit: 'lent',
-    back: 'The gas balance of the key’s wallet lends it until the call ends.',
-  };
+  return isSponsored
+    ? {
+        fees: 'gas balance, or marketplace',
+        deposit: lent,
+        back: 'The gas balance of the key’s wallet pays first. If it is not enough, the marketplace pays the fees and lends the deposit.',
+      }
+    : {
+        fees: 'from the gas balance',
+        deposit: lent,
+        back: 'The gas balance of the key’s wallet lends it until the call ends.',
+      };
 }
 
 /** Where the price goes, and what a dispute costs. */
 export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: number }) {
   const { data: config } = useQuery(configQuery);
-  const { data: deposits } = useQuery(depositsQuery);
   const fee = config ? `, less the marketplace’s ${config.fee_bps / 100}\u00a0%` : '';
   return (
     <section className="min-w-0 text-sm text-faint">
@@ -178,48 +160,11 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
       </div>
       <p className="mt-4">{KEPT_WORDS}</p>
       {config && (
-        <div className="mt-4 border-t border-line pt-3">
-          Result wrong? You can dispute it for {formatSpan(config.dispute_window_seconds)}; the marketplace’s admin
-          decides.
-          {deposits && (
-            <details>
-              <summary className="py-1">Rules of disputes</summary>
-              <DisputeTerms
-                bond={BigInt(config.dispute_bond_lamports)}
-                deposit={deposits.dispute}
-                most={parseUsdc(agent.price_per_call_usdc)}
-              />
-            </details>
-          )}
-        </div>
+        <p className="mt-4 border-t border-line pt-3">
+          Result wrong? <DisputeWords agent={agent} config={config} />
+        </p>
       )}
     </section>
-  );
-}
-
-interface DisputeTermsProps {
-  /** Lamports. */
-  bond: bigint;
-  /** Refundable deposit of the dispute's account, lamports. */
-  deposit: bigint;
-  /** The most that the caller can get, base units. */
-  most: bigint;
-}
-
-function DisputeTerms({ bond, deposit, most }: DisputeTermsProps) {
-  return (
-    <ul className="mt-2 grid list-disc gap-1.5 pl-4">
-      <li>
-        The marketplace’s admin decides, and should within {formatSpan(DECISION_SECONDS)}. If nobody has decided after{' '}
-        {formatSpan(DISPUTE_LAPSE_SECONDS)}, anybody can end the dispute: you get the bond back, but not the price.
-      </li>
-      <li>
-        You risk a bond of {formatLamports(bond)} to get back at most {formatUnits(most)}. Rejected: you lose the bond.
-        The bond is {bondWorth(bond, Number(most) / 1e6)}. Upheld: you get the bond back, and an award from the
-        creator’s collateral. {awardPayment(true)}
-      </li>
-      <li>{depositReturn(deposit)}</li>
-    </ul>
   );
 }
 
