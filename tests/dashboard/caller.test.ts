@@ -277,16 +277,8 @@ describe('the caller', function () {
         .waitFor();
       await card('Refunded').getByText('Transaction').waitFor();
       expect(await page.getByRole('main').textContent()).not.to.match(/Paid|0\.00 USDC/);
-      await page.getByText('Request', { exact: true }).click();
-      const request = page.locator('details').filter({ has: page.getByRole('heading', { name: 'Request' }) });
-      await request.getByText(body.error.code, { exact: true }).waitFor();
-      const path = `/v1/executions/${id}`;
-      await request.getByLabel('Reading this call with curl').getByText(`curl -s '${site.baseUrl}${path}'`).waitFor();
-      const [json] = await Promise.all([
-        page.waitForEvent('popup'),
-        request.getByRole('link', { name: `GET ${path}` }).click(),
-      ]);
-      await json.getByText(`"execution_id":"${id}"`).waitFor();
+      await page.getByRole('link', { name: body.error.code, exact: true }).click();
+      await page.waitForURL(`**/docs#error-${body.error.code}`);
     });
   });
 

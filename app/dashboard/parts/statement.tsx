@@ -33,10 +33,8 @@ export function StatementButton({ as }: { as: StatementRole }) {
 
 const ROLES: Record<StatementRole, string> = { caller: 'Payments of this wallet', creator: 'Earnings of my agents' };
 
-/** Without `as`, the role is chosen in the dialog. */
-export function StatementDialog({ as, onClose }: { as?: StatementRole; onClose(): void }) {
-  const [chosen, setChosen] = useState<StatementRole>('caller');
-  const role = as ?? chosen;
+export function StatementDialog({ as = 'caller', onClose }: { as?: StatementRole; onClose(): void }) {
+  const [role, setRole] = useState(as);
   const [range, setRange] = useState(lastDays);
   const save = useMutation({
     mutationFn: (format: keyof typeof TYPES) => {
@@ -48,15 +46,13 @@ export function StatementDialog({ as, onClose }: { as?: StatementRole; onClose()
   return (
     <Dialog title="Statement" about={ABOUT[role]} onClose={onClose}>
       <div className="grid gap-4">
-        {!as && (
-          <Select label="Statement of" value={role} onChange={({ target }) => setChosen(target.value as StatementRole)}>
-            {Object.entries(ROLES).map(([name, title]) => (
-              <option key={name} value={name}>
-                {title}
-              </option>
-            ))}
-          </Select>
-        )}
+        <Select label="Statement of" value={role} onChange={({ target }) => setRole(target.value as StatementRole)}>
+          {Object.entries(ROLES).map(([name, title]) => (
+            <option key={name} value={name}>
+              {title}
+            </option>
+          ))}
+        </Select>
         <RangeFields range={range} onChange={setRange} />
         <p className="text-sm text-faint">
           Each day includes the calls that ended and the disputes that were decided on it. Calls in progress are not

@@ -6,6 +6,7 @@ import { MarketplaceError } from '../../sdk/client/error.ts';
 import { bondWorth } from '../parts/amount.ts';
 import { useChainClock } from '../parts/chainClock.ts';
 import { SignedIn } from '../parts/connect.tsx';
+import { Anchor } from '../parts/links.tsx';
 import Result, { Steps } from '../parts/result/result.tsx';
 import { SharedNote } from '../parts/sharedNote.tsx';
 import { Unread } from '../parts/trouble.tsx';
@@ -31,7 +32,6 @@ import {
 } from './executions/polling.ts';
 import { disputeQuery, recordQuery } from './executions/record.ts';
 import { RefundState } from './executions/refund.tsx';
-import { Request } from './executions/request.tsx';
 import { Timeline } from './executions/timeline.tsx';
 
 const route = getRouteApi('/executions/$executionId');
@@ -109,7 +109,9 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
               }
             >
               <p>{inPrint(failure.message)}</p>
-              <p className="mt-1 font-mono text-[0.8125rem]">{failure.code}</p>
+              <Anchor href={`/docs#error-${failure.code}`} className="mt-1 inline-block font-mono text-[0.8125rem]">
+                {failure.code}
+              </Anchor>
             </Note>
           )}
           {dispute && <DisputeCard dispute={dispute} wallet={wallet} />}
@@ -125,7 +127,6 @@ function Shown({ executionId, wallet }: { executionId: string; wallet: string })
             </Card>
           )}
           <div className="grid gap-5 max-lg:order-5">
-            <Request execution={execution} />
             <OnChain execution={execution} record={record} />
             {archive && <Archived archive={archive} />}
           </div>

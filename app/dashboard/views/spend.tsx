@@ -2,7 +2,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
-import type { DisputeSummary } from '../../sdk/wire/procedures.ts';
 import type { SpendStatement } from '../../sdk/wire/wire.ts';
 import { formatterOf } from '../parts/amount.ts';
 import { SignedIn } from '../parts/connect.tsx';
@@ -16,11 +15,9 @@ import { AtRight, Cell, Table } from '../parts/table.tsx';
 import { Unread } from '../parts/trouble.tsx';
 import { Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount } from '../parts/values.tsx';
-import { firstDisputesQuery } from '../parts/waiting.tsx';
 import { configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import type { ExecutionsSearch } from './executions/search.ts';
-import { sumUsdc } from './listing/own.ts';
 import { GROUPINGS, type Group, type Grouping, groupsOf, netOf, spendQuery, total } from './spend/groups.ts';
 import { HeldSol } from './spend/held.tsx';
 import { PaidByDay } from './spend/paidByDay.tsx';
@@ -167,21 +164,11 @@ function ByGroup({ by, groups, days }: { by: Grouping; groups: readonly Group[];
   );
 }
 
-/** What open disputes may still bring. */
-function openWords(open: readonly DisputeSummary[]): string {
-  const most = formatAmount(sumUsdc(open.map((one) => one.price_usdc)));
-  const disputes = open.length === 1 ? 'the open dispute is' : `${open.length} open disputes are`;
-  return `Up to ${most} more comes back if ${disputes} upheld.`;
-}
-
 const feeWords = (fees: number): string =>
   `Paid includes x402 service fees${fees > 0 ? ` of ${formatAmount(fees)}` : ''}, also of refunded calls, but not of payments that came back before a call was opened.`;
 
 function Figures({ spend, groups }: { spend: SpendStatement; groups: readonly Group[] }) {
-  const { wallet } = useSession();
   const { data: config } = useQuery(configQuery);
-  const disputes = useQuery(firstDisputesQuery(wallet)).data?.disputes ?? [];
-  const open = disputes.filter((one) => one.outcome === 'open' && one.caller === wallet);
   const fees = total(groups, 'fees');
   const range = { from: spend.from, to: spend.to };
   const refunded = spend.rows.reduce((sum, row) => sum + row.refunded, 0);
@@ -223,7 +210,6 @@ function Figures({ spend, groups }: { spend: SpendStatement; groups: readonly Gr
       <ul className="grid gap-1 text-sm text-faint tabular-nums">
         <li>Paid includes disputed calls. An award counts on the day of the decision.</li>
         {(fees > 0 || (config && config.x402_service_fee_usdc !== null)) && <li>{feeWords(fees)}</li>}
-        {open.length > 0 && <li>{openWords(open)}</li>}
       </ul>
     </div>
   );

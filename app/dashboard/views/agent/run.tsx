@@ -16,7 +16,7 @@ import { type Draft, EMPTY, isExample, useDraft } from './run/draft.ts';
 import { keep, type Opened, readKept } from './run/kept.ts';
 import { Money, MoneyPath, PayerChoice, runFree } from './run/money.tsx';
 import { RunOutcome } from './run/outcome.tsx';
-import { LastInputs, Parameters } from './run/parameters.tsx';
+import { Parameters } from './run/parameters.tsx';
 import { PayByWallet } from './run/payByWallet.tsx';
 import { RunProgress } from './run/progress.tsx';
 import { useRun } from './run/useRun.ts';
@@ -218,7 +218,6 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
             />
           </div>
         </details>
-        <LastInputs agentId={agent.agent_id} onUse={({ task, parameters }) => draft.change({ task, parameters })} />
       </div>
       <aside className="grid gap-4 lg:sticky lg:top-24 lg:row-span-2" aria-label="Payment">
         <PayerChoice

@@ -165,7 +165,7 @@ interface CheckRowProps extends Omit<ChecksProps, 'checks'> {
 /** Open if it failed, because the visitor looks for the failure. */
 function CheckRow({ check, facts, isSigned }: CheckRowProps) {
   const words = wordsOf(check.name, facts);
-  const title = check.state === 'failed' ? words.mismatch : words.title;
+  const title = check.state === 'failed' ? words.failure : words.title;
   return (
     <details className="group" open={check.state === 'failed'}>
       <summary className="flex list-none items-center gap-3 px-4 py-3.5 hover:bg-sunken/60 [&::-webkit-details-marker]:hidden">

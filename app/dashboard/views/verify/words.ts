@@ -3,14 +3,12 @@ import type { Check, CheckName, ExecutionFacts } from '../../../sdk/receipt/veri
 import type { Tone } from '../../parts/ui.tsx';
 import { formatUnits } from '../../parts/values.tsx';
 
-export interface CheckWords {
+interface CheckWords {
   title: string;
   /** The meaning of a passed check. */
   about: string;
-  /** The verdict if it fails. */
+  /** The verdict, and the title of the check, if it fails. */
   failure: string;
-  /** The title of the failed check: what differs. */
-  mismatch: string;
 }
 
 export const CHECK_WORDS: Record<CheckName, CheckWords> = {
@@ -18,67 +16,56 @@ export const CHECK_WORDS: Record<CheckName, CheckWords> = {
     title: 'The receipt is complete',
     about: 'Every field is present and has the right format.',
     failure: 'The receipt is damaged',
-    mismatch: 'Fields are missing or wrong',
   },
   result_hash: {
     title: 'The result is unchanged',
     about: 'The hash of the result equals the hash in the receipt.',
     failure: 'This is not the result that was signed',
-    mismatch: 'Result hash does not match',
   },
   signature: {
     title: 'The result is signed',
     about: 'The key in the receipt signed that hash.',
     failure: 'The signature is not over this result',
-    mismatch: 'Signature does not match',
   },
   request_hash: {
     title: 'The request is unchanged',
     about: 'The hash of task and parameters equals the request hash.',
     failure: 'The request was changed',
-    mismatch: 'Request hash does not match',
   },
   execution_signature: {
     title: 'This call is signed',
     about: 'A second signature ties the result to the request and to the call.',
     failure: 'The second signature is not over this call',
-    mismatch: 'Second signature does not match',
   },
   genesis_hash: {
     title: 'The node is on the right chain',
     about: 'Its genesis hash equals the one in the receipt.',
     failure: 'The node is on another chain',
-    mismatch: 'Genesis hash does not match',
   },
   program: {
     title: 'The record is the marketplace’s',
     about: 'Its address is the program’s, and the program owns the account.',
     failure: 'The record is not the marketplace’s',
-    mismatch: 'Address or program does not match',
   },
   record: {
     title: 'The record on the chain matches',
     about: 'The data of this call on the chain are the same.',
     failure: 'The record on the chain is another one',
-    mismatch: 'Record does not match',
   },
   signing_key: {
     title: 'The key is the agent’s',
     about: 'The listing has it, or had it when the escrow was opened.',
     failure: 'The key is not the agent’s',
-    mismatch: 'Signing key does not match',
   },
   opening: {
     title: 'The price went into escrow',
     about: 'The first transaction opened the escrow for this request and agent.',
     failure: 'The first transaction did not open this escrow',
-    mismatch: 'Opening transaction does not match',
   },
   settlement: {
     title: 'The shares were paid',
     about: 'The last transaction paid creator and marketplace their exact shares.',
     failure: 'The last transaction did not pay these shares',
-    mismatch: 'Shares do not match',
   },
 };
 
@@ -86,7 +73,6 @@ const REFUND_WORDS: CheckWords = {
   title: 'The price was refunded',
   about: 'The last transaction gave everything in the escrow back to the wallet that paid.',
   failure: 'The refund is not whole',
-  mismatch: 'Refund does not match',
 };
 
 /** The texts of a check. A refunded execution has a last transaction, but it pays no shares. */
