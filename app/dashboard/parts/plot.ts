@@ -2,15 +2,18 @@
 import 'uplot/dist/uPlot.min.css';
 import uPlot from 'uplot';
 import { type ChartSeries, DAY_SECONDS, type DailyFigures, nameOfDay } from './days.ts';
-import { labelledDays, splitsOf } from './ticks.ts';
 
 const HEIGHT = 220;
 const AXIS_HEIGHT = 28;
 const FONT = '11px "Inter Variable", system-ui, sans-serif';
 /** Space beside the labels of the vertical axis. */
 const AXIS_GAP = 8;
-/** Width of the label of a day, with the space around it. */
+/** Steps between the labels of days, and the width of one with the space around it. */
+const DAY_STEPS = [1, 2, 5, 7, 14, 30].map((days) => days * DAY_SECONDS);
 const DAY_SPACE = 64;
+/** Steps between the lines of whole numbers. */
+const WHOLE_STEPS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** power)).flat();
+const LINE_SPACE = 44;
 /** Half of the last day's label. */
 const RIGHT = 18;
 /** Space above the highest line. */
@@ -85,20 +88,22 @@ export function draw(
         cursor: { y: false, drag: { x: false, y: false, setScale: false }, points: { show: !isBars } },
         scales: {
           x: { time: true, range: (_, least, most) => [least - DAY_SECONDS / 2, most + DAY_SECONDS / 2] },
-          y: { range: (_, _least, most) => [0, most > 0 ? splitsOf(most, isWhole).at(-1)! * HEADROOM : 1] },
+          y: { range: (_, _least, most) => [0, most > 0 ? most * HEADROOM : 1] },
         },
         axes: [
           {
             ...axis,
             grid: { show: false },
             size: AXIS_HEIGHT,
-            splits: ({ width }) => labelledDays(times.length, width - DAY_SPACE, DAY_SPACE).map((at) => times[at]!),
+            incrs: DAY_STEPS,
+            space: DAY_SPACE,
             values: (_, splits) => splits.map((split) => nameOfDay(new Date(split * 1_000).toISOString().slice(0, 10))),
           },
           {
             ...axis,
             size: ({ ctx }, labels) => widthOf(ctx, labels ?? []),
-            splits: (_, _axis, _min, max) => splitsOf(max / HEADROOM, isWhole),
+            space: LINE_SPACE,
+            ...(isWhole && { incrs: WHOLE_STEPS }),
             values: (_, splits) => splits.map((split) => formatShort(split)),
           },
         ],
