@@ -132,7 +132,7 @@ describe('the page, days after a call', function () {
         await page.goto(`/executions/${id}`);
         await page.getByRole('button', { name: 'Open a dispute' }).click();
         await dialog(page)
-          .getByText('Bond 0.01 SOL, lost if the dispute is rejected; deposit 0.00204724 SOL, ')
+          .getByText('bond 0.01 SOL, lost if rejected; deposit 0.00204724 SOL, ')
           .waitFor();
         await dialog(page).getByText('Reading …').waitFor({ state: 'detached' });
         return (await dialog(page).textContent())!;

@@ -102,7 +102,7 @@ describe('agents', function () {
       await page.getByText('3: 1 open, 1 rejected, 1 ended undecided, 0 upheld').waitFor();
       const place = page.getByRole('banner').getByRole('link', { name: 'Agents', exact: true });
       expect(await place.getAttribute('aria-current')).to.equal('true');
-      expect(await page.getByRole('main').textContent()).to.not.match(/Recent calls|last 30 days|\d %/);
+      expect(await page.getByRole('main').textContent()).to.not.match(/last 30 days|\d %/);
       const trust = page.getByRole('main').locator('section').filter({ hasText: 'Can I trust it?' }).last();
       for (const fact of ['Disputes', 'Collateral', 'Listed since', 'Creator'])
         await trust.getByText(fact, { exact: true }).waitFor();
@@ -150,7 +150,7 @@ describe('agents', function () {
         .and.not.match(/(?<!\d)0 ms|degraded/i);
       await card.click();
       await page.getByRole('list', { name: 'Tags' }).getByText('Failing', { exact: true }).waitFor();
-      await page.getByRole('heading', { name: 'Recent calls' }).waitFor();
+      await page.getByRole('heading', { name: 'The last 30 days' }).waitFor();
       expect(await page.getByRole('main').textContent()).to.not.match(/(?<!\d)0 ms|degraded/i);
     }));
 

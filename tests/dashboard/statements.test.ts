@@ -112,7 +112,7 @@ describe('the statements of a wallet', function () {
         await field.press('Enter');
         await page.waitForURL(`**/executions?find=${text}`);
         await page.getByRole('region', { name: 'Calls' }).locator(`a[href$="/executions/${namedId}"]`).waitFor();
-        await page.getByText('1 call, ').waitFor();
+        await page.getByText('1 in total').waitFor();
       }
       await field.fill('nightly-2');
       await field.press('Enter');

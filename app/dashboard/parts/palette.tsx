@@ -5,7 +5,7 @@ import { Command } from 'cmdk';
 import { Dialog } from 'radix-ui';
 import { type ReactNode, useState } from 'react';
 import { ADDRESS, EXECUTION_ID } from '../../sdk/wire/choices.ts';
-import type { AgentSummary, ExecutionSummary } from '../../sdk/wire/wire.ts';
+import type { ExecutionSummary } from '../../sdk/wire/wire.ts';
 import { outcomeOf } from '../views/executions/outcome.ts';
 import { useSession } from '../wallet/session.ts';
 import { useShared } from '../wallet/wallets.ts';
@@ -127,7 +127,7 @@ function Found({ sought, onClose }: FoundProps) {
               value={agent.agent_id}
               onSelect={() => go(navigate({ to: '/agents/$agentId', params: { agentId: agent.agent_id } }))}
               about={formatAmount(agent.price_per_call_usdc)}
-              line={[agent.tagline, ...reasonsOf(agent, sought)].join(' · ')}
+              line={agent.tagline}
             >
               {agent.name} {isForTests(agent) && <ForTests />}
             </Item>
@@ -193,17 +193,6 @@ function Found({ sought, onClose }: FoundProps) {
 function secondOf({ initiated_at }: ExecutionSummary): string {
   const time = new Date(initiated_at);
   return `${time.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' })} ${zoneAt(time)}`;
-}
-
-/** Where else the sought words are, if name and tagline do not show them. */
-function reasonsOf({ name, tagline, tags, creator }: AgentSummary, sought: string): string[] {
-  const words = sought.toLowerCase().split(/\s+/);
-  const hidden = words.filter((word) => !`${name} ${tagline}`.toLowerCase().includes(word));
-  const isHidden = (text: string) => hidden.some((word) => text.toLowerCase().includes(word));
-  return [
-    ...tags.filter(isHidden).map((tag) => `tag ${tag}`),
-    ...(isHidden(creator.display_name) ? [`by ${creator.display_name}`] : []),
-  ];
 }
 
 interface ItemProps {

@@ -108,11 +108,8 @@ interface SignDialogProps<T> extends ActionProps<T> {
   doing: string;
   /** What it takes from the wallet. The button waits until the balance is known, and is enough. */
   spends?: Spend | undefined;
-  /**
-   * What it takes, because the rows may be out of sight: the sum stays beside the button with what of it comes back, and
-   * its parts end the dialog.
-   */
-  pays?: { sum: string; kept?: string; parts?: string };
+  /** What it takes, because the rows may be out of sight: the sum stays beside the button, with what of it comes back. */
+  pays?: { sum: string; kept?: string };
   /** Facts about the signature: amounts, receivers, and when they come back. */
   rows?: readonly (readonly [ReactNode, ReactNode])[];
   /** Signs once it can, without a click. A failure waits for one. */
@@ -139,7 +136,7 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
   const signing = useSigning(doing);
   const funds = useFunds(signing.address, spends);
   const disabled = props.disabled || !funds.isEnough;
-  const shown = pays ? rows : [...rows, ...funds.rows];
+  const shown = [...rows, ...funds.rows];
   const reason = props.disabled ? whyNot : funds.whyNot;
   const notify = useNotify();
   // Loaded while the visitor reads. Signing loads them again if this failed, and reports it.
@@ -194,13 +191,6 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
     >
       {children}
       {shown.length > 0 && <Facts rows={shown} />}
-      {pays && (
-        <p className="min-h-5 text-sm text-faint tabular-nums">
-          {pays.parts && `${pays.parts}. `}
-          {/* What is not known yet has its own punctuation. */}
-          {funds.rows.map(([name, value]) => [`${name} `, value, typeof value !== 'string' && '.'])}
-        </p>
-      )}
       {funds.notice}
       <Progress said={signing.said} log={signing.log} isRunning={signing.isRunning} />
     </FormDialog>

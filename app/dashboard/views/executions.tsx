@@ -3,7 +3,6 @@ import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { EXECUTION_ID } from '../../sdk/wire/choices.ts';
-import type { ExecutionPage } from '../../sdk/wire/wire.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { Pages } from '../parts/pages.tsx';
 import { SaveButton } from '../parts/saveButton.tsx';
@@ -11,13 +10,11 @@ import { SharedNote } from '../parts/sharedNote.tsx';
 import { StatementButton } from '../parts/statement.tsx';
 import { Unread } from '../parts/trouble.tsx';
 import { Button, buttonStyle, Empty, PageHead } from '../parts/ui.tsx';
-import { formatAmount, formatCounted } from '../parts/values.tsx';
 import { pollMs } from '../wallet/events.ts';
 import { useSession } from '../wallet/session.ts';
 import { Filters } from './executions/filters.tsx';
 import { Rows } from './executions/rows.tsx';
 import { type ExecutionsSearch, listCalls, PAGE_SIZE } from './executions/search.ts';
-import { sumUsdc } from './listing/own.ts';
 
 const route = getRouteApi('/executions');
 
@@ -29,20 +26,6 @@ const executionsQuery = (wallet: string | null | undefined, search: ExecutionsSe
       state.data?.executions.some(({ status }) => status === 'pending' || status === 'running') ? pollMs() : false,
     placeholderData: keepPreviousData,
   });
-
-/** What the listed calls cost. The service has no sums over more pages. */
-function sumWords({ executions, total }: ExecutionPage): string {
-  const ended = executions.filter(({ status }) => status !== 'pending' && status !== 'running');
-  const sum = (name: 'cost_usdc' | 'refunded_usdc' | 'returned_usdc') => sumUsdc(ended.map((call) => call[name] ?? 0));
-  const awarded = sum('returned_usdc');
-  const words = [
-    `${formatAmount(sum('cost_usdc'))} paid`,
-    `${formatAmount(sum('refunded_usdc'))} refunded`,
-    ...(awarded > 0 ? [`${formatAmount(awarded)} awarded`] : []),
-  ];
-  const isAll = executions.length === total;
-  return `${isAll ? `${formatCounted(total, 'call')}, ` : 'on this page '}${words.join(', ')}`;
-}
 
 const unfoundWords = (find: string): string =>
   `No call of this wallet has this ${EXECUTION_ID.test(find.toLowerCase()) ? 'call ID or ' : ''}Idempotency-Key`;
@@ -131,7 +114,6 @@ function Calls({ hasFilters }: { hasFilters: boolean }) {
             page={page}
             size={PAGE_SIZE}
             total={data.total}
-            about={sumWords(data)}
             onPage={(next) => navigate({ search: { ...filters, ...(next > 1 && { page: next }) } })}
           />
         </>

@@ -96,8 +96,7 @@ function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Program }) {
       <NeedsWallet />
       <Step number={1} title="Create an API key">
         <p className={WORDS}>
-          A key spends USDC from your wallet, within limits that you set. Creating one takes {pays.sum}.{' '}
-          {pays.parts && `${pays.parts}. `}
+          A key spends USDC from your wallet, within limits that you set. Creating one takes {pays}.{' '}
           <TextLink to="/keys">Create one</TextLink> and keep it in an environment variable, never in code.
         </p>
         <Code text={`export ${KEY_VARIABLE}=${keyText(config)}`} label="Setting the key" />
@@ -121,12 +120,12 @@ function ByKey({ agent, snippet }: { agent: AgentFull; snippet: Program }) {
 }
 
 /** What it takes to create a key. */
-function useKeyCost(): { sum: string; parts: string | null } {
+function useKeyCost(): string {
   const { data: config } = useQuery(configQuery);
   const { data: deposits } = useQuery(depositsQuery);
-  return config && deposits
-    ? keyCost({ grantDeposit: deposits.grant }, config.is_sponsored ? 0n : FIRST_GAS).pays
-    : { sum: 'a little SOL', parts: null };
+  if (!config || !deposits) return 'a little SOL';
+  const { sum, kept } = keyCost({ grantDeposit: deposits.grant }, config.is_sponsored ? 0n : FIRST_GAS).pays;
+  return `${sum}: ${kept}`;
 }
 
 /** Stands for a key of this network. */
@@ -235,8 +234,7 @@ function ByMcp({ agent }: { agent: AgentFull }) {
       <p className={WORDS}>Add this address as a remote server:</p>
       <Code text={snippet.url} label="Address of the MCP server" />
       <p className={WORDS}>
-        Signing in creates a new API key for the app, with your budget as its limits. That takes {pays.sum}.{' '}
-        {pays.parts && `${pays.parts}. `}
+        Signing in creates a new API key for the app, with your budget as its limits. That takes {pays}.{' '}
         <code>pay_by=key</code> makes the app sign in; without it, an app that has no key is asked to pay each call by
         x402.
       </p>

@@ -7,7 +7,7 @@ import { Away } from '../../parts/links.tsx';
 import { Button, cx, Facts, Figure, LINK } from '../../parts/ui.tsx';
 import { formatAmount, formatCount, formatDuration, formatRate, Id, Time } from '../../parts/values.tsx';
 import { Example } from './example.tsx';
-import { Month, Outcomes } from './month.tsx';
+import { Month } from './month.tsx';
 import { Others } from './paused.tsx';
 import { SchemaFields } from './schema/schemaFields.tsx';
 import { Terms } from './terms.tsx';
@@ -195,12 +195,7 @@ function Record({ agent }: { agent: AgentFull }) {
         ]}
       />
       <ProgramWarning />
-      {isRated && (
-        <>
-          <Outcomes agentId={agent.agent_id} />
-          <Month agent={agent} />
-        </>
-      )}
+      {isRated && <Month agent={agent} />}
     </section>
   );
 }

@@ -1,20 +1,17 @@
-/** What a call of the agent costs, and what happens without a result or with a wrong one; the rest is folded. */
+/** What a call of the agent costs, and what happens without a result or with a wrong one. */
 import { useQuery } from '@tanstack/react-query';
 import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
-import { bondWorth, formatShortSol } from '../../parts/amount.ts';
-import { DATA_WORDS, NewToThis, USDC_WORDS } from '../../parts/explained.tsx';
+import { bondWorth } from '../../parts/amount.ts';
+import { DATA_WORDS, Explained, NewToThis, USDC_WORDS } from '../../parts/explained.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { Facts } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
-import { depositsQuery } from '../../wallet/deposits.ts';
-import { ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
-import { besidesText, keyFees, type WalletCost, walletCostQuery } from './run/cost.ts';
+import { besidesText, type WalletCost, walletCostQuery } from './run/cost.ts';
 
 export function Terms({ agent }: { agent: AgentFull }) {
   const { data: config } = useQuery(configQuery);
-  const { data: deposits } = useQuery(depositsQuery);
   const { data: cost } = useQuery(walletCostQuery);
   const price = formatAmount(agent.price_per_call_usdc);
   return (
@@ -36,18 +33,9 @@ export function Terms({ agent }: { agent: AgentFull }) {
           ['Wrong result', config ? <DisputeWords key="disputes" agent={agent} config={config} /> : 'Reading …'],
         ]}
       />
-      <details className="text-sm">
-        <summary className="py-1">Fees, deposits and your data</summary>
-        <div className="mt-2">
-          <Facts
-            rows={[
-              config !== undefined && ['With an API key', keyFees(config.is_sponsored)],
-              ['In a dispute', `${depositWords(deposits?.dispute)}.`],
-              ['Your data', DATA_WORDS],
-            ]}
-          />
-        </div>
-      </details>
+      <Explained term="Your data" className="text-sm">
+        {DATA_WORDS}
+      </Explained>
     </>
   );
 }
@@ -97,12 +85,6 @@ function WaysToPay({ agent, config, cost }: WaysToPayProps) {
     </ul>
   );
 }
-
-/** `deposit`: lamports; undefined until it is read. */
-const depositWords = (deposit: bigint | undefined): string =>
-  deposit === undefined
-    ? 'A deposit comes back'
-    : `A deposit of about ${formatShortSol(deposit, { up: true })} comes back by itself ${formatSpan(ENDED_DISPUTE_SECONDS)} after the dispute ends`;
 
 function timeouts({ timeout_seconds: most, min_timeout_seconds: least }: AgentFull): string {
   return `At most ${formatSpan(most)}${least === most ? '' : `; you can choose less, from ${formatSpan(least)}`}`;

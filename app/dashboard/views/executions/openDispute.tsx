@@ -96,8 +96,7 @@ function costWords(stakes: Stakes | undefined, unread: Error | null) {
   const show = (lamports: bigint | undefined) => (lamports === undefined ? UNREAD : formatLamports(lamports));
   return {
     sum: `about ${show(stakes && costOf(stakes))}`,
-    kept: `bond ${show(stakes?.bond)}, lost if rejected; deposit ${show(stakes?.deposit)}, which comes back`,
-    parts: `Bond ${show(stakes?.bond)}, lost if the dispute is rejected; deposit ${show(stakes?.deposit)}, which comes back ${formatSpan(ENDED_DISPUTE_SECONDS)} after the dispute ends; fee ${formatLamports(SIGNATURE_FEE)}`,
+    kept: `bond ${show(stakes?.bond)}, lost if rejected; deposit ${show(stakes?.deposit)}, which comes back ${formatSpan(ENDED_DISPUTE_SECONDS)} after the dispute ends`,
   };
 }
 

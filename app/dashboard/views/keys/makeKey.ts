@@ -40,8 +40,7 @@ export function keyCost({ grantDeposit }: Pick<WalletMoney, 'grantDeposit'>, gas
   const lamports = grantDeposit + gas + SIGNATURE_FEE;
   const pays = {
     sum: `about ${formatLamports(lamports)}`,
-    kept: `${formatSol(grantDeposit)} of it is a deposit that you can take back`,
-    parts: `Of this, ${formatLamports(grantDeposit)} is a deposit: you can take it back after the key’s end`,
+    kept: `${formatSol(grantDeposit)} of it is a deposit that you can take back after the key’s end`,
   };
   const rows: (readonly [string, string])[] =
     gas > 0n ? [['Gas balance', `${formatLamports(gas)} for network fees of calls, which you can withdraw`]] : [];

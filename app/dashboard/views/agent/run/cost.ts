@@ -21,21 +21,18 @@ export interface WalletCost {
   recordDeposit: bigint;
   /** Time from the end of the call until its record can be archived. */
   recordSeconds: number;
-  /** Time after the call's timeout until its payer may take the price back. */
-  graceSeconds: number;
 }
 
 export const walletCostQuery = queryOptions({
   queryKey: ['wallet-cost'],
   queryFn: async (): Promise<WalletCost> => {
-    const { record_seconds, refund_grace_seconds } = await queryClient.ensureQueryData(configQuery);
+    const { record_seconds } = await queryClient.ensureQueryData(configQuery);
     const { token, record } = await queryClient.ensureQueryData(depositsQuery);
     return {
       fees: WALLET_CALL_FEES,
       escrowDeposit: token,
       recordDeposit: record,
       recordSeconds: record_seconds,
-      graceSeconds: refund_grace_seconds,
     };
   },
   staleTime: 5 * 60_000,

@@ -1,9 +1,9 @@
 /** The result of a call with its figures, or the reason for a failure and where the money is. */
 import { Link } from '@tanstack/react-router';
 import { TextLink } from '../../../parts/links.tsx';
-import Result, { Steps } from '../../../parts/result/result.tsx';
+import Result from '../../../parts/result/result.tsx';
 import { Badge, Button, buttonStyle, Facts, Note, Spinner } from '../../../parts/ui.tsx';
-import { formatAmount, formatCount, Id } from '../../../parts/values.tsx';
+import { formatAmount, Id } from '../../../parts/values.tsx';
 import { REFUND_TEXTS } from '../../executions/outcome.ts';
 import { describeFailure, marketplaceErrorIn, sentence } from './failure.ts';
 import type { RunState } from './useRun.ts';
@@ -134,7 +134,6 @@ function Working({ isAtWork, executionId }: { isAtWork: boolean; executionId: st
 function What({ run: { ended, answer, executionId } }: { run: RunState }) {
   const found = ended ?? answer;
   if (!found) return null;
-  const steps = ended?.steps ?? [];
   const result = found.result ?? answer?.result ?? null;
   return (
     <>
@@ -152,20 +151,10 @@ function What({ run: { ended, answer, executionId } }: { run: RunState }) {
       <Facts
         rows={[
           ['Paid', formatAmount(found.cost_usdc)],
-          found.tokens_used !== null && ['Tokens, reported by the agent', formatCount(found.tokens_used)],
-          found.result_hash !== null && ['Result hash', <Id key="hash" value={found.result_hash} />],
           ['Call', <Id key="id" value={found.execution_id} />],
           ['Wrong result?', 'You can dispute it under “Call and receipt”'],
         ]}
       />
-      {steps.length > 0 && (
-        <details className="rounded-lg border border-line px-4 py-3">
-          <summary className="text-sm">Steps reported by the agent ({steps.length})</summary>
-          <div className="mt-4">
-            <Steps steps={steps} />
-          </div>
-        </details>
-      )}
     </>
   );
 }

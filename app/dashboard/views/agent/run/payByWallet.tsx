@@ -113,7 +113,7 @@ function paysOf(price: bigint, cost: WalletCost | undefined) {
   if (!cost) return { sum: `${usdc} and network fees` };
   return {
     sum: `${usdc} and about ${formatLamports(spendOf(cost))}`,
-    parts: `Network fees ${feesText(cost)}, deposit ${formatLamports(depositOf(cost))} (comes back)`,
+    kept: `${formatLamports(depositOf(cost))} of it is a deposit that comes back`,
   };
 }
 
@@ -123,14 +123,7 @@ function paymentRows(agent: AgentFull, seconds: number, cost: WalletCost | undef
   const deposit = cost && depositTexts(cost);
   return [
     ['Into escrow', formatAmount(agent.price_per_call_usdc)],
-    ['Paid out', 'Only against the creator’s signature over your result'],
     ['Without a result', `Refunded in full, after ${formatSpan(seconds)} at the latest`],
-    [
-      'If we fail',
-      cost
-        ? `You can take it back yourself ${formatSpan(seconds + cost.graceSeconds)} after opening`
-        : 'You can take it back yourself',
-    ],
     ['Network fees', cost ? feesText(cost) : unknown],
     ['Refundable deposit', deposit ? `${deposit.deposit}: ${deposit.back}` : unknown],
   ] as const;

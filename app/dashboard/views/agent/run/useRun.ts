@@ -110,7 +110,7 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
   useEffect(() => {
     if (!hasEnded) return;
     setRun((before) => before && { ...before, endedAt: before.endedAt ?? Date.now() });
-    for (const key of ['agent', 'agents', 'outcomes', 'executions', 'balance'])
+    for (const key of ['agent', 'agents', 'executions', 'balance'])
       void queries.invalidateQueries({ queryKey: [key] });
   }, [hasEnded, queries]);
 
