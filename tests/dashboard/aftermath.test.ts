@@ -131,9 +131,7 @@ describe('the page, days after a call', function () {
       const asks = async (id: string): Promise<string> => {
         await page.goto(`/executions/${id}`);
         await page.getByRole('button', { name: 'Open a dispute' }).click();
-        await dialog(page)
-          .getByText('bond 0.01 SOL, lost if rejected; deposit 0.00204724 SOL, ')
-          .waitFor();
+        await dialog(page).getByText('bond 0.01 SOL, lost if rejected; deposit 0.00204724 SOL, ').waitFor();
         await dialog(page).getByText('Reading …').waitFor({ state: 'detached' });
         return (await dialog(page).textContent())!;
       };

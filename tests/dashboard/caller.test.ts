@@ -104,7 +104,7 @@ describe('the caller', function () {
       await card(page).getByText('The chain enforces: 5.00 USDC per day').waitFor();
       await card(page).getByText('Use in the last 30 days').click();
       await card(page)
-        .getByText(new RegExp(`^1 call on .*: ${answer.cost_usdc} USDC spent\\.$`))
+        .getByText(new RegExp(`^1 call on .*: ${answer.cost_usdc.toFixed(2)} USDC spent\\.$`))
         .waitFor();
       // A disabled button says why.
       const act = async (action: string) => {

@@ -244,20 +244,10 @@ function ByMcp({ agent }: { agent: AgentFull }) {
         Or as a file in your project, <code>.mcp.json</code> for Claude Code, <code>.cursor/mcp.json</code> for Cursor:
       </p>
       <Shown snippet={snippet} label={`MCP settings with ${agent.name}`} />
-      <h3 className="mt-2 font-medium">
-        Without a browser: with an <TextLink to="/keys">API key</TextLink>
-      </h3>
       <p className={WORDS}>
-        The app reads the key from the environment variable <code>{KEY_VARIABLE}</code>. Never commit a key.
-      </p>
-      {snippet.byKey.map(({ app, file, text }) => (
-        <div key={app} className="grid grid-cols-[minmax(0,1fr)] gap-3">
-          <p className={WORDS}>For {app}:</p>
-          <Code text={text} label={`MCP settings of ${app} with an API key and ${agent.name}`} file={file} isWhole />
-        </div>
-      ))}
-      <p className={WORDS}>
-        More agents: <code>agents=ID,ID</code>. Approvals and budgets: <Anchor href="/docs#mcp">docs, MCP</Anchor>.
+        More agents: <code>agents=ID,ID</code>. Without a browser the app uses an{' '}
+        <TextLink to="/keys">API key</TextLink>. How, approvals and budgets: <Anchor href="/docs#mcp">docs, MCP</Anchor>
+        .
       </p>
     </Step>
   );

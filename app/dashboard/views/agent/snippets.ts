@@ -115,26 +115,15 @@ ${printed(input)}`,
 
 /**
  * The settings of an app that signs in by itself and gets this agent as a tool; `url` alone is enough for most, and
- * `command` adds it to Claude Code. `byKey`: those of an app with an API key, whose variable each writes in its own way.
+ * `command` adds it to Claude Code.
  */
 export function mcpSnippet(baseUrl: string, agentId: string) {
   const url = `${baseUrl}/mcp?pay_by=key&agents=${agentId}`;
-  const settings = (server: object) =>
-    `${JSON.stringify({ mcpServers: { 'agent-marketplace': { type: 'http', ...server } } }, null, 2)}\n`;
   return {
-    name: 'MCP',
     file: '.mcp.json or .cursor/mcp.json',
-    text: settings({ url }),
+    text: `${JSON.stringify({ mcpServers: { 'agent-marketplace': { type: 'http', url } } }, null, 2)}\n`,
     url,
     command: `claude mcp add --transport http agent-marketplace \\\n  "${url}"`,
-    byKey: [
-      ['Claude Code', '.mcp.json', `\${${KEY_VARIABLE}}`] as const,
-      ['Cursor', '.cursor/mcp.json', `\${env:${KEY_VARIABLE}}`] as const,
-    ].map(([app, file, key]) => ({
-      app,
-      file,
-      text: settings({ url: `${baseUrl}/mcp?agents=${agentId}`, headers: { Authorization: `Bearer ${key}` } }),
-    })),
   };
 }
 

@@ -5,18 +5,8 @@ import type { RouteAnswer } from '../../../sdk/client/client.ts';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { Away, TextLink } from '../../parts/links.tsx';
 import { Card, Facts, Skeleton, withUnit } from '../../parts/ui.tsx';
-import {
-  formatAmount,
-  formatCount,
-  formatDuration,
-  formatLamports,
-  formatSpan,
-  formatUnits,
-  Id,
-  Time,
-} from '../../parts/values.tsx';
+import { formatAmount, formatCount, formatDuration, formatSpan, formatUnits, Id, Time } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
-import { depositsQuery } from '../../wallet/deposits.ts';
 import { Fold } from '../disputes/fold.tsx';
 import { lessUsdc } from '../listing/own.ts';
 import { payerOf } from './outcome.ts';
@@ -91,7 +81,6 @@ export function Amounts({ execution, dispute, record }: CallParts) {
       )}
       <dl className="mt-4 grid gap-2 border-t border-line pt-4 text-sm tabular-nums">
         <Line name="Called with" value={<Payer execution={execution} />} />
-        <NetworkFees execution={execution} record={record} />
         {execution.service_fee_usdc ? (
           <Line name="x402 service fee" value={`${formatAmount(execution.service_fee_usdc)}, not refundable`} />
         ) : null}
@@ -117,33 +106,6 @@ function Payer({ execution }: { execution: Execution }) {
     <TextLink to="/keys" hash={execution.key_id}>
       {name}
     </TextLink>
-  );
-}
-
-/** Who pays the call's network fees, and the deposit of a call that the wallet opened itself. Only what is known. */
-function NetworkFees({ execution, record }: Pick<CallParts, 'execution' | 'record'>) {
-  const isByWallet = execution.key_id === null && execution.deposit === null;
-  const { data: deposits } = useQuery({ ...depositsQuery, enabled: isByWallet });
-  if (execution.deposit !== null) return <Line name="Network fees" value="paid by the marketplace" />;
-  if (!isByWallet) {
-    // A key's call whose record names no gas is paid by the marketplace.
-    if (!record) return null;
-    return (
-      <Line name="Network fees" value={record.gas_lamports > 0 ? 'from your gas balance' : 'paid by the marketplace'} />
-    );
-  }
-  // The record of a refund is not archived, but closed.
-  const isBack =
-    execution.archive !== null || record?.source === 'leaf' || (record === null && execution.refund === 'done');
-  const held = deposits && record && deposits.record + (record.status === 'open' ? deposits.token : 0n);
-  return (
-    <>
-      <Line name="Network fees" value="paid by your wallet" />
-      {isBack && <Line name="Deposit" value="has come back" />}
-      {!isBack && held && (
-        <Line name="Deposit held" value={`${formatLamports(held)}, comes back about an hour after the call`} />
-      )}
-    </>
   );
 }
 

@@ -13,7 +13,7 @@ export function Timeline(props: CallParts) {
 }
 
 function stepsOf({ execution, dispute, record }: CallParts, refunded: ShownRefund | null | undefined): Step[] {
-  const { status, archive, refund } = execution;
+  const { status, refund } = execution;
   if (isBeingReturned(execution)) return [DEPOSITED, returning(execution)];
   if (refunded?.isOfDeposit) return [DEPOSITED, paid(execution, refunded)];
   if (isBeingOpened(execution, record)) {
@@ -33,15 +33,6 @@ function stepsOf({ execution, dispute, record }: CallParts, refunded: ShownRefun
     ...answered(execution),
     ...(status === 'running' || status === 'pending' ? [] : [paid(execution, refunded)]),
     ...(dispute ? disputed(dispute) : []),
-    ...(archive
-      ? [
-          {
-            name: 'Archived',
-            about: `As leaf ${archive.leaf_index} of archive ${archive.archive_index}.`,
-            state: 'done',
-          } as const,
-        ]
-      : []),
   ];
 }
 

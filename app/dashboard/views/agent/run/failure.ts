@@ -2,6 +2,7 @@
 import { MarketplaceError } from '../../../../sdk/client/error.ts';
 import type { ErrorDetails } from '../../../../sdk/wire/errorCodes.ts';
 import type { RequestIssue } from '../../../../sdk/wire/errorDetails.ts';
+import { own } from '../../../../sdk/wire/own.ts';
 import { formatAmount, formatLamports, shorten } from '../../../parts/values.tsx';
 import { explain, isUnanswered } from '../../../service.ts';
 
@@ -16,6 +17,13 @@ export interface Failure {
 
 const KEYS = { path: '/keys', label: 'To the API keys' } as const;
 const NOT_PAID = 'Nothing was paid.';
+
+const KEY_FAULTS: Record<string, string> = {
+  unauthorized: 'The API key is not accepted',
+  wrong_environment: 'This API key is for another network',
+  insufficient_scope: 'This API key may not call agents',
+  address_not_allowed: 'This API key is not allowed from this IP address',
+};
 
 /** The service's error, even if a wallet function has wrapped it. */
 export function marketplaceErrorIn(error: unknown): MarketplaceError | null {
@@ -34,29 +42,11 @@ export function describeFailure(error: unknown): Failure {
   }
   if (!found) return { title: 'The call could not be run', text: explain(error) };
   const { code, message, details } = found;
+  const keyFault = own(KEY_FAULTS, code);
+  if (keyFault) return { title: keyFault, text: `${sentence(message)} ${NOT_PAID}`, to: KEYS };
   switch (code) {
     case 'insufficient_balance':
       return balance(details as ErrorDetails<'insufficient_balance'>, message);
-    case 'unauthorized':
-      return {
-        title: 'The API key is not accepted',
-        text: `It may be mistyped, revoked or expired. ${NOT_PAID}`,
-        to: KEYS,
-      };
-    case 'wrong_environment':
-      return { title: 'This API key is for another network', text: `${sentence(message)} ${NOT_PAID}`, to: KEYS };
-    case 'insufficient_scope':
-      return {
-        title: 'This API key may not call agents',
-        text: `Its owner has not allowed it to execute. ${NOT_PAID}`,
-        to: KEYS,
-      };
-    case 'address_not_allowed':
-      return {
-        title: 'This API key is not allowed from this IP address',
-        text: `${sentence(message)} ${NOT_PAID}`,
-        to: KEYS,
-      };
     case 'price_changed':
       return {
         title: 'The price has changed',

@@ -1,19 +1,16 @@
 /** The state of one call from this page: how it started, and what the service reports until it has ended. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { type Client, createClient, type RouteAnswer } from '../../../../sdk/client/client.ts';
 import { APIStatusError } from '../../../../sdk/client/error.ts';
-import { followExecution } from '../../../../sdk/client/events.ts';
 import { PATIENCE } from '../../../../sdk/client/repeat.ts';
 import type { AgentFull, ExecuteCompleted } from '../../../../sdk/wire/wire.ts';
-import { BASE_URL, loadApi, request } from '../../../service.ts';
+import { BASE_URL, request } from '../../../service.ts';
 import { useSession } from '../../../wallet/session.ts';
 import { marketplaceErrorIn } from './failure.ts';
 import type { KeptCall, Opened } from './kept.ts';
 
 const POLL_MS = 700;
-/** While events say when to look: the page must notice within SILENCE_MS that the service does not answer. */
-const STREAMED_POLL_MS = 5_000;
 /** Characters of streamed output; the result is shown whole. */
 const SHOWN_OUTPUT = 100_000;
 /** After this time without an answer, the page reports it. */
@@ -70,7 +67,6 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
   const change = (part: Partial<Run>) => setRun((before) => before && { ...before, ...part });
 
   const id = run?.executionId ?? null;
-  const [isStreaming, setStreaming] = useState(false);
   const {
     data: execution = null,
     dataUpdatedAt,
@@ -81,8 +77,7 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
     queryKey: ['run', id],
     queryFn: () => (run?.client?.request ?? request)('getExecution', { execution_id: id ?? '' }),
     enabled: id !== null && (run?.client != null || wallet != null),
-    refetchInterval: ({ state: { data } }) =>
-      isEnded(data) && data?.refund !== 'pending' ? false : isStreaming ? STREAMED_POLL_MS : POLL_MS,
+    refetchInterval: ({ state: { data } }) => (isEnded(data) && data?.refund !== 'pending' ? false : POLL_MS),
     // The next poll is the retry.
     retry: false,
     staleTime: 0,
@@ -98,7 +93,6 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
     (execution?.cost_usdc ?? 0) > 0 ||
     outcome === 'completed' ||
     ended?.refund != null;
-  useEvents(execution && !hasEnded ? execution.execution_id : null, run?.client ?? null, refetch, setStreaming);
 
   // The service's own error is an answer too.
   const heardAt = Math.max(run?.begunAt ?? 0, dataUpdatedAt, refusal instanceof APIStatusError ? errorUpdatedAt : 0);
@@ -110,8 +104,7 @@ export function useRun(agent: AgentFull, kept: KeptCall | null) {
   useEffect(() => {
     if (!hasEnded) return;
     setRun((before) => before && { ...before, endedAt: before.endedAt ?? Date.now() });
-    for (const key of ['agent', 'agents', 'executions', 'balance'])
-      void queries.invalidateQueries({ queryKey: [key] });
+    for (const key of ['agent', 'agents', 'executions', 'balance']) void queries.invalidateQueries({ queryKey: [key] });
   }, [hasEnded, queries]);
 
   const begin = (part: Partial<Run>): Run => ({ ...NEW, begunAt: Date.now(), ...part });
@@ -196,32 +189,6 @@ async function callByKey(
     );
     throw error;
   }
-}
-
-/** Looks at the execution with each of its events. Where they cannot be followed, the polls alone go on. */
-function useEvents(
-  executionId: string | null,
-  client: Client | null,
-  look: () => unknown,
-  setStreaming: (isStreaming: boolean) => void,
-): void {
-  const onEvent = useRef(look);
-  onEvent.current = look;
-  useEffect(() => {
-    if (executionId === null) return;
-    const leaving = new AbortController();
-    const { signal } = leaving;
-    async function follow(id: string): Promise<void> {
-      const { client: own } = await loadApi();
-      setStreaming(true);
-      const events = followExecution(client ?? own, id, { signal, patience: PATIENCE });
-      for await (const _event of events) onEvent.current();
-    }
-    follow(executionId)
-      .catch(() => undefined)
-      .finally(() => setStreaming(false));
-    return () => leaving.abort();
-  }, [executionId, client, setStreaming]);
 }
 
 /** True if nothing was received for so long that the page must report it. */
