@@ -5,7 +5,6 @@ import { Command } from 'cmdk';
 import { Dialog } from 'radix-ui';
 import { type ReactNode, useState } from 'react';
 import { ADDRESS, EXECUTION_ID } from '../../sdk/wire/choices.ts';
-import type { ExecutionSummary } from '../../sdk/wire/wire.ts';
 import { outcomeOf } from '../views/executions/outcome.ts';
 import { useSession } from '../wallet/session.ts';
 import { useShared } from '../wallet/wallets.ts';
@@ -15,7 +14,7 @@ import { foundQuery, includes } from './found.ts';
 import { CrossIcon, SearchIcon } from './icons.tsx';
 import { ADMIN, isReloaded, OWN_PLACES, PLACES, type Place, TERMS } from './places.ts';
 import { buttonStyle, cx } from './ui.tsx';
-import { formatAmount, shorten, zoneAt } from './values.tsx';
+import { formatAmount, shorten, Time } from './values.tsx';
 
 const NOTHING = { agents: [], calls: [] };
 
@@ -158,7 +157,7 @@ function Found({ sought, onClose }: FoundProps) {
               }
               line={
                 <>
-                  {secondOf(call)}
+                  <Time at={call.initiated_at} hasSeconds />
                   <span className="max-sm:hidden"> · {call.agent_name ?? shorten(call.agent_id)}</span>
                 </>
               }
@@ -187,12 +186,6 @@ function Found({ sought, onClose }: FoundProps) {
       <Command.Empty className="px-3 py-8 text-center text-sm text-faint">Searching …</Command.Empty>
     </>
   );
-}
-
-/** The time of a call: several calls with the same task differ in it. */
-function secondOf({ initiated_at }: ExecutionSummary): string {
-  const time = new Date(initiated_at);
-  return `${time.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' })} ${zoneAt(time)}`;
 }
 
 interface ItemProps {

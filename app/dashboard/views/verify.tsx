@@ -135,7 +135,7 @@ export default function Verify() {
       </Fold>
       <div ref={result} className="mt-8 scroll-mt-24 print:mt-0">
         {current ? (
-          <VerificationResult verification={current} onId={startById} onNode={chooseNode} />
+          <VerificationResult verification={current} onNode={chooseNode} />
         ) : (
           <>
             <WhatIsChecked />

@@ -257,16 +257,11 @@ const Shown = ({ snippet: { text, file }, label }: { snippet: Pick<Snippet, 'tex
   <Code text={text} label={label} file={file} isWhole />
 );
 
-function Run({ step, program: { command, needs, others = [] } }: { step: number; program: Program }) {
+function Run({ step, program: { command, needs } }: { step: number; program: Program }) {
   return (
     <Step number={step} title="Run it">
       <Code text={command} label="Running it" />
-      <p className={WORDS}>
-        {needs} {others.length > 0 && 'Or with another runtime:'}
-      </p>
-      {others.map((other) => (
-        <Code key={other} text={other} label={`Running it with ${other.split(' ')[0]}`} />
-      ))}
+      <p className={WORDS}>{needs}</p>
       <p className={WORDS}>
         After a lost connection, repeat it with the printed key: <code>IDEMPOTENCY_KEY=… {command}</code>. Nothing is
         paid twice.

@@ -227,7 +227,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
           onApiKey={draft.setApiKey}
           error={errorOf('apiKey')}
         />
-        <Money agent={agent} payer={draft.payer} apiKey={draft.apiKey} />
+        <Money agent={agent} payer={draft.payer} />
         <p className="text-sm">
           <NewToThis />
         </p>

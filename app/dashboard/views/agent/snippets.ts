@@ -23,8 +23,6 @@ export interface Snippet {
 /** A snippet that is run as a program. */
 export interface Program extends Snippet {
   command: string;
-  /** Commands of other runtimes. */
-  others?: string[];
 }
 
 export const KEY_VARIABLE = 'MARKETPLACE_API_KEY';
@@ -34,7 +32,6 @@ export function snippetsOf(input: SnippetInput): Program[] {
     {
       name: 'TypeScript',
       needs: 'Needs Node 20 or newer, and no package of ours: npx downloads tsx.',
-      others: ['deno run --allow-net --allow-env call.mts', 'bun call.mts'],
       command: 'npx tsx call.mts',
       file: 'call.mts',
       text: typescript(input),

@@ -42,7 +42,7 @@ export function Amounts({ execution, dispute, record }: CallParts) {
   // The record may be known before the service has it.
   const cost_usdc = execution.cost_usdc || (record?.status === 'open' ? Number(record.price_usdc) : 0);
   const refund = useRefund(execution, execution.refund === 'done');
-  const share = (part: number) => (cost_usdc > 0 ? `${Math.round((part / cost_usdc) * 1_000) / 10} %` : '');
+  const share = (part: number) => (cost_usdc > 0 ? `, ${Math.round((part / cost_usdc) * 1_000) / 10} %` : '');
   const isSettled = creator_amount_usdc > 0;
   const returned = dispute?.outcome === 'upheld' ? lessUsdc(dispute.amount_to_caller_usdc ?? 0, dispute.owed_usdc) : 0;
   const isReturning = isBeingReturned(execution);
@@ -75,8 +75,8 @@ export function Amounts({ execution, dispute, record }: CallParts) {
         <dl className="mt-4 grid gap-2 text-sm tabular-nums">
           {returned > 0 && <Line name="Paid" value={formatAmount(cost_usdc)} />}
           {returned > 0 && <Line name="Awarded after the dispute" value={formatAmount(returned)} />}
-          <Share name="To the creator" part={share(creator_amount_usdc)} amount={creator_amount_usdc} />
-          <Share name="To the marketplace" part={share(platform_amount_usdc)} amount={platform_amount_usdc} />
+          <Line name={`To the creator${share(creator_amount_usdc)}`} value={formatAmount(creator_amount_usdc)} />
+          <Line name={`To the marketplace${share(platform_amount_usdc)}`} value={formatAmount(platform_amount_usdc)} />
         </dl>
       )}
       <dl className="mt-4 grid gap-2 border-t border-line pt-4 text-sm tabular-nums">
@@ -114,10 +114,6 @@ function headOf({ refund, status, creator_amount_usdc }: Execution, returned: nu
   if (returned > 0) return 'Paid, less the award';
   // While a refund waits, the price is still in escrow.
   return creator_amount_usdc > 0 || (status === 'failed' && refund === null) ? 'Paid' : 'In escrow';
-}
-
-function Share({ name, part, amount }: { name: string; part: string; amount: number }) {
-  return <Line name={`${name}${part && `, ${part}`}`} value={formatAmount(amount)} />;
 }
 
 function Line({ name, value }: { name: string; value: ReactNode }) {

@@ -1,5 +1,6 @@
 /** The wallet's SOL that is held elsewhere now: how much, where, and when it comes back. */
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
 import { alignerOf } from '../../parts/amount.ts';
 import { CellLink } from '../../parts/links.tsx';
@@ -8,17 +9,38 @@ import { Unread } from '../../parts/trouble.tsx';
 import { formatSpan } from '../../parts/values.tsx';
 import { firstDisputesQuery } from '../../parts/waiting.tsx';
 import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
+import { readDeposits } from '../disputes/deposit.tsx';
 import { useWalletKeys, type WalletMoney } from '../keys/money.ts';
-import { type HeldInDisputes, heldInCallsQuery, heldInDisputesQuery, NEWEST } from './heldSol.ts';
+
+/** Lamports. */
+interface HeldInDisputes {
+  bonds: bigint;
+  deposits: bigint;
+}
+
+/** An ended dispute holds its deposit for a while. */
+const heldInDisputesQuery = (wallet: string, disputes: readonly DisputeSummary[] | undefined) => {
+  const asked = (disputes ?? []).filter(({ caller }) => caller === wallet);
+  return queryOptions({
+    queryKey: ['held-in-disputes', wallet, ...asked.map(({ execution_id, outcome }) => `${execution_id} ${outcome}`)],
+    queryFn: async (): Promise<HeldInDisputes> => {
+      const read = await readDeposits(asked.map(({ execution_id }) => execution_id));
+      const held = read.filter((account) => account?.sponsor === wallet);
+      const sum = (name: 'bond' | 'deposit') => held.reduce((all, account) => all + (account?.[name] ?? 0n), 0n);
+      return { bonds: sum('bond'), deposits: sum('deposit') };
+    },
+    enabled: disputes !== undefined,
+    // React Query cannot compare a bigint by content.
+    structuralSharing: false,
+  });
+};
 
 export function HeldSol({ wallet }: { wallet: string }) {
   const listed = useQuery(firstDisputesQuery(wallet));
   const disputes = useQuery(heldInDisputesQuery(wallet, listed.data?.disputes));
-  const calls = useQuery(heldInCallsQuery(wallet));
   const { listed: keys, money, chain } = useWalletKeys(wallet);
-  const all = [listed, disputes, calls, keys, chain];
-  const rows =
-    disputes.data && calls.data !== undefined && money ? rowsOf(disputes.data, calls.data, money) : undefined;
+  const all = [listed, disputes, keys, chain];
+  const rows = disputes.data && money && rowsOf(disputes.data, money);
   const query = {
     data: rows,
     error: all.find(({ data, error }) => error && data === undefined)?.error,
@@ -29,7 +51,8 @@ export function HeldSol({ wallet }: { wallet: string }) {
       <div>
         <h2 className="text-lg font-semibold">SOL held</h2>
         <p className="mt-0.5 text-sm text-faint">
-          Your bonds and refundable deposits now; the chosen days do not change them.
+          Your bonds and refundable deposits now; the chosen days do not change them. The deposit of a call that the
+          wallet itself paid comes back within about an hour, and is not listed.
         </p>
       </div>
       <Unread query={query} what="The SOL held" className="h-72" />
@@ -39,9 +62,9 @@ export function HeldSol({ wallet }: { wallet: string }) {
   );
 }
 
-type Row = readonly [what: string, to: '/disputes' | '/keys' | '/executions', lamports: bigint, back: string];
+type Row = readonly [what: string, to: '/disputes' | '/keys', lamports: bigint, back: string];
 
-function rowsOf({ bonds, deposits }: HeldInDisputes, ofCalls: bigint, { grants, grantDeposit, gas }: WalletMoney) {
+function rowsOf({ bonds, deposits }: HeldInDisputes, { grants, grantDeposit, gas }: WalletMoney) {
   const rows: Row[] = [
     [
       'Bonds of open disputes',
@@ -60,12 +83,6 @@ function rowsOf({ bonds, deposits }: HeldInDisputes, ofCalls: bigint, { grants, 
       '/keys',
       BigInt(grants.size) * grantDeposit,
       'After the key’s end, with “Get the deposit back” in its menu',
-    ],
-    [
-      'Deposits of calls from the wallet',
-      '/executions',
-      ofCalls,
-      `About an hour after the call, also of a refunded one. Of your newest ${NEWEST} calls.`,
     ],
     ['Gas balance', '/keys', gas, 'Pays network fees of your keys’ calls. You can withdraw it at any time.'],
   ];

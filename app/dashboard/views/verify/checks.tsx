@@ -8,7 +8,7 @@ import { asSentence, formatList, saveFile } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { Bought, When } from './bought.tsx';
 import { idOf, reportOf, type Verification } from './verification.ts';
-import { CHECK_WORDS, holdsOnChain, isLeftOut, verdictOf, wordsOf } from './words.ts';
+import { CHECK_WORDS, isLeftOut, verdictOf, wordsOf } from './words.ts';
 
 const NAMES = Object.keys(CHECK_WORDS) as CheckName[];
 
@@ -20,8 +20,6 @@ const VERDICT_TONES: Record<string, string> = {
 
 interface VerificationResultProps {
   verification: Verification;
-  /** Checks a call by its id, on the chain; offered for a wrong receipt. */
-  onId?(executionId: string): void;
   /** Lets the visitor choose another node than the marketplace's own. */
   onNode?(): void;
   /** The reader is the agent's creator. */
@@ -29,7 +27,7 @@ interface VerificationResultProps {
 }
 
 /** The whole result, while it runs and after its end. */
-export function VerificationResult({ verification, onId, onNode, isCreator }: VerificationResultProps) {
+export function VerificationResult({ verification, onNode, isCreator }: VerificationResultProps) {
   const { checks, facts, isRunning, error, subject, endedAt, rpcUrl } = verification;
   const { data: config } = useQuery(configQuery);
   const isOwnNode = rpcUrl !== null && rpcUrl === config?.rpc_url;
@@ -41,7 +39,6 @@ export function VerificationResult({ verification, onId, onNode, isCreator }: Ve
     checks.filter((check) => check.state === state && !isLeftOut(check)),
   ) as [Check[], Check[], Check[]];
   const isSigned = passed.some(({ name }) => name === 'signature');
-  const isUnproven = subject.kind === 'receipt' && rpcUrl !== null && !holdsOnChain(checks);
   return (
     <section aria-label="Result" className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <p className="hidden text-2xl font-semibold print:block">Receipt</p>
@@ -80,16 +77,6 @@ export function VerificationResult({ verification, onId, onNode, isCreator }: Ve
       )}
       {isRunning && <Skeleton className="h-112 sm:h-80" />}
       {isMade && failed.length > 0 && <CheckList checks={failed} {...{ facts, isSigned }} />}
-      {onId && isMade && failed.length > 0 && id && isUnproven && (
-        <div className="flex flex-wrap items-center gap-x-4 gap-y-2 text-sm print:hidden">
-          <p className="text-faint">
-            Is the call itself real? This reads only the call’s record and payment, not this receipt.
-          </p>
-          <Button small onClick={() => onId(id)}>
-            Check the call ID on the chain
-          </Button>
-        </div>
-      )}
       {!isRunning && !error && <Bought verification={verification} />}
       <div className="flex flex-wrap gap-2">
         <Button small disabled={!endedAt} onClick={() => window.print()}>

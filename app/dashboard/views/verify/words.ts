@@ -84,7 +84,7 @@ const BY_ITSELF: readonly CheckName[] = ['result_hash', 'signature'];
 const PAYMENT: readonly CheckName[] = ['opening', 'settlement'];
 
 /** True if both transactions of the call passed. */
-export const holdsOnChain = (checks: readonly Check[]): boolean =>
+const holdsOnChain = (checks: readonly Check[]): boolean =>
   PAYMENT.every((payment) => checks.some(({ name, state }) => name === payment && state === 'passed'));
 
 /** True for a check of what a creator may leave out. It counts only if there is something to check. */

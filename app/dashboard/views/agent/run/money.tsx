@@ -1,7 +1,6 @@
 /** Who pays for a call and how much, row by row, shown before it is paid; and where the money goes. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { OwnKey } from '../../../../sdk/wire/ownKey.ts';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { Choice } from '../../../parts/choice.tsx';
 import { KEPT_WORDS, ProgramWarning } from '../../../parts/explained.tsx';
@@ -17,15 +16,13 @@ import { besidesText, depositOf, feesText, type Payer, useTypedKey, type WalletC
 interface MoneyProps {
   agent: AgentFull;
   payer: Payer;
-  apiKey: string;
 }
 
 /** What the payer pays, and what comes back. */
-export function Money({ agent, payer, apiKey }: MoneyProps) {
+export function Money({ agent, payer }: MoneyProps) {
   const isByWallet = payer === 'wallet';
   const { data: config } = useQuery(configQuery);
   const wallet = useQuery({ ...walletCostQuery, enabled: isByWallet });
-  const typed = useTypedKey(payer, apiKey);
   const isFree = useShared() && isByWallet;
   const isUnread = isByWallet && wallet.error !== null && !wallet.data;
   const unread = { fees: isUnread ? UNREAD : 'Reading …', deposit: '', back: '' };
@@ -33,7 +30,7 @@ export function Money({ agent, payer, apiKey }: MoneyProps) {
     ? wallet.data
       ? { fees: feesText(wallet.data), ...depositTexts(wallet.data) }
       : unread
-    : keyTexts(typed.data?.gas, config?.is_sponsored);
+    : keyTexts(config?.is_sponsored);
   const sol = (
     <dl className="grid gap-2.5 text-sm">
       <Row name="Network fees">{fees}</Row>
@@ -106,35 +103,18 @@ export function depositTexts(cost: WalletCost) {
   };
 }
 
-/** Who pays the network fees of a call by key, and who lends its deposit; the key is unknown until it is typed. */
-function keyTexts(gas: OwnKey['gas'] | undefined, isSponsored: boolean | undefined) {
-  const lent = 'lent';
-  if (gas?.pays_next_call) {
-    const back = 'The gas balance of the key’s wallet pays the fees, and lends the deposit until the call ends.';
-    return { fees: `up to ${formatLamports(gas.next_call_lamports)}`, deposit: lent, back };
-  }
-  if (gas?.is_sponsored) {
-    const back =
-      'The gas balance or the fee limit of the key does not cover this call, so the marketplace pays the fees and lends the deposit.';
-    return { fees: 'paid by the marketplace', deposit: lent, back };
-  }
-  if (gas) {
-    const back =
-      gas.next_call_lamports > gas.max_gas_lamports
-        ? 'The key’s limit of network fees is below the fees of this call. Raise the limit first.'
-        : 'The gas balance of the key’s wallet is too low for this call. Top it up first.';
-    return { fees: 'not covered', deposit: 'not covered', back };
-  }
+/** Who pays the network fees of a call by key, and lends its deposit. */
+function keyTexts(isSponsored: boolean | undefined) {
   if (isSponsored === undefined) return { fees: 'Reading …', deposit: '', back: '' };
   return isSponsored
     ? {
-        fees: 'gas balance, or marketplace',
-        deposit: lent,
-        back: 'The gas balance of the key’s wallet pays first. If it is not enough, the marketplace pays the fees and lends the deposit.',
+        fees: 'paid by the marketplace',
+        deposit: 'lent',
+        back: 'What the gas balance of the key’s wallet covers, it pays and lends first.',
       }
     : {
         fees: 'from the gas balance',
-        deposit: lent,
+        deposit: 'lent',
         back: 'The gas balance of the key’s wallet lends it until the call ends.',
       };
 }
