@@ -163,7 +163,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           <Card>
             <Deadline dispute={dispute} as="h2" reader={reader} />
           </Card>
-          <AtStake dispute={dispute} reader={reader} />
+          <AtStake dispute={dispute} reader="caller" />
         </>
       ) : (
         <Decision dispute={dispute} reader={reader} />
@@ -261,11 +261,10 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
         {(mustRead || reader === 'creator') && <Promised dispute={dispute} isOpen={mustRead} />}
         <Verified found={found} isCreator={reader === 'creator'} />
         {found.others && <Others others={found.others} dispute={dispute} />}
-        {mayDecide && <AtStake dispute={dispute} reader={reader} />}
       </div>
       {isCaseFirst && aside}
       <div className={COLUMN}>
-        {mayReply && <AtStake dispute={dispute} reader={reader} />}
+        {mayReply && <AtStake dispute={dispute} reader="creator" />}
         <Fold title="History" gist="times, wallets, ids">
           <Facts rows={historyOf(found)} />
         </Fold>

@@ -65,7 +65,7 @@ function sectionsOf(pending: number) {
     ...changes,
     treasury: 'Treasury',
     admin: 'Admin',
-    relays: 'Relays and addresses',
+    relays: 'Relay authorities',
   };
 }
 
@@ -149,21 +149,13 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
           ]}
         />
       </Card>
-      <SettingsForm
-        config={config}
-        limits={limits}
-        mustWait={mustWait}
-        serviceFee={service?.x402_service_fee_usdc}
-        draft={draft}
-        onDraft={onDraft}
-      />
+      <SettingsForm config={config} limits={limits} mustWait={mustWait} draft={draft} onDraft={onDraft} />
       {!isPending && <Changes />}
       <div className="grid gap-6 lg:grid-cols-2">
         <Treasury config={config} isX402={service?.x402_service_fee_usdc != null} />
         <NextAdmin config={config} />
       </div>
       <Card id="relays" className="grid gap-4">
-        <h2 className="font-semibold">Relays and addresses</h2>
         <RelayAuthorities config={config} ours={state?.authorities.find(({ is_ours }) => is_ours)?.address}>
           Removing one takes effect at once and cancels every proposed change of settings.
         </RelayAuthorities>
@@ -178,16 +170,6 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
             hint="The relay that uses it pays network fees and deposits from it: send it SOL."
             taken={config.relay_authorities}
             proposal={(key) => ({ addedRelayAuthorities: [key] })}
-          />
-        </div>
-        <div className="grid gap-2">
-          <h3 className="text-sm font-medium">Addresses</h3>
-          <Facts
-            rows={[
-              service !== undefined && ['Program', <Id key="program" value={service.program_id} kind="address" />],
-              ['Config', <Id key="config" value={config.config} kind="address" />],
-              ['USDC mint', <Id key="mint" value={config.usdc_mint} kind="address" />],
-            ]}
           />
         </div>
       </Card>

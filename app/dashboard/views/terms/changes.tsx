@@ -9,26 +9,10 @@ import { formatAmount, formatLamports, formatSpan, Id, Time } from '../../parts/
 import { changesQuery, configQuery } from '../../service.ts';
 import { CHANGE_SECONDS, GUARDIAN_CHANGE_SECONDS } from '../../wallet/programTerms.ts';
 import { useSession } from '../../wallet/session.ts';
+import { LABELS } from './effects.ts';
 
 type Change = PendingChanges['changes'][number];
 type Value = ChangedSetting['before'];
-
-export const LABELS: Record<ChangedSetting['setting'], string> = {
-  guardian_pause: 'Pause of the guardian',
-  fee: 'Fee',
-  min_price: 'Lowest price',
-  dispute_bond: 'Dispute bond',
-  dispute_window: 'Dispute window',
-  refund_grace: 'Refund time',
-  max_timeout: 'Longest timeout',
-  record_time: 'Time until a call’s account is closed',
-  exposure_multiple: 'Cap on calls',
-  admin_delay: 'Delay of changes',
-  collateral_tiers: 'Collateral',
-  relay_authorities: 'Relay authorities',
-  guardian: 'Guardian',
-  admin: 'Admin',
-};
 
 type Tier = { max_price_usdc: number; deposit_usdc: number };
 const tierWords = (tiers: readonly Tier[]): string =>
