@@ -24,7 +24,7 @@ import { Deadline, ReplyWords } from './disputes/deadline.tsx';
 import { Decision } from './disputes/ended.tsx';
 import { Evidence } from './disputes/evidence.tsx';
 import { Fold } from './disputes/fold.tsx';
-import { AfterLoss, MostAtStake } from './disputes/mostAtStake.tsx';
+import { MostAtStake } from './disputes/mostAtStake.tsx';
 import { Others } from './disputes/others.tsx';
 import type { Reader } from './disputes/outcomes.tsx';
 import { Promised } from './disputes/promised.tsx';
@@ -151,9 +151,6 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           <MostAtStake dispute={dispute} />
         </p>
         <Reply dispute={dispute} reader={reader} delivery={found.creator_delivery} />
-        <p className="text-sm empty:hidden">
-          <AfterLoss dispute={dispute} />
-        </p>
       </div>
     </Card>
   ) : (

@@ -10,7 +10,7 @@ import { Pages, pageOf } from '../parts/pages.tsx';
 import { SharedNote } from '../parts/sharedNote.tsx';
 import { Unread } from '../parts/trouble.tsx';
 import { buttonStyle, Empty, PageHead } from '../parts/ui.tsx';
-import { formatCounted, formatSpan } from '../parts/values.tsx';
+import { formatSpan } from '../parts/values.tsx';
 import { call, configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { DisputeCard } from './executions/dispute.tsx';
@@ -72,10 +72,6 @@ function Disputes({ wallet }: { wallet: string }) {
   );
 }
 
-/** Such as `2 disputes, 1 open`: the tab counts the open ones. */
-const countWords = (disputes: readonly DisputeSummary[]): string =>
-  `${formatCounted(disputes.length, 'dispute')}, ${disputes.filter(PARTS[0]![1]).length} open`;
-
 interface DisputeListProps {
   wallet: string;
   /** Only about this agent of the wallet. */
@@ -130,13 +126,7 @@ export function DisputeList({ wallet, agentId, page, onPage, empty }: DisputeLis
           );
         })}
       </div>
-      <Pages
-        page={page}
-        size={PAGE_SIZE}
-        total={data.total}
-        about={data.total > PAGE_SIZE ? undefined : countWords(data.disputes)}
-        onPage={onPage}
-      />
+      <Pages page={page} size={PAGE_SIZE} total={data.total} onPage={onPage} />
       <div className="mt-6 empty:hidden">{webhook}</div>
     </>
   );

@@ -18,7 +18,7 @@ function runwayOf({ runway_hours }: OperationState): string {
 }
 
 export function Figures({ state }: { state: OperationState }) {
-  const { oldest_unsettled: oldest, latest, listings } = state;
+  const { latest, listings } = state;
   return (
     <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
       <Figure
@@ -26,11 +26,7 @@ export function Figures({ state }: { state: OperationState }) {
         value={runwayOf(state)}
         about={state.runway_hours === null ? 'Nothing is being spent' : 'At the present rate'}
       />
-      <Figure
-        label="Calls in progress"
-        value={formatCount(state.executions_in_flight)}
-        about={oldest && `The oldest for ${formatSpan(oldest.age_seconds)}`}
-      />
+      <Figure label="Calls in progress" value={formatCount(state.executions_in_flight)} />
       <Figure
         label="Fees in the last 7 days"
         value={formatAmount(latest.fees_usdc)}
@@ -44,8 +40,6 @@ export function Figures({ state }: { state: OperationState }) {
     </div>
   );
 }
-
-export const UNKNOWN = 'Not known yet';
 
 /** False where there is nothing to see. */
 export type Row = readonly [label: string, value: ReactNode] | false;

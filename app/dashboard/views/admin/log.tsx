@@ -156,7 +156,7 @@ function Events() {
       about="Transactions of the admin and the guardian on the chain, no matter which page or tool sent them."
       what="The transactions"
       empty="The index has no transactions yet"
-      head={['When', 'What', 'By', 'Details', 'Transaction']}
+      head={['When', 'What', 'By', 'Details']}
       query={query}
       page={page}
       onPage={(next) => void navigate({ search: (before) => ({ ...before, events: next }) })}
@@ -182,20 +182,12 @@ function EventRow({ event, what }: { event: AdminEvent; what: ReactNode }) {
       </td>
       <td className="max-w-96">
         <details className="min-w-0">
-          <summary className="whitespace-nowrap">
-            <span className="sm:hidden">Transaction and details</span>
-            <span className="max-sm:hidden">Show</span>
-          </summary>
-          <span className="sm:hidden">
-            <Id value={event.signature} kind="tx" />
-          </span>
+          <summary className="whitespace-nowrap">Transaction and details</summary>
+          <Id value={event.signature} kind="tx" />
           <pre className="mt-2 overflow-x-auto text-xs break-all whitespace-pre-wrap">
             {JSON.stringify(event.data, null, 2)}
           </pre>
         </details>
-      </td>
-      <td className="whitespace-nowrap max-sm:hidden!">
-        <Id value={event.signature} kind="tx" />
       </td>
     </tr>
   );

@@ -33,27 +33,6 @@ function Protection({ does, button, children }: { does?: ReactNode; button: Reac
   );
 }
 
-const WAITING = [
-  'New fee, lowest price, bond, collateral or time until a call’s account is closed',
-  'Shorter dispute window, higher cap, longer delay',
-  'New admin, guardian or relay authority',
-  'End of the guardian’s pause',
-];
-
-const UNLIMITED = [
-  'Decisions on disputes, and badges',
-  'Refund time, longest timeout, longer dispute window, lower cap',
-  'Stopping calls, and updates of the program',
-];
-
-const List = ({ of: items }: { of: readonly string[] }) => (
-  <ul className="grid list-disc gap-0.5 pl-5">
-    {items.map((item) => (
-      <li key={item}>{item}</li>
-    ))}
-  </ul>
-);
-
 /** In their order: changes that wait for somebody come first. */
 function sectionsOf(pending: number) {
   const changes = { changes: pending > 0 ? `Pending changes (${pending})` : 'Pending changes' };
@@ -130,9 +109,14 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
                 {delay === 0 ? <Lack>No delay</Lack> : formatSpan(delay)}
               </Protection>,
             ],
-            ['Limited by the delay', <List key="waiting" of={WAITING} />],
-            ['Limited by the guardian', 'Withdrawals: only a pause that the guardian has set before stops them.'],
-            ['Limited by neither', <List key="unlimited" of={UNLIMITED} />],
+            [
+              'Limited by the delay',
+              'A new fee, lowest price, bond, collateral or time until a call’s account is closed; a shorter dispute window, higher cap or longer delay; a new admin, guardian or relay authority; the end of the guardian’s pause.',
+            ],
+            [
+              'Limited by neither',
+              'Decisions on disputes, badges, stopping calls, updates of the program; refund time, longest timeout, a longer dispute window or lower cap.',
+            ],
             service !== undefined && [
               'Upgrade key',
               <UpgradeKey

@@ -63,12 +63,9 @@ export function SettingsForm({ config, limits, mustWait, draft, onDraft }: Setti
       >
         <div className="flex flex-wrap items-baseline justify-between gap-x-4">
           <h2 className="font-semibold">Fees and rules</h2>
-          <span className="flex flex-wrap gap-x-4 text-sm">
-            <TextLink to="/terms" hash="effects">
-              Effect of changes
-            </TextLink>
-            <TextLink to="/terms">See them as callers do</TextLink>
-          </span>
+          <TextLink to="/terms" className="text-sm">
+            See them as callers do
+          </TextLink>
         </div>
         <div className="grid items-start gap-x-6 gap-y-5 sm:grid-cols-2 lg:grid-cols-3">
           {fields.map((field) => {

@@ -4,11 +4,11 @@ import type { OperationState as State } from '../../../sdk/wire/operationProcedu
 import { formatShortSol } from '../../parts/amount.ts';
 import { formatLamports, formatSpan, Id } from '../../parts/values.tsx';
 import { useLamports } from '../../wallet/session.ts';
-import { type Row, UNKNOWN } from './figures.tsx';
+import type { Row } from './figures.tsx';
 
 /** Four decimals; the exact amount on hover. */
 function Sol({ lamports, up = false }: { lamports: number | null; up?: boolean }) {
-  if (lamports === null) return UNKNOWN;
+  if (lamports === null) return 'Not known yet';
   return (
     <span className="tabular-nums" title={formatLamports(lamports)}>
       {formatShortSol(lamports, { up })}

@@ -33,8 +33,6 @@ const AMOUNTS = {
 } as const;
 type Column = keyof typeof AMOUNTS;
 const COLUMNS = Object.keys(AMOUNTS) as Column[];
-/** If 0, left out of the cards of a phone. */
-const SELDOM: readonly Column[] = ['disputes', 'earned'];
 
 /** On a phone, with room for the longest name in one or two lines. */
 const CARD_CELL = 'max-sm:col-span-2 max-sm:grid-cols-[9.5rem_minmax(0,1fr)]!';
@@ -45,7 +43,6 @@ type Formats = Record<'price' | 'collateral' | 'earned', (usdc: number) => strin
 export function AgentsTable({ listings, agents, label }: ListProps) {
   const { data: config } = useQuery(configQuery);
   const isLow = (listing: OwnListing) => listing.status !== 'delisted' && isAtMinimum(listing, config);
-  const areAllLow = listings.every(isLow);
   const formats: Formats = {
     price: formatterOf(listings.map(({ price_usdc }) => price_usdc)),
     collateral: formatterOf(listings.map(heldCollateral)),
@@ -57,7 +54,7 @@ export function AgentsTable({ listings, agents, label }: ListProps) {
         Open an agent to pause, change or delist it. “Failed”: refunded through the agent’s fault, or with an upheld
         dispute.
         {listings.some(isLow) &&
-          ` ${areAllLow ? 'Each agent here has the minimum of collateral' : 'At the minimum of collateral'}: any award of a dispute pauses the agent. Top up under “Manage” of an agent.`}
+          ' At the minimum of collateral, any award of a dispute pauses the agent. Top up under “Manage” of an agent.'}
       </p>
       <Table
         label={label}
@@ -82,7 +79,7 @@ export function AgentsTable({ listings, agents, label }: ListProps) {
             listing={listing}
             agent={agents.get(listing.agent_id)}
             formats={formats}
-            isLow={isLow(listing) && !areAllLow}
+            isLow={isLow(listing)}
             missing={config && missingCollateral(listing, config)}
           />
         ))}
@@ -95,7 +92,7 @@ interface RowProps {
   listing: OwnListing;
   agent: AgentSummary | undefined;
   formats: Formats;
-  /** Any award pauses it while it is active, unlike other agents of the table. */
+  /** Any award pauses it while it is active. */
   isLow: boolean;
   /** The collateral that its price needs beyond what it holds, USDC. */
   missing: number | undefined;
@@ -181,11 +178,7 @@ function Row({ listing, agent, formats, isLow, missing }: RowProps) {
           <Cell
             key={column}
             of={AMOUNTS[column].join(' ')}
-            className={cx(
-              CARD_CELL,
-              'whitespace-nowrap tabular-nums sm:text-right',
-              value === 0 && SELDOM.includes(column) && 'max-sm:hidden',
-            )}
+            className={cx(CARD_CELL, 'whitespace-nowrap tabular-nums sm:text-right')}
           >
             <span>
               <span className={cx(value === 0 && 'text-faint')}>{shown}</span>
