@@ -27,6 +27,8 @@ const PARTS: readonly [title: string, isIn: (dispute: DisputeSummary) => boolean
 
 export default function View() {
   const { wallet } = useSession();
+  const { page = 1 } = route.useSearch();
+  const navigate = route.useNavigate();
   const { data: config } = useQuery(configQuery);
   return (
     <>
@@ -43,32 +45,23 @@ export default function View() {
       />
       <SignedIn why="Disputes are shown to the caller who opened them and to the creator of the agent.">
         <SharedNote>These are the disputes of all users of this shared test wallet, which pays their bonds.</SharedNote>
-        {wallet && <Disputes wallet={wallet} />}
+        {wallet && (
+          <DisputeList
+            wallet={wallet}
+            page={page}
+            onPage={(next) => navigate({ search: next > 1 ? { page: next } : {} })}
+            empty={
+              <Empty title="No disputes">
+                <p className="mb-5">Disputes that you open, and those about your agents, appear here.</p>
+                <Link to="/executions" className={buttonStyle('primary')}>
+                  Your calls
+                </Link>
+              </Empty>
+            }
+          />
+        )}
       </SignedIn>
     </>
-  );
-}
-
-function Disputes({ wallet }: { wallet: string }) {
-  const { page = 1 } = route.useSearch();
-  const navigate = route.useNavigate();
-  return (
-    <DisputeList
-      wallet={wallet}
-      page={page}
-      onPage={(next) => navigate({ search: next > 1 ? { page: next } : {} })}
-      empty={
-        <Empty title="No disputes">
-          <p className="mb-5">
-            You can dispute a call from its own page, for as long as its dispute window is open. Disputes about your
-            agents appear here, too.
-          </p>
-          <Link to="/executions" className={buttonStyle('primary')}>
-            Your calls
-          </Link>
-        </Empty>
-      }
-    />
   );
 }
 

@@ -95,7 +95,7 @@ export function Compare() {
       <Failed error={error} title="The chain could not be read" />
       <details open={missing > 0}>
         <summary>Ledger and chain</summary>
-        {rows && data ? (
+        {rows && data && (
           <FigureTable
             label="The ledger beside the chain"
             heads={['Ledger', 'Chain']}
@@ -111,8 +111,6 @@ export function Compare() {
               ],
             ]}
           />
-        ) : (
-          <p className="mt-2 text-faint">Not compared yet.</p>
         )}
       </details>
       {missing > 0 && (
