@@ -7,6 +7,7 @@ import { DAY_MS, toDay } from '../../app/sdk/wire/time.ts';
 import { parseUsdc } from '../../app/sdk/wire/usdc.ts';
 import { until } from '../harness/edge/until.ts';
 import { assertAccessible, changeAnswers, dialog, download, untilLoaded } from './browser.ts';
+import { figure } from './figures.ts';
 import { assertAccessibleInEveryLook } from './looks.ts';
 import { useSite } from './site.ts';
 
@@ -169,18 +170,10 @@ describe('the statements of a wallet', function () {
       expect(file).to.match(/^statement-creator-/);
       const { role, wallet, days, total } = JSON.parse(text);
       expect([role, days.length]).to.deep.equal(['creator', 30]);
-      const figures = page.locator('section');
-      const [yesterday, today] = days.slice(-2);
-      const earned = `Earned in the last 30 days, after the fee${usdcOf(parseUsdc(total.earned_usdc))}Today `;
-      await figures.filter({ hasText: earned }).waitFor();
-      const shown = (day: { executions: number; refunded: number }) =>
-        `${day.executions}${day.refunded ? ` with ${day.refunded} refunded` : ''}`;
-      const newest = `Today ${shown(today)}, yesterday ${shown(yesterday)}. `;
-      const refunded = total.refunded
-        ? `Refunded in 30 days, with or without a fault of the agent: ${total.refunded}.`
-        : '';
-      const calls = `Calls in the last 30 days${total.executions}${newest}${refunded}`;
-      await figures.filter({ hasText: calls }).waitFor();
+      const amount = usdcOf(parseUsdc(total.earned_usdc));
+      await figure(page, 'Earned in the last 30 days, after the fee', amount).waitFor();
+      const refunded = total.refunded ? `${total.refunded} refunded, with or without a fault of the agent` : '';
+      await figure(page, 'Calls in the last 30 days', `${total.executions}${refunded}`).waitFor();
       expect(site.visitor.demo.agents.map(({ creator }) => creator)).to.include(wallet);
     }));
 

@@ -3,13 +3,13 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { markOf } from '../../sdk/wire/agentMark.ts';
 import type { OwnListing } from '../../sdk/wire/procedures.ts';
-import type { AgentSummary, DailyStatement, StatementDay, StatementTotal } from '../../sdk/wire/wire.ts';
+import type { AgentSummary, StatementTotal } from '../../sdk/wire/wire.ts';
 import { SignedIn } from '../parts/connect.tsx';
 import { lastDays } from '../parts/range.tsx';
 import { StatementButton } from '../parts/statement.tsx';
 import { Unread } from '../parts/trouble.tsx';
 import { buttonStyle, Empty, Figure, Note, PageHead, Skeleton } from '../parts/ui.tsx';
-import { formatAmount, formatCount, formatNumber } from '../parts/values.tsx';
+import { formatAmount, formatCount } from '../parts/values.tsx';
 import { agentsQuery, request } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { AgentsTable } from './listing/agentsTable.tsx';
@@ -106,12 +106,15 @@ function Figures({ listings }: { listings: readonly OwnListing[] }) {
       <Figure
         label="Earned in the last 30 days, after the fee"
         value={ofMonth(({ earned_usdc }) => formatAmount(earned_usdc))}
-        about={month && newestOf(month, ({ earned_usdc }) => (earned_usdc === 0 ? '0' : formatNumber(earned_usdc)))}
       />
       <Figure
         label="Calls in the last 30 days"
         value={ofMonth(({ executions }) => formatCount(executions))}
-        about={month && `${newestOf(month, callsOf)}${refundedOf(month.total)}`}
+        about={
+          month &&
+          month.total.refunded > 0 &&
+          `${formatCount(month.total.refunded)} refunded, with or without a fault of the agent`
+        }
       />
       <Figure
         label="Collateral held"
@@ -121,17 +124,6 @@ function Figures({ listings }: { listings: readonly OwnListing[] }) {
     </div>
   );
 }
-
-/** A figure of the last two days. */
-const newestOf = ({ days }: DailyStatement, value: (day: StatementDay) => string): string =>
-  `Today ${value(days.at(-1)!)}, yesterday ${value(days.at(-2)!)}.`;
-
-/** Not the failed ones: an upheld dispute is no refund, and a refund may be no failure of the agent's. */
-const refundedOf = ({ refunded }: StatementTotal): string =>
-  refunded > 0 ? ` Refunded in 30 days, with or without a fault of the agent: ${formatCount(refunded)}.` : '';
-
-const callsOf = ({ executions, refunded }: StatementDay): string =>
-  `${formatCount(executions)}${refunded > 0 ? ` with ${formatCount(refunded)} refunded` : ''}`;
 
 const hasDispute = ({ open_disputes }: OwnListing): boolean => open_disputes > 0;
 

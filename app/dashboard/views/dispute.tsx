@@ -24,7 +24,7 @@ import { Deadline, ReplyWords } from './disputes/deadline.tsx';
 import { Decision } from './disputes/ended.tsx';
 import { Evidence } from './disputes/evidence.tsx';
 import { Fold } from './disputes/fold.tsx';
-import { AfterLoss, MostAtStake } from './disputes/mostAtStake.tsx';
+import { MostAtStake } from './disputes/mostAtStake.tsx';
 import { Others } from './disputes/others.tsx';
 import type { Reader } from './disputes/outcomes.tsx';
 import { Promised } from './disputes/promised.tsx';
@@ -151,9 +151,6 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           <MostAtStake dispute={dispute} />
         </p>
         <Reply dispute={dispute} reader={reader} delivery={found.creator_delivery} />
-        <p className="text-sm empty:hidden">
-          <AfterLoss dispute={dispute} />
-        </p>
       </div>
     </Card>
   ) : (
@@ -163,7 +160,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           <Card>
             <Deadline dispute={dispute} as="h2" reader={reader} />
           </Card>
-          <AtStake dispute={dispute} reader={reader} />
+          <AtStake dispute={dispute} reader="caller" />
         </>
       ) : (
         <Decision dispute={dispute} reader={reader} />
@@ -261,11 +258,10 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
         {(mustRead || reader === 'creator') && <Promised dispute={dispute} isOpen={mustRead} />}
         <Verified found={found} isCreator={reader === 'creator'} />
         {found.others && <Others others={found.others} dispute={dispute} />}
-        {mayDecide && <AtStake dispute={dispute} reader={reader} />}
       </div>
       {isCaseFirst && aside}
       <div className={COLUMN}>
-        {mayReply && <AtStake dispute={dispute} reader={reader} />}
+        {mayReply && <AtStake dispute={dispute} reader="creator" />}
         <Fold title="History" gist="times, wallets, ids">
           <Facts rows={historyOf(found)} />
         </Fold>

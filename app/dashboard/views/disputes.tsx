@@ -10,7 +10,7 @@ import { Pages, pageOf } from '../parts/pages.tsx';
 import { SharedNote } from '../parts/sharedNote.tsx';
 import { Unread } from '../parts/trouble.tsx';
 import { buttonStyle, Empty, PageHead } from '../parts/ui.tsx';
-import { formatCounted, formatSpan } from '../parts/values.tsx';
+import { formatSpan } from '../parts/values.tsx';
 import { call, configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
 import { DisputeCard } from './executions/dispute.tsx';
@@ -27,6 +27,8 @@ const PARTS: readonly [title: string, isIn: (dispute: DisputeSummary) => boolean
 
 export default function View() {
   const { wallet } = useSession();
+  const { page = 1 } = route.useSearch();
+  const navigate = route.useNavigate();
   const { data: config } = useQuery(configQuery);
   return (
     <>
@@ -43,38 +45,25 @@ export default function View() {
       />
       <SignedIn why="Disputes are shown to the caller who opened them and to the creator of the agent.">
         <SharedNote>These are the disputes of all users of this shared test wallet, which pays their bonds.</SharedNote>
-        {wallet && <Disputes wallet={wallet} />}
+        {wallet && (
+          <DisputeList
+            wallet={wallet}
+            page={page}
+            onPage={(next) => navigate({ search: next > 1 ? { page: next } : {} })}
+            empty={
+              <Empty title="No disputes">
+                <p className="mb-5">Disputes that you open, and those about your agents, appear here.</p>
+                <Link to="/executions" className={buttonStyle('primary')}>
+                  Your calls
+                </Link>
+              </Empty>
+            }
+          />
+        )}
       </SignedIn>
     </>
   );
 }
-
-function Disputes({ wallet }: { wallet: string }) {
-  const { page = 1 } = route.useSearch();
-  const navigate = route.useNavigate();
-  return (
-    <DisputeList
-      wallet={wallet}
-      page={page}
-      onPage={(next) => navigate({ search: next > 1 ? { page: next } : {} })}
-      empty={
-        <Empty title="No disputes">
-          <p className="mb-5">
-            You can dispute a call from its own page, for as long as its dispute window is open. Disputes about your
-            agents appear here, too.
-          </p>
-          <Link to="/executions" className={buttonStyle('primary')}>
-            Your calls
-          </Link>
-        </Empty>
-      }
-    />
-  );
-}
-
-/** Such as `2 disputes, 1 open`: the tab counts the open ones. */
-const countWords = (disputes: readonly DisputeSummary[]): string =>
-  `${formatCounted(disputes.length, 'dispute')}, ${disputes.filter(PARTS[0]![1]).length} open`;
 
 interface DisputeListProps {
   wallet: string;
@@ -130,13 +119,7 @@ export function DisputeList({ wallet, agentId, page, onPage, empty }: DisputeLis
           );
         })}
       </div>
-      <Pages
-        page={page}
-        size={PAGE_SIZE}
-        total={data.total}
-        about={data.total > PAGE_SIZE ? undefined : countWords(data.disputes)}
-        onPage={onPage}
-      />
+      <Pages page={page} size={PAGE_SIZE} total={data.total} onPage={onPage} />
       <div className="mt-6 empty:hidden">{webhook}</div>
     </>
   );

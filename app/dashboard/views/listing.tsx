@@ -94,6 +94,7 @@ function labelOf(tab: Tab, isChanged: boolean, disputes: number): ReactNode {
 function Manage({ listing }: { listing: OwnListing }) {
   const { tab: asked = 'overview', failed = false, call, page = 1 } = route.useSearch();
   const navigate = route.useNavigate();
+  const { wallet } = useSession();
   const show = (search: ListingSearch) => void navigate({ search, replace: true, resetScroll: false });
   const setTab = (next: Tab) => show(next === 'overview' ? {} : { tab: next });
   // Only changed fields are kept, so that the others follow the chain.
@@ -161,11 +162,19 @@ function Manage({ listing }: { listing: OwnListing }) {
           />
         </Tabs.Content>
         <Tabs.Content value="disputes">
-          <Disputes
-            listing={listing}
-            page={page}
-            onPage={(next) => show({ tab: 'disputes', ...(next > 1 && { page: next }) })}
-          />
+          {wallet && (
+            <DisputeList
+              wallet={wallet}
+              agentId={listing.agent_id}
+              page={page}
+              onPage={(next) => show({ tab: 'disputes', ...(next > 1 && { page: next }) })}
+              empty={
+                <Empty title="No disputes">
+                  A caller can dispute a paid call while its dispute window is open. It then appears here.
+                </Empty>
+              }
+            />
+          )}
         </Tabs.Content>
         <Tabs.Content value="edit">
           <Edit
@@ -202,31 +211,6 @@ function Manage({ listing }: { listing: OwnListing }) {
         Your changes to this agent are not signed yet and are lost when you leave.
       </AskBeforeLeaving>
     </>
-  );
-}
-
-interface DisputesProps {
-  listing: OwnListing;
-  page: number;
-  onPage(page: number): void;
-}
-
-function Disputes({ listing, page, onPage }: DisputesProps) {
-  const { wallet } = useSession();
-  return (
-    wallet && (
-      <DisputeList
-        wallet={wallet}
-        agentId={listing.agent_id}
-        page={page}
-        onPage={onPage}
-        empty={
-          <Empty title="No disputes">
-            A caller can dispute a paid call while its dispute window is open. It then appears here.
-          </Empty>
-        }
-      />
-    )
   );
 }
 

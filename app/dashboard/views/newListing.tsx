@@ -174,7 +174,15 @@ function NewListing() {
           <StepButtons step={step} onGo={move} />
         </div>
       </div>
-      <AskToLeave isTouched={kept.isTouched} isKeyUnsaved={isKeyUnsaved} />
+      <AskBeforeLeaving
+        when={kept.isTouched}
+        isLostWithPage={isKeyUnsaved}
+        title={isKeyUnsaved ? 'Leave and lose the signing key?' : 'Leave before it is listed?'}
+      >
+        {isKeyUnsaved
+          ? 'The signing key has not been saved as a file and is lost when you leave. The rest of the draft stays in this browser.'
+          : 'Nothing is signed yet. The draft stays in this browser. You must open the file of the signing key again later.'}
+      </AskBeforeLeaving>
     </>
   );
 }
@@ -201,15 +209,8 @@ function Step({ step, kept, errors, agentId, signingKey, onKey, open, outcome, o
     <div key="details" className="grid gap-6">
       <ServerHint endpoint={draft.endpoint} agentName={draft.name} />
       <div className="grid items-start gap-8 xl:grid-cols-[1fr_19rem]">
-        <DetailsFields draft={draft} errors={errors} onChange={change} agentId={agentId}>
-          <details className="xl:hidden">
-            <summary className="text-sm">Preview of the card</summary>
-            <div className="mt-3 max-w-96">
-              <DraftCard draft={draft} agentId={agentId} />
-            </div>
-          </details>
-        </DetailsFields>
-        <aside aria-label="Preview of the card" className="grid gap-2.5 max-xl:hidden">
+        <DetailsFields draft={draft} errors={errors} onChange={change} agentId={agentId} />
+        <aside aria-label="Preview of the card" className="grid max-w-96 gap-2.5">
           <h3 className="text-sm font-medium text-faint">As callers see it</h3>
           <DraftCard draft={draft} agentId={agentId} />
         </aside>
@@ -257,7 +258,7 @@ function Step({ step, kept, errors, agentId, signingKey, onKey, open, outcome, o
       isTested={outcome?.ok === true}
       open={open}
       onListed={(result) => {
-        kept.forget();
+        kept.startOver();
         onListed(result);
       }}
     />,
@@ -275,20 +276,6 @@ function StepButtons({ step, onGo }: { step: number; onGo(step: number): void })
         </Button>
       )}
     </div>
-  );
-}
-
-function AskToLeave({ isTouched, isKeyUnsaved }: { isTouched: boolean; isKeyUnsaved: boolean }) {
-  return (
-    <AskBeforeLeaving
-      when={isTouched}
-      isLostWithPage={isKeyUnsaved}
-      title={isKeyUnsaved ? 'Leave and lose the signing key?' : 'Leave before it is listed?'}
-    >
-      {isKeyUnsaved
-        ? 'The signing key has not been saved as a file and is lost when you leave. The rest of the draft stays in this browser.'
-        : 'Nothing is signed yet. The draft stays in this browser. You must open the file of the signing key again later.'}
-    </AskBeforeLeaving>
   );
 }
 

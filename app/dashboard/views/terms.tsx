@@ -4,7 +4,7 @@ import { lazy, Suspense } from 'react';
 import { WALLET_CALL_FEES } from '../../sdk/wallet/usualAmounts.ts';
 import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
 import type { MarketplaceConfig } from '../../sdk/wire/procedures.ts';
-import { bondWorth, formatShortSol } from '../parts/amount.ts';
+import { formatShortSol } from '../parts/amount.ts';
 import { DATA_WORDS, NewToThis } from '../parts/explained.tsx';
 import { OnThisPage } from '../parts/onThisPage.tsx';
 import { TierTable } from '../parts/tiers.tsx';
@@ -16,10 +16,10 @@ import { depositsQuery } from '../wallet/deposits.ts';
 import { DISPUTE_LAPSE_SECONDS, SLASH_MULTIPLE } from '../wallet/programTerms.ts';
 import { useSession } from '../wallet/session.ts';
 import { Fold } from './disputes/fold.tsx';
-import { awardPayment, depositReturn } from './disputes/payouts.ts';
+import { awardPayment, depositReturn, EXCESS, excessEnd } from './disputes/payouts.ts';
 import { feeLimit, priceRange } from './listing/own.ts';
-import { Changes, LABELS } from './terms/changes.tsx';
-import { EFFECTS, LONGER } from './terms/effects.ts';
+import { Changes } from './terms/changes.tsx';
+import { EFFECTS, LABELS, LONGER } from './terms/effects.ts';
 import { Roles } from './terms/roles.tsx';
 import { Summary } from './terms/summary.tsx';
 
@@ -224,10 +224,7 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
       <Facts
         rows={[
           ['Dispute window', `${formatSpan(config.dispute_window_seconds)} after the creator is paid`],
-          [
-            'Bond',
-            `${formatLamports(config.dispute_bond_lamports)}, which the caller pays, held until the end. SOL’s price in dollars changes: the bond is ${bondWorth(config.dispute_bond_lamports, 1)}.`,
-          ],
+          ['Bond', `${formatLamports(config.dispute_bond_lamports)}, which the caller pays, held until the end`],
           [
             'Refundable deposit',
             deposits
@@ -253,16 +250,7 @@ function Disputes({ config }: { config: MarketplaceConfig }) {
               ]}
             />,
           ],
-          [
-            'If more is taken',
-            <Lines
-              key="excess"
-              texts={[
-                'If the admin takes more than the price from the collateral, the caller gets the price. What is taken above it is kept for callers of this agent whose later disputes its collateral cannot pay.',
-                `What is then left can go to the treasury: when the collateral is returned, or ${formatSpan(config.longest_span_seconds, { units: 3 })} after the last upheld dispute if none is open: by then no earlier call can be disputed.`,
-              ]}
-            />,
-          ],
+          ['If more is taken', `${EXCESS} ${excessEnd(config.longest_span_seconds)}`],
           ['If rejected', 'The creator gets the bond, and the price stays paid. Nothing else changes.'],
           [
             'If undecided',

@@ -14,7 +14,7 @@ import { DeleteDialog, EndpointDialog, RotateDialog, SecretDialog } from './webh
 import { type EndpointAction, EndpointCard } from './webhooks/endpointCard.tsx';
 import { endpointsQuery } from './webhooks/endpoints.ts';
 import { eventGroups } from './webhooks/eventGroups.ts';
-import { EventsTable, MessageWords } from './webhooks/eventsTable.tsx';
+import { EventsTable } from './webhooks/eventsTable.tsx';
 
 const route = getRouteApi('/webhooks');
 const OF_DISPUTES = EVENT_TYPES.filter((type) => type.startsWith('dispute.'));
@@ -81,8 +81,10 @@ function Webhooks({ wallet }: { wallet: string }) {
       {endpoints && (
         <section className="mt-8 grid gap-3">
           <h2 className="text-lg font-semibold">Events</h2>
-          <MessageWords />
-          <EventsTable label="Events" groups={eventGroups(isCreator)} />
+          <p className="text-sm text-faint">
+            A message is JSON with <code>id</code>, <code>type</code>, <code>timestamp</code> and <code>data</code>.
+          </p>
+          <EventsTable groups={eventGroups(isCreator)} />
         </section>
       )}
       {shown === 'create' && <EndpointDialog chosen={add ? OF_DISPUTES : []} onClose={close} onMade={setSecret} />}

@@ -1,6 +1,5 @@
 /** Compares what is held by the ledger with the chain. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
 import type { HeldComparison } from '../../../sdk/wire/operationProcedures.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { formatLamports, formatUnits } from '../../parts/amount.ts';
@@ -8,6 +7,7 @@ import { Failed } from '../../parts/failed.tsx';
 import { Badge, Button, cx } from '../../parts/ui.tsx';
 import { Ago, Code, formatCounted } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
+import { FigureTable } from './figures.tsx';
 
 /** Time until the next comparison while something is missing, ms. */
 const COMPARE_AGAIN_MS = 10_000;
@@ -44,35 +44,18 @@ function rowsOf({ usdc, rent }: HeldComparison): ComparedRow[] {
   ];
 }
 
-/** The rows of which the chain holds less than it should, at the last two comparisons: a call that ends can be late. */
-export function missingIn(comparison: Comparison | undefined): ComparedRow[] {
-  if (!comparison) return [];
-  const { before } = comparison;
-  return rowsOf(comparison.held).filter(
-    (row, at) => isMissing(row) && before !== undefined && isMissing(rowsOf(before)[at]!),
-  );
-}
+/** The rows of which the chain holds less than it should. The service has read these three times. */
+export const missingIn = (held: HeldComparison | undefined): ComparedRow[] =>
+  held ? rowsOf(held).filter(isMissing) : [];
 
 const isMissing = ({ known, chain }: ComparedRow): boolean => chain < known;
 
-interface Comparison {
-  held: HeldComparison;
-  /** The comparison before it in this visit. */
-  before: HeldComparison | undefined;
-  at: string;
-}
-
-const HELD_KEY = ['operation.held'];
-
 /** Once a visit; while something is missing, again and again. */
 export const comparisonQuery = queryOptions({
-  queryKey: HELD_KEY,
-  queryFn: async ({ client }): Promise<Comparison> => {
-    const held = await call('operation.held');
-    return { held, before: client.getQueryData<Comparison>(HELD_KEY)?.held, at: new Date().toISOString() };
-  },
+  queryKey: ['operation.held'],
+  queryFn: () => call('operation.held'),
   staleTime: Number.POSITIVE_INFINITY,
-  refetchInterval: ({ state: { data } }) => (data && rowsOf(data.held).some(isMissing) ? COMPARE_AGAIN_MS : false),
+  refetchInterval: ({ state: { data } }) => (missingIn(data).length > 0 ? COMPARE_AGAIN_MS : false),
 });
 
 /** What is missing, in words such as `Escrow: 0.10 USDC`. */
@@ -81,9 +64,9 @@ export const missingWords = (rows: readonly ComparedRow[]): string =>
 
 /** More on the chain is no fault: anybody can send an account more. */
 export function Compare() {
-  const { data, error, isFetching, refetch } = useQuery(comparisonQuery);
-  const rows = data && rowsOf(data.held);
-  const missing = rows?.filter(isMissing).length ?? 0;
+  const { data, dataUpdatedAt, error, isFetching, refetch } = useQuery(comparisonQuery);
+  const rows = data && rowsOf(data);
+  const missing = missingIn(data).length;
   return (
     <div className="grid gap-3 text-sm">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -94,10 +77,14 @@ export function Compare() {
           {data ? (
             <>
               <strong className={cx('font-medium', missing > 0 && 'text-bad')}>
-                {missing > 0 ? 'Missing on the chain' : rows?.some(isMore) ? 'Nothing is missing' : 'Equal'}
+                {missing > 0
+                  ? 'Missing on the chain'
+                  : rows?.some(({ known, chain }) => chain > known)
+                    ? 'Nothing is missing'
+                    : 'Equal'}
               </strong>
               <span className="text-faint">
-                , compared <Ago at={data.at} />
+                , compared <Ago at={new Date(dataUpdatedAt).toISOString()} />
               </span>
             </>
           ) : (
@@ -108,35 +95,22 @@ export function Compare() {
       <Failed error={error} title="The chain could not be read" />
       <details open={missing > 0}>
         <summary>Ledger and chain</summary>
-        {rows && data ? (
-          <table className="mt-2 w-full tabular-nums" aria-label="The ledger beside the chain">
-            <thead className="border-b border-line text-xs text-faint">
-              <tr>
-                <td />
-                {['Ledger', 'Chain'].map((head) => (
-                  <th key={head} scope="col" className="py-1.5 pl-3 text-right font-medium">
-                    {head}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody className="divide-y divide-line">
-              {rows.map((row) => (
-                <Compared key={row.label} label={row.label} known={row.format(row.known)} chain={row.format(row.chain)}>
-                  <Difference {...row} />
-                </Compared>
-              ))}
-              <Compared
-                label={`Gas balances of ${formatCounted(data.held.gas_balances.wallets, 'wallet')} with API keys`}
-                known="–"
-                chain={formatLamports(data.held.gas_balances.lamports)}
-              >
-                <span className="text-xs text-faint">Only the chain has them</span>
-              </Compared>
-            </tbody>
-          </table>
-        ) : (
-          <p className="mt-2 text-faint">Not compared yet.</p>
+        {rows && data && (
+          <FigureTable
+            label="The ledger beside the chain"
+            heads={['Ledger', 'Chain']}
+            rows={[
+              ...rows.map((row) => {
+                const { label, known, chain, format } = row;
+                return [<Compared key={label} {...row} />, format(known), format(chain)] as const;
+              }),
+              [
+                `Gas balances of ${formatCounted(data.gas_balances.wallets, 'wallet')}, on the chain alone`,
+                '–',
+                formatLamports(data.gas_balances.lamports),
+              ],
+            ]}
+          />
         )}
       </details>
       {missing > 0 && (
@@ -153,34 +127,15 @@ export function Compare() {
   );
 }
 
-const isMore = ({ known, chain }: ComparedRow): boolean => chain > known;
-
-interface ComparedProps {
-  label: string;
-  known: string;
-  chain: string;
-  /** Beside or below the label. */
-  children: ReactNode;
-}
-
-const Compared = ({ label, known, chain, children }: ComparedProps) => (
-  <tr className="align-top">
-    <th scope="row" className="py-1.5 text-left font-normal">
-      <span className="flex flex-wrap items-center gap-x-2">
-        <span className="text-faint">{label}</span>
-        {children}
-      </span>
-    </th>
-    <td className="py-1.5 pl-3 text-right whitespace-nowrap">{known}</td>
-    <td className="py-1.5 pl-3 text-right whitespace-nowrap">{chain}</td>
-  </tr>
+const Compared = ({ label, known, chain, format }: ComparedRow) => (
+  <span className="flex flex-wrap items-center gap-x-2">
+    {label}
+    {known === chain ? (
+      <Badge tone="good">Equal</Badge>
+    ) : chain > known ? (
+      <Badge>{format(chain - known)} more on the chain</Badge>
+    ) : (
+      <Badge tone="bad">{format(known - chain)} missing on the chain</Badge>
+    )}
+  </span>
 );
-
-function Difference({ known, chain, format }: ComparedRow) {
-  if (known === chain) return <Badge tone="good">Equal</Badge>;
-  return chain > known ? (
-    <Badge>{format(chain - known)} more on the chain</Badge>
-  ) : (
-    <Badge tone="bad">{format(known - chain)} missing on the chain</Badge>
-  );
-}

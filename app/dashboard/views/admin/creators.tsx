@@ -2,20 +2,20 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { MAX_OTHER_NAMES } from '../../../sdk/wire/choices.ts';
+import { DISPUTE_OUTCOMES, MAX_OTHER_NAMES } from '../../../sdk/wire/choices.ts';
 import type { CreatorSummary } from '../../../sdk/wire/listingProcedures.ts';
 import { formatterOf } from '../../parts/amount.ts';
 import { Verified } from '../../parts/badges.tsx';
-import { CellLink, ContactOperator, TextLink } from '../../parts/links.tsx';
+import { CellLink, ContactOperator } from '../../parts/links.tsx';
 import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
 import { SignDialog } from '../../parts/sign.tsx';
 import { AtRight, Cell } from '../../parts/table.tsx';
-import { Button, cx, Empty, Input, LINK } from '../../parts/ui.tsx';
+import { Button, cx, Empty, Input, LINK, Select } from '../../parts/ui.tsx';
 import { Day, formatCount, formatList, Id, shorten } from '../../parts/values.tsx';
 import { call, configQuery } from '../../service.ts';
+import { OUTCOME_WORDS } from '../disputes/outcomes.tsx';
 import { PAGE_SIZE, parseAdminSearch } from './search.ts';
-import { Which } from './which.tsx';
 
 const HEAD = [
   'Creator',
@@ -58,24 +58,13 @@ export function CreatorsTab() {
 
   return (
     <div className="grid gap-5">
-      <ul className="grid max-w-2xl list-disc gap-1 pl-5 text-sm text-faint">
-        <li>
+      <div className="grid max-w-2xl gap-1 text-sm text-faint">
+        <p>
           The badge “Verified wallet” tells callers that you have checked who owns the wallet, and vouches neither for
-          the name shown nor for the answers. <Requests /> “Verify …” shows the steps of the check.
-        </li>
-        <li>
-          You cannot stop a single agent. An upheld dispute pauses it if its collateral falls below the minimum. “Pause
-          calls” in{' '}
-          <TextLink to="/admin" search={{ tab: 'settings' }}>
-            Settings
-          </TextLink>{' '}
-          stops all agents.
-        </li>
-        <li>
-          The figures count from the first listing on, also calls of agents for tests. “Calls” includes the failed ones;
-          “Earned” is after the fee.
-        </li>
-      </ul>
+          the name shown nor for the answers. <Requests />
+        </p>
+        <p>“Calls” includes the failed ones and those for tests; “Earned” is after the fee.</p>
+      </div>
       <div className="grid gap-4 sm:grid-cols-[20rem_14rem]">
         <Input
           label="Find a creator"
@@ -85,11 +74,19 @@ export function CreatorsTab() {
           maxLength={100}
           onChange={(event) => setText(event.target.value)}
         />
-        <Which
-          value={verified}
-          words={['All', 'With the badge', 'Without the badge']}
-          onChange={(value) => void navigate({ search: parseAdminSearch({ tab: 'creators', q, verified: value }) })}
-        />
+        <Select
+          label="Show"
+          value={String(verified ?? '')}
+          onChange={({ target: { value } }) =>
+            void navigate({
+              search: parseAdminSearch({ tab: 'creators', q, verified: value === '' ? undefined : value === 'true' }),
+            })
+          }
+        >
+          <option value="">All</option>
+          <option value="true">With the badge</option>
+          <option value="false">Without the badge</option>
+        </Select>
       </div>
       <PagedTable
         label="Creators"
@@ -118,7 +115,9 @@ export function CreatorsTab() {
               <CellLink to="/" search={{ creator: creator.wallet }} className="block w-fit font-medium">
                 {creator.display_name ?? 'No name'}
               </CellLink>
-              <OtherNames creator={creator} />
+              {creator.other_names.length > 0 && (
+                <span className="block text-sm wrap-anywhere text-warn">also lists as {otherNames(creator)}</span>
+              )}
               <Id value={creator.wallet} kind="address" />
               {creator.listed_since !== null && (
                 <span className="block text-faint">
@@ -186,37 +185,20 @@ function Requests() {
   );
 }
 
-const ENDED = [
-  ['rejected', 'rejected'],
-  ['upheld', 'upheld'],
-  ['lapsed', 'ended undecided'],
-] as const;
-
-/** Each outcome with its number, which leads to these disputes; open ones wait for the admin. */
-function Disputes({ creator: { wallet, disputes: counts } }: { creator: CreatorSummary }) {
-  const { open } = counts;
-  const ended = ENDED.filter(([outcome]) => counts[outcome] > 0);
-  if (open === 0 && ended.length === 0) return <span className="text-faint">None</span>;
+/** Each outcome with its number, which leads to these disputes. */
+function Disputes({ creator: { wallet, disputes } }: { creator: CreatorSummary }) {
+  const counted = DISPUTE_OUTCOMES.filter((outcome) => disputes[outcome] > 0);
+  if (counted.length === 0) return <span className="text-faint">None</span>;
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2 gap-y-1">
-      {open > 0 && (
-        <CellLink
-          to="/admin"
-          search={{ tab: 'disputes', outcome: 'open', creator: wallet }}
-          className="inline-flex min-h-6 items-center font-medium"
-        >
-          {formatCount(open)} open
-          <span className="sr-only"> disputes</span>
-        </CellLink>
-      )}
-      {ended.map(([outcome, words]) => (
+      {counted.map((outcome) => (
         <CellLink
           key={outcome}
           to="/admin"
           search={{ tab: 'disputes', outcome, creator: wallet }}
-          className="inline-flex min-h-6 items-center"
+          className={cx('inline-flex min-h-6 items-center', outcome === 'open' && 'font-medium')}
         >
-          {formatCount(counts[outcome])} {words}
+          {formatCount(disputes[outcome])} {OUTCOME_WORDS[outcome]}
           <span className="sr-only"> disputes</span>
         </CellLink>
       ))}
@@ -225,11 +207,6 @@ function Disputes({ creator: { wallet, disputes: counts } }: { creator: CreatorS
 }
 
 /** Each agent has its own name of its creator; the badge does not check them. */
-function OtherNames({ creator }: { creator: CreatorSummary }) {
-  if (creator.other_names.length === 0) return null;
-  return <span className="block text-sm wrap-anywhere text-warn">also lists as {otherNames(creator)}</span>;
-}
-
 const otherNames = ({ other_names: names }: CreatorSummary): string =>
   formatList(names.length < MAX_OTHER_NAMES ? names : [...names, 'others']);
 

@@ -1,7 +1,7 @@
 /** The queue of disputes: open ones first, by due time. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { DISPUTE_OUTCOMES, type DisputeOutcome } from '../../../sdk/wire/choices.ts';
+import { DISPUTE_OUTCOMES } from '../../../sdk/wire/choices.ts';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { formatNumber, formatterOf } from '../../parts/amount.ts';
@@ -10,8 +10,9 @@ import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
 import { AtRight, Cell } from '../../parts/table.tsx';
 import { Badge, buttonStyle, cx, Empty, Select, Skeleton } from '../../parts/ui.tsx';
-import { Id, shorten, Time } from '../../parts/values.tsx';
+import { asSentence, Id, shorten, Time } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
+import { OUTCOME_WORDS } from '../disputes/outcomes.tsx';
 import { mostSlashed, stakesQuery } from '../disputes/stakes.ts';
 import { CallOf } from '../executions/dispute.tsx';
 import { Due, useWaitUntil } from './due.tsx';
@@ -20,13 +21,6 @@ import { PAGE_SIZE, parseAdminSearch } from './search.ts';
 
 /** Poll interval, ms. The list reads the index, which follows the chain. */
 const REFRESH_MS = 5_000;
-
-const OUTCOME_WORDS: Record<DisputeOutcome, string> = {
-  open: 'Open',
-  rejected: 'Rejected',
-  upheld: 'Upheld',
-  lapsed: 'Ended undecided',
-};
 
 export function DisputesTab() {
   const { outcome, creator, page = 1 } = useSearch({ from: '/admin' });
@@ -38,8 +32,6 @@ export function DisputesTab() {
     refetchInterval: REFRESH_MS,
   });
   const price = formatterOf(query.data?.disputes.map(({ price_usdc }) => price_usdc) ?? []);
-  // Each dispute has its creator's name.
-  const of = query.data?.disputes.find((dispute) => dispute.creator === creator);
   return (
     <div className="grid gap-5">
       <div className="grid items-end gap-3 sm:grid-cols-[20rem_14rem]">
@@ -56,14 +48,16 @@ export function DisputesTab() {
           <option value="">All, open first</option>
           {DISPUTE_OUTCOMES.map((name) => (
             <option key={name} value={name}>
-              {OUTCOME_WORDS[name]}
+              {asSentence(OUTCOME_WORDS[name])}
             </option>
           ))}
         </Select>
       </div>
       {creator !== undefined && (
         <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
-          <span>Of {of ? <CreatorOf dispute={of} /> : <CreatorLink wallet={creator} name={shorten(creator)} />}</span>
+          <span>
+            Of <CreatorLink wallet={creator} name={shorten(creator)} />
+          </span>
           <Link to="/admin" search={{ tab: 'disputes', outcome }} className={buttonStyle('plain', true)}>
             Show all creators
           </Link>
@@ -102,8 +96,8 @@ export function DisputesTab() {
   );
 }
 
-const CreatorOf = ({ dispute, isCell = false }: { dispute: DisputeSummary; isCell?: boolean }) => (
-  <CreatorLink wallet={dispute.creator} name={useCreatorName(dispute)} isCell={isCell} />
+const CreatorOf = ({ dispute }: { dispute: DisputeSummary }) => (
+  <CreatorLink wallet={dispute.creator} name={useCreatorName(dispute)} />
 );
 
 function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
@@ -114,12 +108,12 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
     <tr>
       <td className="min-w-56">
         <span className="block font-medium">
-          <AgentLink dispute={dispute} isCell />
+          <AgentLink dispute={dispute} />
         </span>
         <span className="block text-faint">
           Caller <Id value={dispute.caller} />{' '}
           <span className="inline-block">
-            against <CreatorOf dispute={dispute} isCell />
+            against <CreatorOf dispute={dispute} />
           </span>
         </span>
         <span className="flex flex-wrap items-center gap-x-3 text-faint">
@@ -156,7 +150,7 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
       </Cell>
       <Cell of={isOpen ? 'Decide by' : 'Ended'}>
         <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-          <Badge tone={isOpen && waitUntil === null ? 'warn' : 'plain'}>{OUTCOME_WORDS[outcome]}</Badge>
+          <Badge tone={isOpen && waitUntil === null ? 'warn' : 'plain'}>{asSentence(OUTCOME_WORDS[outcome])}</Badge>
           {isOpen && <Due dispute={dispute} />}
           {isOpen ? <Time at={answer_due_at} /> : resolved_at !== null && <Time at={resolved_at} />}
         </span>

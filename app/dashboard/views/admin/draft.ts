@@ -6,7 +6,7 @@ import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { typedNumber } from '../../parts/amount.ts';
 import { read } from '../../parts/reading.ts';
 import { formatCount, formatLamports, formatSpan, formatUnits } from '../../parts/values.tsx';
-import { EFFECTS } from '../terms/effects.ts';
+import { EFFECTS, LABELS } from '../terms/effects.ts';
 import type { Limits, Settings } from './chainConfig.ts';
 
 export interface TierDraft {
@@ -43,7 +43,7 @@ export interface SettingField extends Bounds {
   /** When a change counts, and for whom. */
   effect: string;
   /** True for a time, as a number and a unit. */
-  isSpan?: boolean;
+  isSpan: boolean;
 }
 
 /** Units of a time, seconds. */
@@ -82,81 +82,68 @@ export const delayField = (limits: Limits, now: number): Bounds => ({
   show: showSpan,
 });
 
+interface Form extends Pick<Bounds, 'parse' | 'show'> {
+  setting: keyof typeof EFFECTS;
+  /** After the name of the field. */
+  unit?: string;
+}
+
+const spanForm = (setting: Form['setting']): Form => ({ setting, parse: parseSpan, show: showSpan });
+
+/** In the order in which they are shown. */
+export const FORMS: Record<FieldName, Form> = {
+  feeBps: { setting: 'fee', unit: ', %', parse: parsePercent, show: (value) => `${Number(value) / 100} %` },
+  minPrice: { setting: 'min_price', unit: ', USDC', parse: parseUsdc, show: formatUnits },
+  disputeBondLamports: { setting: 'dispute_bond', unit: ', SOL', parse: parseSol, show: formatLamports },
+  disputeWindowSeconds: spanForm('dispute_window'),
+  refundGraceSeconds: spanForm('refund_grace'),
+  maxTimeoutSeconds: spanForm('max_timeout'),
+  recordSeconds: spanForm('record_time'),
+  exposureMultiple: {
+    setting: 'exposure_multiple',
+    unit: ', ×\u00a0collateral',
+    parse: parseCount,
+    show: (value) => (value === 0n ? 'no cap' : `${value} times the collateral`),
+  },
+};
+
 export function fieldsOf(limits: Limits): SettingField[] {
-  const span = (name: 'disputeWindowSeconds' | 'refundGraceSeconds' | 'maxTimeoutSeconds' | 'recordSeconds') => ({
-    name,
-    min: BigInt(limits[`${name}Min`]),
-    max: BigInt(limits[`${name}Max`]),
-    parse: parseSpan,
-    show: showSpan,
-    isSpan: true,
+  const bounds: Record<FieldName, [min: bigint | number, max: bigint | number, about: string]> = {
+    feeBps: [0, limits.maxFeeBps, `Of every settled price, at most ${limits.maxFeeBps / 100} %.`],
+    minPrice: [limits.minPriceFloor, limits.minPriceCeiling, 'That a listing can have.'],
+    disputeBondLamports: [
+      0,
+      limits.disputeBondLamportsMax,
+      `Locked from the opening of a dispute to its end; at most ${formatLamports(limits.disputeBondLamportsMax)}.`,
+    ],
+    disputeWindowSeconds: [
+      limits.disputeWindowSecondsMin,
+      limits.disputeWindowSecondsMax,
+      'From the end of a settled call.',
+    ],
+    refundGraceSeconds: [
+      limits.refundGraceSecondsMin,
+      limits.refundGraceSecondsMax,
+      'From a call’s deadline until anybody can refund it.',
+    ],
+    maxTimeoutSeconds: [limits.maxTimeoutSecondsMin, limits.maxTimeoutSecondsMax, 'That a listing can have.'],
+    recordSeconds: [
+      limits.recordSecondsMin,
+      limits.recordSecondsMax,
+      'From the end of a paid call. Does not shorten its dispute window.',
+    ],
+    exposureMultiple: [
+      0,
+      limits.exposureMultipleMax,
+      `The most that the prices of an agent’s calls in one dispute window can add up to. 0: no cap; at most ${formatCount(limits.exposureMultipleMax)}.`,
+    ],
+  };
+  return (Object.keys(FORMS) as FieldName[]).map((name) => {
+    const { setting, unit = '', parse, show } = FORMS[name];
+    const [min, max, about] = bounds[name];
+    const shared = { name, about, parse, show, effect: EFFECTS[setting], isSpan: parse === parseSpan };
+    return { ...shared, label: `${LABELS[setting]}${unit}`, min: BigInt(min), max: BigInt(max) };
   });
-  return [
-    {
-      name: 'feeBps',
-      label: 'Fee, %',
-      about: `Of every settled price, at most ${limits.maxFeeBps / 100} %.`,
-      effect: EFFECTS.fee,
-      min: 0n,
-      max: BigInt(limits.maxFeeBps),
-      parse: parsePercent,
-      show: (value) => `${Number(value) / 100} %`,
-    },
-    {
-      name: 'minPrice',
-      label: 'Lowest price, USDC',
-      about: 'That a listing can have.',
-      effect: EFFECTS.min_price,
-      min: limits.minPriceFloor,
-      max: limits.minPriceCeiling,
-      parse: parseUsdc,
-      show: formatUnits,
-    },
-    {
-      name: 'disputeBondLamports',
-      label: 'Dispute bond, SOL',
-      about: `Locked from the opening of a dispute to its end; at most ${formatLamports(limits.disputeBondLamportsMax)}.`,
-      effect: EFFECTS.dispute_bond,
-      min: 0n,
-      max: limits.disputeBondLamportsMax,
-      parse: parseSol,
-      show: formatLamports,
-    },
-    {
-      ...span('disputeWindowSeconds'),
-      label: 'Dispute window',
-      about: 'From the end of a settled call.',
-      effect: EFFECTS.dispute_window,
-    },
-    {
-      ...span('refundGraceSeconds'),
-      label: 'Refund time',
-      about: 'From a call’s deadline until anybody can refund it.',
-      effect: EFFECTS.refund_grace,
-    },
-    {
-      ...span('maxTimeoutSeconds'),
-      label: 'Longest timeout',
-      about: 'That a listing can have.',
-      effect: EFFECTS.max_timeout,
-    },
-    {
-      ...span('recordSeconds'),
-      label: 'Time until a call’s account is closed',
-      about: 'From the end of a paid call. Does not shorten its dispute window.',
-      effect: EFFECTS.record_time,
-    },
-    {
-      name: 'exposureMultiple',
-      label: 'Cap on calls, ×\u00a0collateral',
-      about: `The most that the prices of an agent’s calls in one dispute window can add up to. 0: no cap; at most ${formatCount(limits.exposureMultipleMax)}.`,
-      effect: EFFECTS.exposure_multiple,
-      min: 0n,
-      max: BigInt(limits.exposureMultipleMax),
-      parse: parseCount,
-      show: (value) => (value === 0n ? 'no cap' : `${value} times the collateral`),
-    },
-  ];
 }
 
 export function draftOf(config: Settings): Draft {

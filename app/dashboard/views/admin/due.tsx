@@ -30,12 +30,6 @@ export function unheardWords({ has_evidence, reply }: DisputeSummary): string | 
   return reply === null ? 'The creator has not replied yet' : null;
 }
 
-/** The sides of an open dispute that have not been heard. */
-export function silentSides({ has_evidence, reply }: DisputeSummary): string {
-  if (!has_evidence && reply === null) return 'both sides';
-  return has_evidence ? 'the creator' : 'the caller';
-}
-
 /** Until when to wait for a side of an open dispute that has not been heard, with a day left to decide; null if not. */
 export function waitUntil(dispute: DisputeSummary, now: number): string | null {
   const isLate = secondsLeft(dispute, now) <= SOON_SECONDS;
@@ -46,26 +40,20 @@ export function waitUntil(dispute: DisputeSummary, now: number): string | null {
 export const useWaitUntil = (dispute: DisputeSummary): string | null =>
   waitUntil(dispute, useChainClock(dispute.outcome === 'open') ?? Date.now());
 
-/** Why and until when to wait for a side that has not been heard. */
-function TimeToWait({ dispute }: { dispute: DisputeSummary }) {
+/** Which side has not been heard, and until when to wait for it. */
+export function Unheard({ dispute }: { dispute: DisputeSummary }) {
   const until = useWaitUntil(dispute);
   return (
-    until !== null && (
-      <>
-        {' '}
-        Wait until <Time at={until} />, then decide without it.
-      </>
-    )
+    <>
+      {unheardWords(dispute)}.{' '}
+      {until !== null && (
+        <>
+          Wait until <Time at={until} />, then decide without it.
+        </>
+      )}
+    </>
   );
 }
-
-/** Which side has not been heard, and until when to wait for it. */
-export const Unheard = ({ dispute }: { dispute: DisputeSummary }) => (
-  <>
-    {unheardWords(dispute)}.
-    <TimeToWait dispute={dispute} />
-  </>
-);
 
 /** The remaining time as text beside the due time, for an open dispute on a coloured surface. */
 export function DueWords({ dispute }: { dispute: DisputeSummary }) {

@@ -1,30 +1,19 @@
 /** What a transaction of the admin or the guardian did, in words, and who signed it. */
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
-import { useSearch } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { ANY_VERSION } from '../../../sdk/program/foreign.ts';
-import { decodeOwnInText, recordAddress } from '../../../sdk/receipt/onChain.ts';
 import { formatUuid } from '../../../sdk/receipt/receipt.ts';
 import type { AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
 import { CellLink } from '../../parts/links.tsx';
-import { pageOf } from '../../parts/pages.tsx';
-import { formatLamports, formatSpan, formatUnits, Id, shorten } from '../../parts/values.tsx';
-import { agentQuery, call, changesQuery, configQuery } from '../../service.ts';
-import { readAccounts } from '../../wallet/accounts.ts';
+import { formatSpan, formatUnits, Id, shorten } from '../../parts/values.tsx';
+import { changesQuery, configQuery } from '../../service.ts';
 import { askNode } from '../../wallet/node.ts';
-import { idBytes } from '../executions/record.ts';
-import { CreatorLink, creatorQuery } from './parties.tsx';
-import { PAGE_SIZE } from './search.ts';
+import { LABELS } from '../terms/effects.ts';
+import { FORMS } from './draft.ts';
+import { CreatorLink } from './parties.tsx';
 
 type Data = AdminEvent['data'];
-
-export const eventsQuery = (page: number) =>
-  queryOptions({
-    queryKey: ['operation.events', page],
-    queryFn: () => call('operation.events', pageOf(page, PAGE_SIZE)),
-    placeholderData: keepPreviousData,
-  });
 
 /** `proposed`: the values of the change that the event is about, if its announcement is known. */
 const WORDS: Record<string, (data: Data, proposed: ReactNode) => ReactNode> = {
@@ -37,29 +26,22 @@ const WORDS: Record<string, (data: Data, proposed: ReactNode) => ReactNode> = {
   ConfigUpdated: () => 'Changed settings or the pause',
   CreatorVerificationChanged: ({ creator, verified }) => (
     <>
-      {verified ? 'Verified' : 'Removed the badge of'} <CreatorName wallet={String(creator)} />
+      {verified ? 'Verified' : 'Removed the badge of'}{' '}
+      <CreatorLink wallet={String(creator)} name={shorten(String(creator))} />
     </>
   ),
-  DisputeResolved: (data) => <Resolved data={data} />,
+  DisputeResolved: resolvedWords,
   RelayAuthorityRemoved: ({ relayAuthority }) => <>Removed the relay authority {address(relayAuthority)}</>,
   TreasuryWithdrawn: ({ amount }) => `Withdrew ${usdc(amount)} from the treasury`,
 };
 
-const idOf = ({ executionId }: Data): string => formatUuid(hexToBytes(String(executionId)));
-
 /** The event has no price; an award is the amount by which a decision is known. */
-function Resolved({ data }: { data: Data }) {
-  const { listing, upheld, amountToCaller } = data;
-  const id = idOf(data);
-  const { data: agent } = useQuery(agentQuery(String(listing)));
+function resolvedWords(data: Data): ReactNode {
   return (
     <>
-      {upheld ? 'Upheld' : 'Rejected'} dispute over{' '}
-      <CellLink to="/admin/disputes/$executionId" params={{ executionId: id }} title={id}>
-        {agent?.name ?? shorten(String(listing))}, call{' '}
-        <span className="font-mono text-[0.8125rem] whitespace-nowrap">{shorten(id)}</span>
-      </CellLink>
-      {upheld ? `, ${usdc(amountToCaller)} for the caller` : ', the bond for the creator'}
+      {data.upheld ? 'Upheld' : 'Rejected'} dispute over{' '}
+      <DisputeLink executionId={formatUuid(hexToBytes(String(data.executionId)))} />
+      {data.upheld ? `, ${usdc(data.amountToCaller)} for the caller` : ', the bond for the creator'}
     </>
   );
 }
@@ -70,21 +52,19 @@ const address = (value: unknown) => <Id value={String(value)} kind="address" />;
 
 type Values = Record<string, unknown>;
 
-const span = (seconds: unknown): string => formatSpan(Number(seconds));
+const pauseWords = (isSet: unknown): string => (isSet ? 'set' : 'lifted');
 
 /** Each setting of an event, and its value in words. */
 const SETTINGS: Record<string, readonly [name: string, words: (value: unknown) => string]> = {
-  feeBps: ['Fee', (bps) => `${Number(bps) / 100} %`],
-  minPrice: ['Lowest price', usdc],
-  disputeBondLamports: ['Dispute bond', (lamports) => formatLamports(BigInt(String(lamports)))],
-  disputeWindowSeconds: ['Dispute window', span],
-  refundGraceSeconds: ['Refund time', span],
-  maxTimeoutSeconds: ['Longest timeout', span],
-  recordSeconds: ['Time until a call’s account is closed', span],
-  exposureMultiple: ['Cap on calls', (times) => (times === 0 ? 'no cap' : `${times} times the collateral`)],
-  adminDelaySeconds: ['Delay of changes', span],
-  adminPaused: ['Pause of the admin', (isSet) => (isSet ? 'set' : 'lifted')],
-  guardianPaused: ['Pause of the guardian', (isSet) => (isSet ? 'set' : 'lifted')],
+  ...Object.fromEntries(
+    Object.entries(FORMS).map(([key, { setting, show }]) => [
+      key,
+      [LABELS[setting], (value: unknown) => show(BigInt(String(value)))],
+    ]),
+  ),
+  adminDelaySeconds: [LABELS.admin_delay, (seconds) => formatSpan(Number(seconds))],
+  adminPaused: ['Pause of the admin', pauseWords],
+  guardianPaused: [LABELS.guardian_pause, pauseWords],
 };
 
 /** Such as `Fee 1 % → 0.8 %`; empty without earlier settings. */
@@ -138,48 +118,11 @@ export function eventWords(event: AdminEvent, earlier: readonly AdminEvent[]): R
   return (settings && changeWords(before, settings)) || (WORDS[event.event]?.(data, proposed) ?? event.event);
 }
 
-/**
- * The admin when an event of a page happened, if one before it on the page names it. On the first page, it is the
- * present one after the last change of admin.
- */
-export function adminAt(events: readonly AdminEvent[], index: number, present: string | undefined): string | undefined {
-  const named = events.slice(index + 1).find(({ data }) => data.admin);
-  if (named) return String(named.data.admin);
-  return events.slice(0, index).some(({ event }) => event === 'AdminChanged') ? undefined : present;
-}
-
-/** Null for a call whose record the chain no longer has. */
-async function readListing(executionId: string): Promise<string | null> {
-  const [record] = await readAccounts([recordAddress(idBytes(executionId))]);
-  return decodeOwnInText('ExecutionRecord', record)?.listing ?? null;
-}
-
-/** By the name of the agent, which the chain says: a reading through the service would be logged. */
-export function DisputeLink({ executionId }: { executionId: string }) {
-  const { events: page = 1 } = useSearch({ from: '/admin' });
-  const { data: log } = useQuery(eventsQuery(page));
-  const resolved = log?.events.find(({ event, data }) => event === 'DisputeResolved' && idOf(data) === executionId);
-  const { data: read } = useQuery({
-    queryKey: ['listing-of', executionId],
-    queryFn: () => readListing(executionId),
-    enabled: log !== undefined && !resolved,
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-  const listing = String(resolved?.data.listing ?? read ?? '');
-  const { data: agent } = useQuery({ ...agentQuery(listing), enabled: listing !== '' });
-  return (
-    <CellLink to="/admin/disputes/$executionId" params={{ executionId }} title={executionId}>
-      {agent && `${agent.name}, call `}
-      <span className="font-mono text-[0.8125rem] whitespace-nowrap">{shorten(executionId)}</span>
-    </CellLink>
-  );
-}
-
-/** The short wallet until the name is known. */
-function CreatorName({ wallet }: { wallet: string }) {
-  const { data } = useQuery(creatorQuery(wallet));
-  return <CreatorLink wallet={wallet} name={data?.creators[0]?.display_name ?? shorten(wallet)} isCell />;
-}
+export const DisputeLink = ({ executionId }: { executionId: string }) => (
+  <CellLink to="/admin/disputes/$executionId" params={{ executionId }} title={executionId}>
+    call <span className="font-mono text-[0.8125rem] whitespace-nowrap">{shorten(executionId)}</span>
+  </CellLink>
+);
 
 /** Only the admin's signature allows them. */
 const OF_ADMIN = ['ChangeProposed', 'CreatorVerificationChanged', 'DisputeResolved', 'TreasuryWithdrawn'];
@@ -207,8 +150,7 @@ export const By = ({ who, wallet }: { who?: string | undefined; wallet?: string 
   </span>
 );
 
-/** `admin`: the one of that time, if it is known. */
-export function SignedBy({ event, admin }: { event: AdminEvent; admin: string | undefined }) {
+export function SignedBy({ event }: { event: AdminEvent }) {
   const { data: config } = useQuery(configQuery);
   const { data: pending } = useQuery(changesQuery);
   const named = namedIn(event);
@@ -219,7 +161,7 @@ export function SignedBy({ event, admin }: { event: AdminEvent; admin: string | 
     enabled: !isOfAdmin && named === undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  if (isOfAdmin) return <By who="Admin" wallet={admin} />;
+  if (isOfAdmin) return <By who="Admin" />;
   const signers = named === undefined ? read : [named];
   if (!signers) return <By who={isPending ? '…' : 'Not known'} />;
   const { guardian } = pending ?? {};

@@ -18,7 +18,7 @@ function runwayOf({ runway_hours }: OperationState): string {
 }
 
 export function Figures({ state }: { state: OperationState }) {
-  const { oldest_unsettled: oldest, latest, listings } = state;
+  const { latest, listings } = state;
   return (
     <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
       <Figure
@@ -26,11 +26,7 @@ export function Figures({ state }: { state: OperationState }) {
         value={runwayOf(state)}
         about={state.runway_hours === null ? 'Nothing is being spent' : 'At the present rate'}
       />
-      <Figure
-        label="Calls in progress"
-        value={formatCount(state.executions_in_flight)}
-        about={oldest && `The oldest for ${formatSpan(oldest.age_seconds)}`}
-      />
+      <Figure label="Calls in progress" value={formatCount(state.executions_in_flight)} />
       <Figure
         label="Fees in the last 7 days"
         value={formatAmount(latest.fees_usdc)}
@@ -39,45 +35,57 @@ export function Figures({ state }: { state: OperationState }) {
       <Figure
         label="Listed agents"
         value={formatCount(listings.active + listings.paused)}
-        about={
-          <>
-            {listings.for_tests > 0 && `${formatCount(listings.for_tests)} of them for tests; `}
-            {formatCount(listings.paused)} paused
-            <Agents ids={listings.paused_agents} total={listings.paused} />
-          </>
-        }
+        about={`${listings.for_tests > 0 ? `${formatCount(listings.for_tests)} of them for tests; ` : ''}${formatCount(listings.paused)} paused`}
       />
     </div>
   );
 }
 
-export const UNKNOWN = 'Not known yet';
+/** False where there is nothing to see. */
+export type Row = readonly [label: string, value: ReactNode] | false;
 
-/** `isQuiet`: nothing to see, so the row is folded. */
-export interface Row {
+export const Figured = ({ id, title, rows }: { id?: string; title: string; rows: Row[] }) => (
+  <Card id={id} className="grid content-start gap-4">
+    <h2 className="font-semibold">{title}</h2>
+    <Facts rows={rows} />
+  </Card>
+);
+
+interface FigureTableProps {
   label: string;
-  value: ReactNode;
-  isQuiet?: boolean;
+  /** Of the columns after the first. */
+  heads: readonly string[];
+  rows: readonly (readonly [label: ReactNode, ...figures: ReactNode[]])[];
 }
 
-/** Rows that say something, and the others folded below them. */
-export function Figured({ id, title, rows }: { id?: string; title: ReactNode; rows: (Row | false)[] }) {
-  const shown = rows.filter((row) => row !== false);
-  const quiet = shown.filter(({ isQuiet }) => isQuiet);
-  const facts = (some: Row[]) => <Facts rows={some.map(({ label, value }) => [label, value] as const)} />;
-  return (
-    <Card id={id} className="grid content-start gap-4">
-      <h2 className="font-semibold">{title}</h2>
-      {facts(shown.filter(({ isQuiet }) => !isQuiet))}
-      {quiet.length > 0 && (
-        <details>
-          <summary className="text-sm">More figures</summary>
-          <div className="mt-3">{facts(quiet)}</div>
-        </details>
-      )}
-    </Card>
-  );
-}
+export const FigureTable = ({ label, heads, rows }: FigureTableProps) => (
+  <table aria-label={label} className="w-full text-sm tabular-nums">
+    <thead className="border-b border-line align-bottom text-xs text-faint">
+      <tr>
+        <td />
+        {heads.map((head) => (
+          <th key={head} scope="col" className="py-1.5 pl-3 text-right font-medium">
+            {head}
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody className="divide-y divide-line align-top">
+      {rows.map(([name, ...figures], index) => (
+        <tr key={index}>
+          <th scope="row" className="py-1.5 text-left font-normal text-faint">
+            {name}
+          </th>
+          {figures.map((figure, at) => (
+            <td key={at} className="py-1.5 pl-3 text-right whitespace-nowrap">
+              {figure}
+            </td>
+          ))}
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
 
 type Latest = OperationState['latest'];
 
@@ -96,44 +104,19 @@ export function LatestCalls({ latest, hasX402 }: { latest: Latest; hasX402: bool
   return (
     <Card className="grid content-start gap-3">
       <h2 className="font-semibold">Ended calls</h2>
-      <table aria-label="Ended calls" className="w-full text-sm tabular-nums">
-        <thead className="border-b border-line align-bottom text-xs text-faint">
-          <tr>
-            <td />
-            {['Last 7 days', '7 days before'].map((head) => (
-              <th key={head} scope="col" className="py-1.5 pl-3 text-right font-medium">
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody className="divide-y divide-line">
-          {rows.map(([label, value]) => (
-            <tr key={label}>
-              <th scope="row" className="py-1.5 text-left font-normal text-faint">
-                {label}
-              </th>
-              {spans.map((span, index) => (
-                <td key={index} className="py-1.5 pl-3 text-right">
-                  {value(span)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <FigureTable
+        label="Ended calls"
+        heads={['Last 7 days', '7 days before']}
+        rows={rows.map(([label, value]) => [label, ...spans.map(value)])}
+      />
       <p className="text-sm text-faint">
-        The last 7 days begin on {dayOf(latest)} (UTC) and include today.
+        Days are of UTC.
         {hasX402 && ' The service fees of calls by x402 are not in the fees; the treasury gets them too.'}
         {latest.for_tests > 0 && ` ${formatCount(latest.for_tests)} of these calls went to agents for tests.`}
       </p>
     </Card>
   );
 }
-
-/** A day in UTC, such as `28 Nov`. */
-const dayOf = ({ since }: Latest): string =>
-  new Date(since).toLocaleDateString(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** Calls that count against their agents, without those for tests; nothing if there are none. */
 export function FailedLately({ latest }: { latest: Latest }) {
@@ -144,15 +127,14 @@ export function FailedLately({ latest }: { latest: Latest }) {
       <span aria-hidden="true" className="size-2 shrink-0 rounded-full bg-warn" />
       <span>
         {formatCount(failed)} of {formatCount(endedOf(latest) - for_tests)} calls in the last 7 days failed
-        <Agents ids={failing_agents} total={failing} isLinked />
+        <Agents ids={failing_agents} total={failing} />
       </span>
     </p>
   );
 }
 
-/** Such as `: csv-analyst, web-fetch, echo and 9 more`. `isLinked`: the creators show the failures of all. */
-function Agents({ ids, total, isLinked = false }: { ids: string[]; total: number; isLinked?: boolean }) {
-  const more = total > ids.length && `${formatCount(total - ids.length)} more`;
+/** Such as `: csv-analyst, web-fetch, echo and 9 more`; the creators show the failures of all. */
+function Agents({ ids, total }: { ids: string[]; total: number }) {
   return (
     <>
       {ids.map((id, index) => (
@@ -161,13 +143,13 @@ function Agents({ ids, total, isLinked = false }: { ids: string[]; total: number
           <AgentLink id={id} />
         </span>
       ))}
-      {more && ' and '}
-      {isLinked && more ? (
-        <TextLink to="/admin" search={{ tab: 'creators' }}>
-          {more}
-        </TextLink>
-      ) : (
-        more
+      {total > ids.length && (
+        <>
+          {' and '}
+          <TextLink to="/admin" search={{ tab: 'creators' }}>
+            {formatCount(total - ids.length)} more
+          </TextLink>
+        </>
       )}
     </>
   );

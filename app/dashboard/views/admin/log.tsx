@@ -2,19 +2,16 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ComponentProps, ReactNode } from 'react';
-import { ADMIN_READS } from '../../../sdk/wire/choices.ts';
 import type { AdminAction, AdminActionName, AdminEvent } from '../../../sdk/wire/operationProcedures.ts';
 import { PagedTable } from '../../parts/pagedTable.tsx';
 import { pageOf } from '../../parts/pages.tsx';
 import { Badge, cx, Empty, Select } from '../../parts/ui.tsx';
 import { Id, Time } from '../../parts/values.tsx';
 import { call, configQuery } from '../../service.ts';
-import { adminAt, By, DisputeLink, eventsQuery, eventWords, SignedBy } from './events.tsx';
+import { By, DisputeLink, eventWords, SignedBy } from './events.tsx';
 import { PAGE_SIZE, parseAdminSearch } from './search.ts';
 
 const REFRESH_MS = 15_000;
-/** From here on, a read took its time from a later repeat. */
-const LONG_MS = 1_000;
 
 const ACTION_WORDS: Record<AdminActionName, string> = {
   'auth.signIn': 'Signed in on the page',
@@ -118,13 +115,10 @@ const ROW =
 function ActionRow({ action }: { action: AdminAction }) {
   const { outcome, begun_at, ended_at } = action;
   const { data: config } = useQuery(configQuery);
-  const isRepeated =
-    ADMIN_READS.includes(action.action) && ended_at !== null && Date.parse(ended_at) - Date.parse(begun_at) >= LONG_MS;
   return (
     <tr className={ROW}>
       <td>
         <Time at={ended_at ?? begun_at} hasSeconds />
-        {isRepeated && <span className="block text-faint">first at {clockOf(begun_at)}</span>}
       </td>
       <td>
         {ACTION_WORDS[action.action]}
@@ -142,8 +136,6 @@ function ActionRow({ action }: { action: AdminAction }) {
   );
 }
 
-const clockOf = (at: string): string => new Date(at).toLocaleTimeString(undefined, { timeStyle: 'medium' });
-
 function aboutWords({ action, subject }: AdminAction): ReactNode {
   if (action.startsWith('auth.')) return `IP address ${subject}`;
   if (action === 'disputes.queue') return `${subject === 'lapsed' ? 'undecided' : subject} disputes`;
@@ -153,15 +145,18 @@ function aboutWords({ action, subject }: AdminAction): ReactNode {
 function Events() {
   const { events: page = 1 } = useSearch({ from: '/admin' });
   const navigate = useNavigate({ from: '/admin' });
-  const query = useQuery(eventsQuery(page));
-  const { data: config } = useQuery(configQuery);
+  const query = useQuery({
+    queryKey: ['operation.events', page],
+    queryFn: () => call('operation.events', pageOf(page, PAGE_SIZE)),
+    placeholderData: keepPreviousData,
+  });
   return (
     <Section
       title="Decisions and changes"
       about="Transactions of the admin and the guardian on the chain, no matter which page or tool sent them."
       what="The transactions"
       empty="The index has no transactions yet"
-      head={['When', 'What', 'By', 'Details', 'Transaction']}
+      head={['When', 'What', 'By', 'Details']}
       query={query}
       page={page}
       onPage={(next) => void navigate({ search: (before) => ({ ...before, events: next }) })}
@@ -171,44 +166,28 @@ function Events() {
           key={`${event.signature} ${event.event_index}`}
           event={event}
           what={eventWords(event, events.slice(index + 1))}
-          admin={adminAt(events, index, page === 1 ? config?.admin : undefined)}
         />
       ))}
     </Section>
   );
 }
 
-interface EventRowProps {
-  event: AdminEvent;
-  what: ReactNode;
-  /** The admin of that time, if it is known. */
-  admin: string | undefined;
-}
-
-function EventRow({ event, what, admin }: EventRowProps) {
+function EventRow({ event, what }: { event: AdminEvent; what: ReactNode }) {
   return (
     <tr className={ROW}>
       <td className="sm:whitespace-nowrap">{event.at ? <Time at={event.at} hasSeconds /> : `slot ${event.slot}`}</td>
       <td>{what}</td>
       <td className="sm:whitespace-nowrap">
-        <SignedBy event={event} admin={admin} />
+        <SignedBy event={event} />
       </td>
       <td className="max-w-96">
         <details className="min-w-0">
-          <summary className="whitespace-nowrap">
-            <span className="sm:hidden">Transaction and details</span>
-            <span className="max-sm:hidden">Show</span>
-          </summary>
-          <span className="sm:hidden">
-            <Id value={event.signature} kind="tx" />
-          </span>
+          <summary className="whitespace-nowrap">Transaction and details</summary>
+          <Id value={event.signature} kind="tx" />
           <pre className="mt-2 overflow-x-auto text-xs break-all whitespace-pre-wrap">
             {JSON.stringify(event.data, null, 2)}
           </pre>
         </details>
-      </td>
-      <td className="whitespace-nowrap max-sm:hidden!">
-        <Id value={event.signature} kind="tx" />
       </td>
     </tr>
   );

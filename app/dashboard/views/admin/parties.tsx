@@ -11,9 +11,13 @@ import { formatAmount, formatCount, formatCounted, Id, shorten, Time } from '../
 import { OPEN_SHOWN, openQueueQuery } from '../../parts/waiting.tsx';
 import { agentQuery, call } from '../../service.ts';
 import { DisputesNote } from '../disputes/disputesNote.tsx';
-import { Due, DueWords, silentSides, Unheard, unheardWords, useWaitUntil, waitUntil } from './due.tsx';
+import { Due, DueWords, Unheard, unheardWords, useWaitUntil, waitUntil } from './due.tsx';
 
-export function Parties({ dispute }: { dispute: DisputeSummary }) {
+interface OpenProps {
+  dispute: DisputeSummary;
+}
+
+export function Parties({ dispute }: OpenProps) {
   const { creator, caller, outcome } = dispute;
   const name = useCreatorName(dispute);
   return (
@@ -30,30 +34,18 @@ export function Parties({ dispute }: { dispute: DisputeSummary }) {
   );
 }
 
-interface LinkProps {
-  /** In a cell of a table. */
-  isCell?: boolean;
-}
-
-export function AgentLink({ dispute, isCell = false }: LinkProps & { dispute: DisputeSummary }) {
-  const { agent_id: agentId, agent_name } = dispute;
-  const To = isCell ? CellLink : TextLink;
-  return (
-    <To to="/agents/$agentId" params={{ agentId }}>
-      {agent_name ?? shorten(agentId)}
-    </To>
-  );
-}
+export const AgentLink = ({ dispute: { agent_id: agentId, agent_name } }: OpenProps) => (
+  <CellLink to="/agents/$agentId" params={{ agentId }}>
+    {agent_name ?? shorten(agentId)}
+  </CellLink>
+);
 
 /** To the creator's row, which has its other agents, its failed calls and its disputes. */
-export function CreatorLink({ wallet, name, isCell = false }: LinkProps & { wallet: string; name: string }) {
-  const To = isCell ? CellLink : TextLink;
-  return (
-    <To to="/admin" search={{ tab: 'creators', q: wallet }} title={wallet}>
-      {name}
-    </To>
-  );
-}
+export const CreatorLink = ({ wallet, name }: { wallet: string; name: string }) => (
+  <CellLink to="/admin" search={{ tab: 'creators', q: wallet }} title={wallet}>
+    {name}
+  </CellLink>
+);
 
 /** To the case, which the admin can decide while it is open. While a side may still write, nothing asks for that. */
 export function CaseLink({ dispute, small = false }: { dispute: DisputeSummary; small?: boolean }) {
@@ -79,10 +71,6 @@ export const creatorQuery = (wallet: string) =>
     queryFn: () => call('creators.list', { q: wallet, limit: 1 }),
     staleTime: 60_000,
   });
-
-interface OpenProps {
-  dispute: DisputeSummary;
-}
 
 /** In the head of the case; calm while a side may still write. From a wide window on, the panel has the time. */
 export function OpenBadge({ dispute, children }: OpenProps & { children: ReactNode }) {
@@ -142,13 +130,10 @@ export function OpenDisputes({ count, waiting }: { count: number; waiting: numbe
           isCalm
           title={
             <>
-              Nothing to do yet:{' '}
-              {toWait.length === 1 && waiting === 1
-                ? `waiting for ${silentSides(toWait[0]!)}`
-                : `${formatCounted(waiting, 'dispute')} wait for a side to write, the first`}{' '}
+              Nothing to do yet: {formatCounted(waiting, 'dispute')} in which a side may still write
               {until && (
                 <>
-                  until <Time at={until} />
+                  , the first until <Time at={until} />
                 </>
               )}
             </>

@@ -11,7 +11,7 @@ import { SignDialog, type Signing } from '../../parts/sign.tsx';
 import { Button, Facts, Input, Note, TextArea } from '../../parts/ui.tsx';
 import { formatCount, formatLamports, formatNumber, formatUnits } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
-import { awardPayment, depositReturn, excessEnd } from '../disputes/payouts.ts';
+import { excessEnd } from '../disputes/payouts.ts';
 import {
   isPausedBy,
   mostSlashed,
@@ -58,8 +58,6 @@ function pausingAmount({ left, required }: Stakes): string {
   const free = required === null ? 0n : left - required;
   return free > 0n ? `more than ${formatUnits(free)}` : 'any amount';
 }
-
-const NO_TIER = 'no tier of collateral has its price any more';
 
 export function Resolve({ dispute }: { dispute: DisputeSummary }) {
   const { data: stakes } = useQuery(stakesQuery(dispute.agent_id, dispute.execution_id));
@@ -174,7 +172,6 @@ export function Resolve({ dispute }: { dispute: DisputeSummary }) {
                     ? ([['Treasury', excessEnd(config.longest_span_seconds)]] as const)
                     : []),
                   ['Call', side === 'caller' ? 'counts as failed' : 'stays completed'] as const,
-                  depositRow(stakes),
                 ]
               : []),
           ]}
@@ -218,11 +215,6 @@ function whyNotYet({ side, reason, fault, isRead }: Missing): string | null {
 const limitWords = ({ price_usdc }: DisputeSummary, stakes: Stakes): string =>
   ` (0 to ${formatNumber(toUsdc(mostTaken(stakes, parseUsdc(price_usdc))))})`;
 
-const depositRow = ({ deposit }: Stakes): [string, ReactNode] => [
-  'Refundable deposit',
-  `${awardPayment(false)} ${depositReturn(deposit, 'The caller’s')}`,
-];
-
 /** Who gets what, and what happens to the collateral and the agent. Computed as the program does, to the base unit. */
 function consequences(
   dispute: DisputeSummary,
@@ -246,19 +238,17 @@ function consequences(
     ['Collateral', `${formatUnits(left)} → ${formatUnits(left - slashed)}${rest}`],
     ['Agent', agentWords(stakes, parseUsdc(dispute.price_usdc), amount)],
   ];
-  if (amount > toCaller) rows.push(['Above price', `${formatUnits(amount - toCaller)} ${RESERVED}`]);
+  if (amount > toCaller)
+    rows.push(['Above price', `${formatUnits(amount - toCaller)} is kept for later callers, then for the treasury`]);
   return rows;
 }
-
-const RESERVED =
-  'is kept for later callers of this agent, whose disputes its collateral cannot pay; what is left goes to the treasury.';
 
 /** Whether the award pauses the agent, and why, or from which amount on. */
 function agentWords(stakes: Stakes, price: bigint, amount: bigint): string {
   const { required, status } = stakes;
   if (isPausedBy(stakes, amount))
     return required === null
-      ? `is paused: ${NO_TIER}`
+      ? 'is paused: no tier of collateral has its price any more'
       : `is paused: the collateral falls below its minimum of ${formatUnits(required)}`;
   if (!isPausedBy(stakes, mostTaken(stakes, price))) return `stays ${status}`;
   return `stays ${status}; ${pausingAmount(stakes)} pauses it`;

@@ -33,27 +33,6 @@ function Protection({ does, button, children }: { does?: ReactNode; button: Reac
   );
 }
 
-const WAITING = [
-  'New fee, lowest price, bond, collateral or time until a call’s account is closed',
-  'Shorter dispute window, higher cap, longer delay',
-  'New admin, guardian or relay authority',
-  'End of the guardian’s pause',
-];
-
-const UNLIMITED = [
-  'Decisions on disputes, and badges',
-  'Refund time, longest timeout, longer dispute window, lower cap',
-  'Stopping calls, and updates of the program',
-];
-
-const List = ({ of: items }: { of: readonly string[] }) => (
-  <ul className="grid list-disc gap-0.5 pl-5">
-    {items.map((item) => (
-      <li key={item}>{item}</li>
-    ))}
-  </ul>
-);
-
 /** In their order: changes that wait for somebody come first. */
 function sectionsOf(pending: number) {
   const changes = { changes: pending > 0 ? `Pending changes (${pending})` : 'Pending changes' };
@@ -65,7 +44,7 @@ function sectionsOf(pending: number) {
     ...changes,
     treasury: 'Treasury',
     admin: 'Admin',
-    relays: 'Relays and addresses',
+    relays: 'Relay authorities',
   };
 }
 
@@ -130,9 +109,14 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
                 {delay === 0 ? <Lack>No delay</Lack> : formatSpan(delay)}
               </Protection>,
             ],
-            ['Limited by the delay', <List key="waiting" of={WAITING} />],
-            ['Limited by the guardian', 'Withdrawals: only a pause that the guardian has set before stops them.'],
-            ['Limited by neither', <List key="unlimited" of={UNLIMITED} />],
+            [
+              'Limited by the delay',
+              'A new fee, lowest price, bond, collateral or time until a call’s account is closed; a shorter dispute window, higher cap or longer delay; a new admin, guardian or relay authority; the end of the guardian’s pause.',
+            ],
+            [
+              'Limited by neither',
+              'Decisions on disputes, badges, stopping calls, updates of the program; refund time, longest timeout, a longer dispute window or lower cap.',
+            ],
             service !== undefined && [
               'Upgrade key',
               <UpgradeKey
@@ -149,21 +133,13 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
           ]}
         />
       </Card>
-      <SettingsForm
-        config={config}
-        limits={limits}
-        mustWait={mustWait}
-        serviceFee={service?.x402_service_fee_usdc}
-        draft={draft}
-        onDraft={onDraft}
-      />
+      <SettingsForm config={config} limits={limits} mustWait={mustWait} draft={draft} onDraft={onDraft} />
       {!isPending && <Changes />}
       <div className="grid gap-6 lg:grid-cols-2">
         <Treasury config={config} isX402={service?.x402_service_fee_usdc != null} />
         <NextAdmin config={config} />
       </div>
       <Card id="relays" className="grid gap-4">
-        <h2 className="font-semibold">Relays and addresses</h2>
         <RelayAuthorities config={config} ours={state?.authorities.find(({ is_ours }) => is_ours)?.address}>
           Removing one takes effect at once and cancels every proposed change of settings.
         </RelayAuthorities>
@@ -178,16 +154,6 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
             hint="The relay that uses it pays network fees and deposits from it: send it SOL."
             taken={config.relay_authorities}
             proposal={(key) => ({ addedRelayAuthorities: [key] })}
-          />
-        </div>
-        <div className="grid gap-2">
-          <h3 className="text-sm font-medium">Addresses</h3>
-          <Facts
-            rows={[
-              service !== undefined && ['Program', <Id key="program" value={service.program_id} kind="address" />],
-              ['Config', <Id key="config" value={config.config} kind="address" />],
-              ['USDC mint', <Id key="mint" value={config.usdc_mint} kind="address" />],
-            ]}
           />
         </div>
       </Card>

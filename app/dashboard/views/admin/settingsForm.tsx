@@ -1,12 +1,11 @@
 /** The settings to change, each within its bounds, and a review of old and new values before signing. */
-import { type ReactNode, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import type { SettingsChange } from '../../../sdk/wallet/settings.ts';
-import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
 import { CrossIcon } from '../../parts/icons.tsx';
 import { TextLink } from '../../parts/links.tsx';
 import { SignDialog } from '../../parts/sign.tsx';
 import { Button, Card, CONTROL, cx, Field, type FieldProps, Input } from '../../parts/ui.tsx';
-import { formatAmount, formatSpan } from '../../parts/values.tsx';
+import { formatSpan } from '../../parts/values.tsx';
 import { delayWords } from '../terms/changes.tsx';
 import { LONGER } from '../terms/effects.ts';
 import type { ChainConfig, Limits, Settings } from './chainConfig.ts';
@@ -26,14 +25,12 @@ interface SettingsFormProps {
   config: Settings;
   limits: Limits;
   mustWait: ChainConfig['mustWait'];
-  /** Of calls by x402, USDC; null if the service takes none, undefined until it is known. */
-  serviceFee: number | null | undefined;
   /** The typed values; null if there are none. */
   draft: Draft | null;
   onDraft(draft: Draft | null): void;
 }
 
-export function SettingsForm({ config, limits, mustWait, serviceFee, draft, onDraft }: SettingsFormProps) {
+export function SettingsForm({ config, limits, mustWait, draft, onDraft }: SettingsFormProps) {
   const fields = fieldsOf(limits);
   const present = draftOf(config);
   const [isReviewed, setReviewed] = useState(false);
@@ -66,17 +63,14 @@ export function SettingsForm({ config, limits, mustWait, serviceFee, draft, onDr
       >
         <div className="flex flex-wrap items-baseline justify-between gap-x-4">
           <h2 className="font-semibold">Fees and rules</h2>
-          <span className="flex flex-wrap gap-x-4 text-sm">
-            <TextLink to="/terms" hash="effects">
-              Effect of changes
-            </TextLink>
-            <TextLink to="/terms">See them as callers do</TextLink>
-          </span>
+          <TextLink to="/terms" className="text-sm">
+            See them as callers do
+          </TextLink>
         </div>
         <div className="grid items-start gap-x-6 gap-y-5 sm:grid-cols-2 lg:grid-cols-3">
           {fields.map((field) => {
             const { name, label, isSpan } = field;
-            const shared = { label, hint: hintOf(field, shown[name]), error: faults[name] ?? null };
+            const shared = { label, hint: hintOf(field), error: faults[name] ?? null };
             return isSpan ? (
               <SpanInput key={name} {...shared} value={shown[name]} onChange={(text) => edit({ [name]: text })} />
             ) : (
@@ -91,19 +85,6 @@ export function SettingsForm({ config, limits, mustWait, serviceFee, draft, onDr
               />
             );
           })}
-        </div>
-        <div className="text-sm text-faint">
-          Not set on this page:
-          <ul className="mt-1 grid list-disc gap-1 pl-5">
-            <li>You decide a dispute within {formatSpan(DECISION_SECONDS)}: promised, not enforced by the program.</li>
-            <li>Anybody can end an undecided one from {formatSpan(limits.disputeLapseSeconds)} after its opening.</li>
-            {serviceFee != null && (
-              <li>
-                The service fee of calls by x402, {formatAmount(serviceFee)}, follows their cost. The lowest one is{' '}
-                <code>X402_SERVICE_FEE_USDC</code> in the relay’s settings.
-              </li>
-            )}
-          </ul>
         </div>
         <Tiers
           tiers={shown.tiers}
@@ -168,24 +149,9 @@ const whenWords = (delay: number): string =>
     ? 'Changes apply as soon as you sign them.'
     : `The review says whether changes apply as soon as you sign them, or can be applied only ${formatSpan(delay)} later.`;
 
-/**
- * The meaning of the typed number, if neither the text nor the description says it, and the field's description. The
- * review says when a change counts.
- */
-function hintOf(field: SettingField, text: string): ReactNode {
-  const { min, max, show } = field;
-  // From 0 on, the description says the most.
-  const about = min === 0n ? field.about : `${field.about} ${show(min)} to ${show(max)}.`;
-  if (faultOf(field, text) !== null) return about;
-  const words = show(field.parse(text.trim()));
-  // `1 hours` is `1 hour`.
-  if (words.startsWith(text.trim().replace(/s$/, '')) || field.about.includes(words)) return about;
-  return (
-    <>
-      <strong className="block font-medium text-ink tabular-nums">= {words}</strong> {about}
-    </>
-  );
-}
+/** From 0 on, the description says the most. */
+const hintOf = ({ about, min, max, show }: SettingField): string =>
+  min === 0n ? about : `${about} ${show(min)} to ${show(max)}.`;
 
 interface SpanInputProps extends FieldProps {
   /** Such as `3 days`. */

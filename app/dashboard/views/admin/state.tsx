@@ -10,7 +10,7 @@ import { Ago, formatCount, formatCounted, formatDuration, formatSpan, Id } from 
 import { stateQuery } from '../../parts/waiting.tsx';
 import { useSession } from '../../wallet/session.ts';
 import { comparisonQuery, missingIn, missingWords } from './compare.tsx';
-import { FailedLately, Figured, Figures, LatestCalls, type Row, UNKNOWN } from './figures.tsx';
+import { FailedLately, Figured, Figures, LatestCalls, type Row } from './figures.tsx';
 import { HeldUsdc } from './held.tsx';
 import { OpenDisputes } from './parties.tsx';
 import { isUsed, PROBLEM_WORDS, warningsOf } from './problems.ts';
@@ -69,13 +69,8 @@ function Missing() {
   );
 }
 
-interface ProblemsProps {
-  state: State;
-  /** When it was read. */
-  children: ReactNode;
-}
-
-function Problems({ state, children }: ProblemsProps) {
+/** `children`: when it was read. */
+function Problems({ state, children }: { state: State; children: ReactNode }) {
   const isUnprotected = useIsUnprotected();
   const { problems } = state;
   const warnings = warningsOf(state);
@@ -124,62 +119,42 @@ function Problems({ state, children }: ProblemsProps) {
 function workRows({ indexer, oldest_unsettled: oldest, archive_waiting: archive, ...state }: State): Row[] {
   const webhooks = state.webhooks_waiting;
   return [
-    {
-      label: 'New calls',
-      value: (
-        <span className="flex flex-wrap items-center gap-x-2">
-          {state.opens_paused ? <Badge tone="warn">Paused</Badge> : <Badge tone="good">Accepted</Badge>}
-          <TextLink to="/admin" search={{ tab: 'settings' }}>
-            {state.opens_paused ? 'Resume in Settings' : 'Pause in Settings'}
-          </TextLink>
+    [
+      'New calls',
+      <span key="calls" className="flex flex-wrap items-center gap-x-2">
+        {state.opens_paused ? <Badge tone="warn">Paused</Badge> : <Badge tone="good">Accepted</Badge>}
+        <TextLink to="/admin" search={{ tab: 'settings' }}>
+          {state.opens_paused ? 'Resume in Settings' : 'Pause in Settings'}
+        </TextLink>
+      </span>,
+    ],
+    [
+      'Index',
+      indexer.lag_ms === null
+        ? 'It has not read the chain yet'
+        : `${lagText(indexer.lag_ms)} behind the chain, normal up to ${MAX_LAG_SECONDS} s`,
+    ],
+    ['Solana nodes', nodesText(state.nodes)],
+    state.reconciled_at === null && [
+      'Check of records',
+      <Badge key="check" tone="warn">
+        In progress
+      </Badge>,
+    ],
+    state.x402 !== null && ['Open x402 payments', formatCount(state.x402.open_deposits)],
+    oldest !== null && [
+      'Oldest unsettled call',
+      <span key="oldest" className="flex flex-wrap items-center gap-x-2">
+        <Id value={oldest.execution_id} />
+        <span>
+          {oldest.state.replaceAll('_', ' ')}, for {formatSpan(oldest.age_seconds)}
         </span>
-      ),
-    },
-    {
-      label: 'Index',
-      value:
-        indexer.lag_ms === null
-          ? 'It has not read the chain yet'
-          : `${lagText(indexer.lag_ms)} behind the chain, normal up to ${MAX_LAG_SECONDS} s`,
-    },
-    { label: 'Solana nodes', value: nodesText(state.nodes) },
-    {
-      label: 'Check of records',
-      value:
-        state.reconciled_at === null ? (
-          <Badge tone="warn">In progress</Badge>
-        ) : (
-          <>
-            At its start, <Ago at={state.reconciled_at} />, the relay checked that it knows its open calls on the chain.
-            It does not repeat that.
-          </>
-        ),
-    },
-    ...(state.x402 ? [{ label: 'Open x402 payments', value: formatCount(state.x402.open_deposits) }] : []),
+      </span>,
+    ],
+    Boolean(archive?.count) && ['Records to archive', waitingText(archive!)],
+    webhooks.count > 0 && ['Webhooks waiting', waitingText(webhooks)],
     // The last, because it is read from the chain.
-    { label: 'If your key is stolen', value: <Protections /> },
-    {
-      label: 'Oldest unsettled call',
-      value: oldest ? (
-        <span className="flex flex-wrap items-center gap-x-2">
-          <Id value={oldest.execution_id} />
-          <span>
-            {oldest.state.replaceAll('_', ' ')}, for {formatSpan(oldest.age_seconds)}
-          </span>
-        </span>
-      ) : (
-        'None'
-      ),
-      isQuiet: oldest === null,
-    },
-    {
-      label: 'Records to archive',
-      value: archive ? waitingText(archive) : UNKNOWN,
-      isQuiet: !archive?.count,
-    },
-    { label: 'Webhooks waiting', value: waitingText(webhooks), isQuiet: webhooks.count === 0 },
-    { label: 'Last slot read', value: indexer.slot === null ? UNKNOWN : formatCount(indexer.slot), isQuiet: true },
-    { label: 'Uptime', value: formatSpan(state.uptime_seconds), isQuiet: true },
+    ['If your key is stolen', <Protections key="stolen" />],
   ];
 }
 
@@ -194,6 +169,5 @@ function nodesText(nodes: State['nodes']): ReactNode {
   return `${used === nodes.length ? `${used},` : `${used} of ${nodes.length}`} in use`;
 }
 
-function waitingText({ count, oldest_seconds: seconds }: { count: number; oldest_seconds: number }): string {
-  return count === 0 ? 'None' : `${formatCount(count)}, the oldest for ${formatSpan(seconds)}`;
-}
+const waitingText = ({ count, oldest_seconds: seconds }: { count: number; oldest_seconds: number }): string =>
+  `${formatCount(count)}, the oldest for ${formatSpan(seconds)}`;

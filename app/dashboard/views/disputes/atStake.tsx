@@ -6,27 +6,19 @@ import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { Unread } from '../../parts/trouble.tsx';
 import { Time } from '../../parts/values.tsx';
 import { Fold } from './fold.tsx';
-import { meanwhile, Outcomes, type Reader } from './outcomes.tsx';
+import { Outcomes, type Party } from './outcomes.tsx';
 import { type Stakes, stakesQuery } from './stakes.ts';
 
 interface AtStakeProps {
   dispute: DisputeSummary;
-  reader: Reader;
+  reader: Party;
 }
 
 export function AtStake({ dispute, reader }: AtStakeProps) {
+  const isCaller = reader === 'caller';
   const query = useQuery(stakesQuery(dispute.agent_id, dispute.execution_id));
-  const gists = {
-    caller: null,
-    creator: 'for you, the caller and the agent',
-    admin: 'for the caller, the creator and the agent',
-  };
   return (
-    <Fold
-      title={reader === 'admin' ? 'What each outcome does' : 'What can happen'}
-      gist={gists[reader]}
-      open={reader === 'caller'}
-    >
+    <Fold title="What can happen" gist={!isCaller && 'for you, the caller and the agent'} open={isCaller}>
       <StakesFor
         query={query}
         price={dispute.price_usdc}
@@ -45,22 +37,16 @@ interface StakesForProps {
   query: UseQueryResult<Stakes>;
   /** Price of the call, USDC. */
   price: number;
-  reader: Reader;
+  reader: Party;
   lapse: ReactNode;
 }
 
-/** What each outcome does, and what is so until then. */
+/** What each outcome does. */
 export function StakesFor({ query, price, reader, lapse }: StakesForProps) {
   const { data: stakes } = query;
   if (!stakes) {
     const height = reader === 'caller' ? 'h-43 sm:h-33' : 'h-128';
     return <Unread query={query} what="The collateral on the chain" className={height} />;
   }
-  return (
-    <>
-      <Outcomes stakes={stakes} price={parseUsdc(price)} reader={reader} lapse={lapse} />
-      {/* A caller decides nothing by it. */}
-      {reader !== 'caller' && <p className="text-sm text-faint">{meanwhile(stakes, reader)}</p>}
-    </>
-  );
+  return <Outcomes stakes={stakes} price={parseUsdc(price)} reader={reader} lapse={lapse} />;
 }

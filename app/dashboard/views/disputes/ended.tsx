@@ -61,17 +61,9 @@ export function WithoutEvidence({ dispute, reader }: { dispute: DisputeSummary; 
   if (!isUninformed(dispute)) return null;
   const words = (
     <>
-      Decided without {reader === 'caller' ? 'your' : 'the caller’s'} evidence: the admin could not read it. The dispute
-      was opened by a program or the command line that sent only the hash of the evidence, and the evidence was not
-      uploaded here.
-      {reader === 'caller' && (
-        <>
-          {' '}
-          Next time, upload it: the page of the call does so, and{' '}
-          <Anchor href="/docs#disputes">the docs say how a program does</Anchor>.
-        </>
-      )}{' '}
-      The decision is final.
+      Decided without {reader === 'caller' ? 'your' : 'the caller’s'} evidence: only its hash was sent, so the admin
+      could not read it. The decision is final.{' '}
+      {reader === 'caller' && <Anchor href="/docs#disputes">How a program sends evidence</Anchor>}
     </>
   );
   // It is no fault of the creator's.

@@ -1,12 +1,14 @@
 /** The other disputes of this caller, this agent and this creator, which help the admin to decide. */
 import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
+import { DISPUTE_OUTCOMES } from '../../../sdk/wire/choices.ts';
 import type { DisputeSummary, OtherDisputes } from '../../../sdk/wire/disputeProcedures.ts';
 import { TextLink } from '../../parts/links.tsx';
 import { Card, Facts } from '../../parts/ui.tsx';
-import { Day, formatAmount, formatCount, formatCounted, Status, shorten } from '../../parts/values.tsx';
+import { asSentence, Day, formatAmount, formatCount, formatCounted, Status, shorten } from '../../parts/values.tsx';
 import { creatorQuery } from '../admin/parties.tsx';
 import { isUninformed } from './ended.tsx';
+import { OUTCOME_WORDS } from './outcomes.tsx';
 
 interface OthersProps {
   others: OtherDisputes;
@@ -23,7 +25,6 @@ export function Others({ others, dispute: { caller, creator, outcome } }: Others
   const listed = [...both.values()].sort(
     (one, other) => turnOf(one) - turnOf(other) || Date.parse(other.opened_at) - Date.parse(one.opened_at),
   );
-  const isCut = totalOf(of_caller) > first_of_caller.length || totalOf(of_agent) > first_of_agent.length;
   const list = useId();
   return (
     <Card className="grid grid-cols-[minmax(0,1fr)] gap-4">
@@ -43,7 +44,7 @@ export function Others({ others, dispute: { caller, creator, outcome } }: Others
       {listed.length > 0 && (
         <div className="border-t border-line pt-4">
           <h3 id={list} className="text-sm font-medium">
-            Other disputes of this caller and this agent
+            The newest of this caller and this agent
           </h3>
           <ul aria-labelledby={list} className="divide-y divide-line text-sm">
             {listed.map((other) => (
@@ -52,7 +53,6 @@ export function Others({ others, dispute: { caller, creator, outcome } }: Others
           </ul>
         </div>
       )}
-      {isCut && <p className="text-sm text-faint">Older ones are not shown.</p>}
     </Card>
   );
 }
@@ -67,7 +67,7 @@ function Other({ dispute, isOfCaller }: { dispute: DisputeSummary; isOfCaller: b
       </TextLink>
       <span>{formatAmount(price_usdc)}</span>
       <span>
-        <Status value={outcome}>{outcome === 'lapsed' && 'Ended undecided'}</Status>
+        <Status value={outcome}>{asSentence(OUTCOME_WORDS[outcome])}</Status>
       </span>
       <span className="w-full text-faint">
         Opened <Day at={opened_at} /> by {isOfCaller ? 'this caller' : shorten(dispute.caller)}
@@ -83,23 +83,12 @@ function Other({ dispute, isOfCaller }: { dispute: DisputeSummary; isOfCaller: b
 const totalOf = (counts: OtherDisputes['of_caller']): number =>
   Object.values(counts).reduce((sum, count) => sum + count, 0);
 
-/** Such as `1 other dispute (rejected)`, `3 other disputes (1 open, 2 rejected)`. */
+/** Such as `3 other disputes (1 open, 2 rejected)`. */
 function otherWords(counts: OtherDisputes['of_caller']): string {
-  const total = totalOf(counts);
-  if (total === 0) return 'no other disputes';
-  return total === 1
-    ? `1 other dispute (${countWords(counts).slice('1 '.length)})`
-    : `${formatCount(total)} other disputes (${countWords(counts)})`;
-}
-
-/** Such as `1 open, 2 rejected`. */
-function countWords({ open, rejected, upheld, lapsed }: OtherDisputes['of_caller']): string {
-  const parts = [
-    [open, 'open'],
-    [rejected, 'rejected'],
-    [upheld, 'upheld'],
-    [lapsed, 'ended undecided'],
-  ] as const;
-  const words = parts.filter(([count]) => count > 0).map(([count, word]) => `${formatCount(count)} ${word}`);
-  return words.join(', ');
+  const parts = DISPUTE_OUTCOMES.filter((outcome) => counts[outcome] > 0).map(
+    (outcome) => `${formatCount(counts[outcome])} ${OUTCOME_WORDS[outcome]}`,
+  );
+  return parts.length === 0
+    ? 'no other disputes'
+    : `${formatCounted(totalOf(counts), 'other dispute')} (${parts.join(', ')})`;
 }

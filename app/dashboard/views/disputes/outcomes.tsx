@@ -1,12 +1,21 @@
 /** What is at stake in a dispute: for each possible outcome, what caller and creator get or lose, and what happens to the agent. */
 import type { ReactNode } from 'react';
+import type { DisputeOutcome } from '../../../sdk/wire/choices.ts';
 import { Chevron } from '../../parts/icons.tsx';
 import { formatAmount, formatLamports, formatSpan, formatUnits } from '../../parts/values.tsx';
 import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
-import { awardPayment, depositReturn, EXCESS } from './payouts.ts';
+import { awardPayment, EXCESS } from './payouts.ts';
 import { isPausedBy, mostSlashed, mostTaken, mostToCaller, type Stakes, slashedOf } from './stakes.ts';
 
-export type Reader = 'caller' | 'creator' | 'admin';
+export type Party = 'caller' | 'creator';
+export type Reader = Party | 'admin';
+
+export const OUTCOME_WORDS: Record<DisputeOutcome, string> = {
+  open: 'open',
+  rejected: 'rejected',
+  upheld: 'upheld',
+  lapsed: 'ended undecided',
+};
 
 /** What the caller of an open dispute can win and lose, in a line. */
 export const callerGist = (bond: bigint, price: number): string =>
@@ -22,24 +31,24 @@ interface OutcomesProps {
   stakes: Stakes;
   /** Price of the call, base units. */
   price: bigint;
-  reader: Reader;
+  reader: Party;
   /** When an undecided dispute can be ended. */
   lapse: ReactNode;
 }
 
 /** One below the other; the caller has each folded to a line. */
 export function Outcomes({ stakes, price, reader, lapse }: OutcomesProps) {
-  const caller = reader === 'caller' ? 'You' : 'The caller';
-  const creator = reader === 'creator' ? 'You' : 'The creator';
+  const isCaller = reader === 'caller';
+  const [caller, creator] = isCaller ? ['You', 'The creator'] : ['The caller', 'You'];
   const verb = (who: string, base: string) => (who === 'You' ? `${who} ${base}` : `${who} ${base}s`);
   const loses = (who: string) => (who === 'You' ? 'You lose' : `${who} loses`);
   const most = mostSlashed(stakes, price);
   const bond = formatLamports(stakes.bond);
   const won = `${bond} back and up to ${formatUnits(mostToCaller(stakes, price))}`;
-  const folded = (gist: string) => (reader === 'caller' ? gist : null);
+  const folded = (gist: string) => (isCaller ? gist : null);
   // Never at stake, but it left the caller's wallet with the bond.
   const depositOf = (isAwarded: boolean) =>
-    reader === 'caller' && (
+    isCaller && (
       <Side who="Deposit" amount={formatLamports(stakes.deposit)}>
         Comes back by itself {formatSpan(ENDED_DISPUTE_SECONDS)} after the dispute ends
         {isAwarded && '; an unclaimed award delays it'}.
@@ -49,14 +58,14 @@ export function Outcomes({ stakes, price, reader, lapse }: OutcomesProps) {
     <div className="grid overflow-hidden rounded-lg border border-line text-sm">
       <Outcome title="If it is upheld" gist={folded(won)}>
         <Side who={verb(caller, 'get')} amount={won}>
-          The bond, and at most the price. {reader !== 'creator' && awardPayment(reader === 'caller')}
+          The bond, and at most the price. {isCaller && awardPayment(true)}
         </Side>
         {depositOf(true)}
         <Side who={loses(creator)} amount={`up to ${formatUnits(most)}`}>
-          Of the agent’s collateral of {formatUnits(stakes.left)}. The admin sets the amount. {EXCESS} {creator}{' '}
-          {creator === 'You' ? 'keep what you' : 'keeps what it'} earned for the call.
+          Of the agent’s collateral of {formatUnits(stakes.left)}. The admin sets the amount. {EXCESS}{' '}
+          {isCaller ? 'The creator keeps what it' : 'You keep what you'} earned for the call.
         </Side>
-        <Side who="The agent">{upheldWords(stakes, price, reader)}</Side>
+        <Side who="The agent">{upheldWords(stakes, price, isCaller)}</Side>
       </Outcome>
       <Outcome title="If it is rejected" gist={folded(`you lose ${bond}`)}>
         <Side who={loses(caller)} amount={bond}>
@@ -64,7 +73,7 @@ export function Outcomes({ stakes, price, reader, lapse }: OutcomesProps) {
         </Side>
         {depositOf(false)}
         <Side who={verb(creator, 'get')} amount={bond}>
-          {caller === 'You' ? 'Your' : 'The caller’s'} bond. The collateral stays whole.
+          {isCaller ? 'Your' : 'The caller’s'} bond. The collateral stays whole.
         </Side>
         <Side who="The agent">{stakes.status === 'active' ? 'Stays as it is.' : `Stays ${stakes.status}.`}</Side>
       </Outcome>
@@ -130,7 +139,7 @@ function Side({ who, amount, children }: { who: string; amount?: string; childre
 }
 
 /** What happens to the agent if the price, or more, is taken. */
-function upheldWords(stakes: Stakes, price: bigint, reader: Reader): string {
+function upheldWords(stakes: Stakes, price: bigint, isCaller: boolean): string {
   const { status, left, required } = stakes;
   const failed = 'The call counts as failed.';
   if (status !== 'active') return `Stays ${status}. ${failed}`;
@@ -138,19 +147,10 @@ function upheldWords(stakes: Stakes, price: bigint, reader: Reader): string {
   if (isPausedBy(stakes, taken)) {
     const rest = formatUnits(left - slashedOf(stakes, taken));
     const needs = required === null ? '' : `, and its price needs ${formatUnits(required)}`;
-    const until =
-      reader === 'creator'
-        ? `you ${required === null ? 'change its price' : 'top up'} and resume it`
-        : `the creator ${required === null ? 'changes its price' : 'tops up'} and resumes it`;
+    const until = isCaller
+      ? `the creator ${required === null ? 'changes its price' : 'tops up'} and resumes it`
+      : `you ${required === null ? 'change its price' : 'top up'} and resume it`;
     return `Is paused until ${until}, even if only ${formatUnits(taken)} is taken: ${rest} would be left${needs}. ${failed}`;
   }
   return `Stays active as long as ${formatUnits(required ?? 0n)} of collateral are left; else it is paused. ${failed}`;
-}
-
-/** What happens to the agent until the decision. */
-export function meanwhile({ status, deposit }: Stakes, reader: 'creator' | 'admin'): string {
-  const until = `Until the dispute ends, ${status === 'active' ? 'callers can still call the agent' : `the agent stays ${status}`}.`;
-  const listed = `${until} Its page counts the dispute, and its collateral cannot be withdrawn.`;
-  // The deposit does not concern the creator.
-  return reader === 'creator' ? listed : `${listed} ${depositReturn(deposit, 'The caller’s')}`;
 }

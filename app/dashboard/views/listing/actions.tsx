@@ -11,7 +11,7 @@ import { Card, Facts, Input, Note } from '../../parts/ui.tsx';
 import { formatAmount, formatSpan, formatUnits, Id, Time } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
-import { heldCollateral, isAtMinimum, missingCollateral, recommendedDeposit, tierOf } from './own.ts';
+import { heldCollateral, isAtMinimum, missingCollateral, tierOf } from './own.ts';
 import { TopUp } from './tabLink.tsx';
 
 interface ActionProps {
@@ -88,7 +88,7 @@ export function AtMinimum({ listing }: ActionProps) {
 }
 
 export function CollateralCard({ listing }: ActionProps) {
-  const { collateral, open_disputes } = listing;
+  const { collateral } = listing;
   const { data: config } = useQuery(configQuery);
   const minimum = config && tierOf(String(listing.price_usdc), config)?.deposit_usdc;
   const isDelisted = listing.status === 'delisted';
@@ -102,17 +102,6 @@ export function CollateralCard({ listing }: ActionProps) {
           ['Deposited', formatAmount(collateral.deposited_usdc)],
           ['Taken by disputes', formatAmount(collateral.slashed_usdc)],
           collateral.forfeited_usdc > 0 && ['Of it kept for other callers', formatAmount(collateral.forfeited_usdc)],
-          ['Open disputes', String(open_disputes)],
-          isDelisted && [
-            'Returns',
-            collateral.returned ? (
-              'Returned'
-            ) : collateral.returnable_at ? (
-              <Time key="at" at={collateral.returnable_at} />
-            ) : (
-              'Not known yet'
-            ),
-          ],
         ]}
       />
       {isDelisted ? <ReturnButton listing={listing} /> : <TopUpButton listing={listing} />}
@@ -121,8 +110,6 @@ export function CollateralCard({ listing }: ActionProps) {
 }
 
 function TopUpButton({ listing, proposed = 0 }: ActionProps & { proposed?: number }) {
-  const { data: config } = useQuery(configQuery);
-  const recommended = recommendedDeposit(listing, config);
   const [amount, setAmount] = useState(proposed > 0 ? String(proposed) : '');
   const typed = read(() => parseUsdc(amount));
   const fault = amount === '' ? null : typed.value === 0n ? 'must be more than 0' : typed.error;
@@ -145,10 +132,6 @@ function TopUpButton({ listing, proposed = 0 }: ActionProps & { proposed?: numbe
       >
         <Input
           label="Amount, USDC"
-          hint={
-            recommended > 0 &&
-            `Recommended: ${formatAmount(recommended)}, so that the agent holds 25 % more than its minimum and a small award does not pause it.`
-          }
           inputMode="decimal"
           autoComplete="off"
           value={amount}

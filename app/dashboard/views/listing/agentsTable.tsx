@@ -2,7 +2,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { markOf } from '../../../sdk/wire/agentMark.ts';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { formatterOf } from '../../parts/amount.ts';
@@ -13,7 +12,7 @@ import { AtRight, Cell, Table } from '../../parts/table.tsx';
 import { Badge, cx, QUIET_LINK } from '../../parts/ui.tsx';
 import { formatCount, formatNumber, Status, Time } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
-import { healthWords, heldCollateral, isAtMinimum, missingCollateral } from './own.ts';
+import { heldCollateral, isAtMinimum, missingCollateral } from './own.ts';
 import type { ListingSearch } from './search.ts';
 
 interface ListProps {
@@ -33,8 +32,6 @@ const AMOUNTS = {
 } as const;
 type Column = keyof typeof AMOUNTS;
 const COLUMNS = Object.keys(AMOUNTS) as Column[];
-/** If 0, left out of the cards of a phone. */
-const SELDOM: readonly Column[] = ['disputes', 'earned'];
 
 /** On a phone, with room for the longest name in one or two lines. */
 const CARD_CELL = 'max-sm:col-span-2 max-sm:grid-cols-[9.5rem_minmax(0,1fr)]!';
@@ -45,7 +42,6 @@ type Formats = Record<'price' | 'collateral' | 'earned', (usdc: number) => strin
 export function AgentsTable({ listings, agents, label }: ListProps) {
   const { data: config } = useQuery(configQuery);
   const isLow = (listing: OwnListing) => listing.status !== 'delisted' && isAtMinimum(listing, config);
-  const areAllLow = listings.every(isLow);
   const formats: Formats = {
     price: formatterOf(listings.map(({ price_usdc }) => price_usdc)),
     collateral: formatterOf(listings.map(heldCollateral)),
@@ -57,7 +53,7 @@ export function AgentsTable({ listings, agents, label }: ListProps) {
         Open an agent to pause, change or delist it. “Failed”: refunded through the agent’s fault, or with an upheld
         dispute.
         {listings.some(isLow) &&
-          ` ${areAllLow ? 'Each agent here has the minimum of collateral' : 'At the minimum of collateral'}: any award of a dispute pauses the agent. Top up under “Manage” of an agent.`}
+          ' At the minimum of collateral, any award of a dispute pauses the agent. Top up under “Manage” of an agent.'}
       </p>
       <Table
         label={label}
@@ -82,7 +78,7 @@ export function AgentsTable({ listings, agents, label }: ListProps) {
             listing={listing}
             agent={agents.get(listing.agent_id)}
             formats={formats}
-            isLow={isLow(listing) && !areAllLow}
+            isLow={isLow(listing)}
             missing={config && missingCollateral(listing, config)}
           />
         ))}
@@ -95,7 +91,7 @@ interface RowProps {
   listing: OwnListing;
   agent: AgentSummary | undefined;
   formats: Formats;
-  /** Any award pauses it while it is active, unlike other agents of the table. */
+  /** Any award pauses it while it is active. */
   isLow: boolean;
   /** The collateral that its price needs beyond what it holds, USDC. */
   missing: number | undefined;
@@ -123,25 +119,12 @@ function Row({ listing, agent, formats, isLow, missing }: RowProps) {
     failed: [latest.failed, warned({ tab: 'received', failed: true }, latest.failed)],
     earned: [latest.earned_usdc, latest.earned_usdc === 0 ? '0' : formats.earned(latest.earned_usdc)],
   };
-  const reason = pauseReason(listing, missing);
-  const isPausedByChoice = status === 'paused' && reason === BY_YOU;
   /** In a second line. */
   const asides: Partial<Record<Column, string | false>> = {
     collateral: isLow && 'at the minimum',
     calls: total_executions > 0 && `${formatCount(total_executions)} in all`,
     earned: earned_usdc > 0 && `${formatNumber(earned_usdc)} in all`,
   };
-  const note =
-    status === 'paused' ? (
-      <>
-        {reason}
-        <Link {...to} className={cx('relative z-1', QUIET_LINK)}>
-          resume it
-        </Link>
-      </>
-    ) : (
-      status === 'active' && healthOf(listing, agent)
-    );
   return (
     <tr className="relative hover:bg-sunken max-sm:grid-cols-[minmax(0,1fr)_auto] max-sm:gap-y-1!">
       <td className="min-w-40 max-sm:min-w-0">
@@ -158,34 +141,18 @@ function Row({ listing, agent, formats, isLow, missing }: RowProps) {
         )}
       </td>
       <td>
-        <span className="inline-flex gap-1.5 whitespace-nowrap">
-          {isPausedByChoice ? <Badge>Paused</Badge> : <Status value={status} />}
+        <span className="inline-flex flex-wrap gap-1.5">
+          <State listing={listing} missing={missing} />
           <Health agent={agent} />
         </span>
-        {note && (
-          <span className="mt-1 block text-xs text-faint max-sm:hidden">
-            {status === 'active' && 'Health: '}
-            {note}
-          </span>
-        )}
       </td>
-      {/* On a phone only the badge stands beside the name. */}
-      {note && (
-        <Cell of={status === 'paused' ? 'Paused' : 'Health'} className={cx(CARD_CELL, 'sm:hidden')}>
-          <span>{note}</span>
-        </Cell>
-      )}
       {COLUMNS.map((column) => {
         const [value, shown] = values[column];
         return (
           <Cell
             key={column}
             of={AMOUNTS[column].join(' ')}
-            className={cx(
-              CARD_CELL,
-              'whitespace-nowrap tabular-nums sm:text-right',
-              value === 0 && SELDOM.includes(column) && 'max-sm:hidden',
-            )}
+            className={cx(CARD_CELL, 'whitespace-nowrap tabular-nums sm:text-right')}
           >
             <span>
               <span className={cx(value === 0 && 'text-faint')}>{shown}</span>
@@ -198,18 +165,12 @@ function Row({ listing, agent, formats, isLow, missing }: RowProps) {
   );
 }
 
-const BY_YOU = 'by you, ';
-
-/** Only an award pauses an agent besides its creator. Empty if it is not known which did. */
-function pauseReason({ collateral }: OwnListing, missing: number | undefined): string {
-  if (missing === undefined) return '';
-  if (missing > 0) return 'collateral too low, ';
-  return collateral.slashed_usdc === 0 ? BY_YOU : '';
+/** Only an award pauses an agent besides its creator; which did is not always known. */
+function State({ listing: { status, collateral }, missing }: Pick<RowProps, 'listing' | 'missing'>) {
+  if (status !== 'paused' || missing === undefined) return <Status value={status} />;
+  if (missing > 0) return <Status value={status}>Paused: collateral too low</Status>;
+  return collateral.slashed_usdc === 0 ? <Badge>Paused by you</Badge> : <Status value={status} />;
 }
-
-/** The health of an agent that has no mark, once that is known. */
-const healthOf = (listing: OwnListing, agent: AgentSummary | undefined): string | null =>
-  listing.total_executions > 0 && (!agent || markOf(agent)) ? null : healthWords(listing);
 
 /** When the collateral of a delisted agent comes back. */
 function Returns({ listing: { collateral } }: { listing: OwnListing }) {

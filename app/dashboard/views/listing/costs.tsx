@@ -22,22 +22,13 @@ const Sol = ({ lamports }: { lamports: bigint }) => (
 /** When a creator pays, and how much. Without figures until they are known. */
 export function Payment() {
   const { data: config } = useQuery(configQuery);
-  const deposits = useListingDeposits();
   const tiers = config?.collateral_tiers ?? [];
   const [least, most] = [tiers[0], tiers.at(-1)];
   const range = least && most && ` (${formatNumber(least.deposit_usdc)} to ${formatAmount(most.deposit_usdc)})`;
   return (
     <>
-      Seven steps. You pay only at the last step: the collateral of your price{range}, which you can take back only by
-      delisting for good, and{' '}
-      {deposits ? (
-        <>
-          about {deposits.about}, of which <Sol lamports={deposits.vault} /> comes back
-        </>
-      ) : (
-        'some SOL'
-      )}
-      . Your draft stays in this browser until then. You can change every field after listing.
+      Seven steps. You pay only at the last one: the collateral of your price{range}, which you can take back only by
+      delisting for good, and SOL. <AccountDeposits /> Until then your draft stays in this browser.
     </>
   );
 }

@@ -1,5 +1,5 @@
 /** An agent's description for callers, its picture and the tags to find it by. */
-import { type FocusEvent, type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
+import { type FocusEvent, type KeyboardEvent, useRef, useState } from 'react';
 import { AgentMetadata, isStandardTag, MAX_CUSTOM_TAGS, STANDARD_TAGS } from '../../../sdk/wire/metadata.ts';
 import { findPictureFault } from '../../../sdk/wire/picture.ts';
 import { Avatar } from '../../parts/avatar.tsx';
@@ -21,13 +21,7 @@ const NAME_LENGTH = 64;
 const TAGLINE_LENGTH = 140;
 const DESCRIPTION_LENGTH = 8_000;
 
-interface DetailsProps extends FieldsProps {
-  agentId: string | undefined;
-  /** Below the tagline. */
-  children?: ReactNode;
-}
-
-export function DetailsFields({ draft, errors, onChange, agentId, children }: DetailsProps) {
+export function DetailsFields({ draft, errors, onChange, agentId }: FieldsProps & { agentId: string | undefined }) {
   return (
     <div className="grid gap-6">
       <div className="grid items-start gap-6 sm:grid-cols-2">
@@ -57,7 +51,6 @@ export function DetailsFields({ draft, errors, onChange, agentId, children }: De
         value={draft.tagline}
         onChange={({ target }) => onChange({ tagline: target.value })}
       />
-      {children}
       <TextArea
         label="Description"
         {...limited(

@@ -11,7 +11,6 @@ const KEY_DIRECTORY = `${BASE_URL}/.well-known/http-message-signatures-directory
 
 export function EndpointFields({ draft, errors, onChange }: FieldsProps) {
   const { data: config } = useQuery(configQuery);
-  const isPlain = draft.endpoint.startsWith('http://');
   return (
     <div className="grid gap-8">
       <div className="grid gap-3">
@@ -27,13 +26,8 @@ export function EndpointFields({ draft, errors, onChange }: FieldsProps) {
           error={errors.endpoint ?? null}
           onChange={({ target }) => onChange({ endpoint: target.value.trim() })}
         />
-        {isPlain && config?.environment === 'live' && (
-          <Note tone="warn">The marketplace only calls https endpoints with a public address.</Note>
-        )}
-        {isPlain && config?.environment === 'test' && (
-          <p className="text-sm text-faint">
-            Plain http and private addresses work only on a local network; elsewhere the URL must be https.
-          </p>
+        {draft.endpoint.startsWith('http://') && (
+          <Note tone="warn">Except on a local network, the endpoint must be https with a public address.</Note>
         )}
       </div>
       <section className="grid gap-3" aria-label="Who calls you">

@@ -5,21 +5,18 @@ import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
 import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { NEW, ProgramWarning } from '../../parts/explained.tsx';
-import { Anchor, TextLink } from '../../parts/links.tsx';
-import { TierTable } from '../../parts/tiers.tsx';
+import { Anchor, ContactOperator, TextLink } from '../../parts/links.tsx';
 import { Unread } from '../../parts/trouble.tsx';
-import { Card, Figure, Strong } from '../../parts/ui.tsx';
+import { Card, Figure, LINK, Strong } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
-import { changesQuery, configQuery, developmentWalletsPath } from '../../service.ts';
-import { DISPUTE_LAPSE_SECONDS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
+import { configQuery, developmentWalletsPath } from '../../service.ts';
+import { SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
 import { AccountDeposits } from './costs.tsx';
-import { feeLimit, priceRange, shareOf, takesMinimumMostly, tierOf } from './own.ts';
+import { feeLimit, priceRange, shareOf, tierOf } from './own.ts';
 
 export function Introduction() {
   const query = useQuery(configQuery);
   const { data: config } = query;
-  // Read once: these words need no polling.
-  const { data: pending } = useQuery({ ...changesQuery, refetchInterval: false });
   if (!config) return <Unread query={query} what="The terms" className="h-160" />;
   return (
     <div className="grid gap-4">
@@ -47,8 +44,8 @@ export function Introduction() {
           </ul>
           <p>
             About ten minutes, once your server answers: seven steps, the last two a test of your server and one
-            signature. Optional: for the badge “Verified wallet”, ask the <Operator url={config.operator_contact} /> to
-            check who you are.
+            signature. Optional: the operator checks who you are, for the badge “Verified wallet”.{' '}
+            <ContactOperator className={LINK} />
           </p>
         </Answer>
         <Answer title="What you earn and deposit">
@@ -56,22 +53,18 @@ export function Introduction() {
             You set the price, from {priceRange(config)}. The marketplace keeps {config.fee_bps / 100} %.{' '}
             {feeLimit(config.fee_bps)} Your wallet is paid the moment the program has your signature over the result.
           </p>
-          <TierTable
-            tiers={config.collateral_tiers}
-            caption="Amounts in USDC. “Lost at most”: in one dispute, with this collateral."
-            columns={[
-              ['Price up to', (tier) => tier.max_price_usdc],
-              ['You receive', (tier) => shareOf(tier.max_price_usdc, config.fee_bps)],
-              ['Collateral', (tier) => tier.deposit_usdc],
-              ['Lost at most', (tier) => mostLost(tier.max_price_usdc, tier.deposit_usdc)],
-            ]}
-          />
-          <p>More collateral can mean more at risk, up to {SLASH_MULTIPLE} times the price in each dispute.</p>
           <p>
-            To raise the price into a higher tier, you first deposit its collateral. If you lower the price, no
-            collateral comes back. To get it back, delist the agent for good, and press “Return collateral” once no
-            dispute is open, but at the earliest {formatSpan(config.longest_span_seconds, { units: 3 })} later: until
-            then a call could still be paid and disputed.
+            The{' '}
+            <TextLink to="/terms" hash="listings">
+              collateral
+            </TextLink>{' '}
+            grows with the price. To raise the price into a higher tier, you first deposit its collateral. If you lower
+            it, no collateral comes back.
+          </p>
+          <p>
+            To get the collateral back, delist the agent for good, and press “Return collateral” once no dispute is
+            open, but at the earliest {formatSpan(config.longest_span_seconds, { units: 3 })} later: until then a call
+            could still be paid and disputed.
           </p>
         </Answer>
         <Answer title="What can go wrong">
@@ -82,16 +75,17 @@ export function Introduction() {
               caller gets the price back. You earn nothing, your collateral is not touched, and the call counts as
               failed.
             </li>
-            {pending && <li>{changeWords(pending.admin_delay_seconds, config.exposure_multiple)}</li>}
             <li>
-              If the admin raises the collateral, your agent keeps running with what you deposited. It needs the higher
-              amount, and perhaps a top-up, when you change its price or resume it, or when a dispute takes from its
-              collateral.{' '}
+              The admin can stop all new calls at once, and change these terms:{' '}
+              <TextLink to="/terms" hash="changes">
+                what waits
+              </TextLink>{' '}
+              and{' '}
               <TextLink to="/terms" hash="effects">
-                Effect of changes
+                what it does to your agent
               </TextLink>
+              .
             </li>
-            <li>The admin can stop all new calls at once.</li>
           </ul>
         </Answer>
         <Answer title="If a caller disputes">
@@ -108,9 +102,7 @@ export function Introduction() {
             </li>
             <li>
               <Strong>Upheld:</Strong> the admin takes an amount of its choice from the agent’s collateral, at most{' '}
-              {SLASH_MULTIPLE} times the price
-              {takesMinimumMostly(config) ? ': with the minimum collateral, for most prices all of it' : ''}. You keep
-              what you earned, but the call counts as failed.
+              {SLASH_MULTIPLE} times the price. You keep what you earned, but the call counts as failed.
             </li>
             <li>
               Of what is taken, the caller gets at most the price. The rest never comes back to you: it is kept for
@@ -121,14 +113,6 @@ export function Introduction() {
                 Rules of disputes
               </TextLink>
             </li>
-            <li>
-              If less than the minimum of its price is left, the agent is paused until you top up and resume it. You can
-              top up beforehand.
-            </li>
-            <li>
-              <Strong>Not decided:</Strong> {formatSpan(DISPUTE_LAPSE_SECONDS)} after it was opened, anybody can end the
-              dispute. The caller gets the bond back, and you lose nothing.
-            </li>
           </ul>
         </Answer>
       </div>
@@ -138,10 +122,6 @@ export function Introduction() {
 
 /** A usual price, USDC; the nearest one that the marketplace accepts is the example. */
 const USUAL_PRICE = 0.25;
-
-/** The most that a lost dispute takes of a deposit, USDC. */
-const mostLost = (price: number, deposit: number): number =>
-  Math.min(deposit, toUsdc(parseUsdc(price) * BigInt(SLASH_MULTIPLE)));
 
 /** What a call brings, what is deposited, and what a lost dispute costs at worst. Nothing while no price is accepted. */
 function Example({ config }: { config: MarketplaceConfig }) {
@@ -166,34 +146,16 @@ function Example({ config }: { config: MarketplaceConfig }) {
       />
       <Figure
         label="A lost dispute costs at most"
-        value={formatAmount(mostLost(price, tier.deposit_usdc))}
+        value={formatAmount(Math.min(tier.deposit_usdc, toUsdc(parseUsdc(price) * BigInt(SLASH_MULTIPLE))))}
         about="with that collateral; you keep what you earned"
       />
     </section>
   );
 }
 
-/** A link if the operator gives a contact. */
-const Operator = ({ url }: { url: string | null }) =>
-  url === null ? (
-    'operator'
-  ) : (
-    <Anchor href={url} rel="noreferrer">
-      operator
-    </Anchor>
-  );
-
 /** At most so wide that no line is too long to read. */
 const READABLE = 'max-w-[72ch]';
 const POINTS = `grid list-disc gap-1.5 pl-5 ${READABLE}`;
-
-/** The settings that the marketplace can change, and how soon. Not everything waits for the delay. */
-function changeWords(delay: number, exposureMultiple: number): string {
-  const none = 'a cap on calls (now none)';
-  return delay === 0
-    ? `Changes have no delay here: the admin can change collateral, lowest and highest price, bond, dispute window, refund time, longest timeout and ${exposureMultiple === 0 ? none : 'the cap on calls'}, at once and without notice.`
-    : `A change of collateral, lowest and highest price or bond waits ${formatSpan(delay)} after the admin announces it. A longer dispute window, another refund time or longest timeout, and ${exposureMultiple === 0 ? none : 'a lower cap on calls'} apply at once and without notice.`;
-}
 
 function Answer({ title, children }: { title: string; children: ReactNode }) {
   return (

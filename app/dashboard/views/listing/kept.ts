@@ -64,11 +64,7 @@ export function useKept() {
     change: (part: Partial<Draft>) => keep({ ...kept, draft: { ...kept.draft, ...part } }),
     go: (step: number) => (isTouched ? keep({ ...kept, step }) : setKept({ ...kept, step })),
     nameKey: (signing_key: string | null) => keep({ ...kept, signing_key }),
-    /** After listing: the next draft starts empty. */
-    forget() {
-      localStorage.removeItem(NAME);
-      setTouched(false);
-    },
+    /** The next draft starts empty. */
     startOver() {
       localStorage.removeItem(NAME);
       setTouched(false);

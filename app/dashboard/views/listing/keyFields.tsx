@@ -1,6 +1,6 @@
 /** Chooses the key that signs an agent's results: made here, from a file, or held elsewhere and proved. Replaces it, too. */
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import { Choice } from '../../parts/choice.tsx';
 import { CardHead } from '../../parts/heads.tsx';
@@ -158,13 +158,14 @@ function Proof({ agentId, agentName, value, onChange }: KeyFieldsProps) {
         value={publicKey}
         onChange={({ target }) => setPublicKey(target.value)}
       />
-      <Labelled title="Sign these bytes with the key">
+      <div className="grid gap-1.5">
+        <h3 className="text-sm font-medium">Sign these bytes with the key</h3>
         {message ? (
           <Code text={message} label="Bytes to sign, in hex" />
         ) : (
           <p className="text-sm text-faint">Connect the wallet that lists the agent: the bytes name the listing.</p>
         )}
-      </Labelled>
+      </div>
       {message && (
         <details className="text-sm">
           <summary>A command that signs them with a key file</summary>
@@ -189,15 +190,6 @@ function Proof({ agentId, agentName, value, onChange }: KeyFieldsProps) {
       </div>
       {value?.kind === 'proof' && <Held address={value.address} />}
     </div>
-  );
-}
-
-function Labelled({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <fieldset className="grid min-w-0 gap-1.5">
-      <legend className="mb-1.5 text-sm font-medium">{title}</legend>
-      {children}
-    </fieldset>
   );
 }
 

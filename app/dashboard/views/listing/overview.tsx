@@ -1,24 +1,13 @@
 /** The figures of a creator's agent, day by day and in all, and its present terms. */
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { MIN_CALLS } from '../../../sdk/wire/agentMark.ts';
-import type { OwnListing, ReceivedCall } from '../../../sdk/wire/procedures.ts';
+import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import type { AgentFull } from '../../../sdk/wire/wire.ts';
 import { markWords, successOf } from '../../parts/badges.tsx';
 import { Anchor } from '../../parts/links.tsx';
-import { Card, Facts, Figure, Note } from '../../parts/ui.tsx';
-import {
-  asSentence,
-  formatAmount,
-  formatCount,
-  formatCounted,
-  formatDuration,
-  formatSpan,
-  Id,
-  Time,
-} from '../../parts/values.tsx';
-import { agentQuery, call } from '../../service.ts';
-import { outcomeOfReceived } from '../executions/outcome.ts';
+import { Card, Facts, Figure } from '../../parts/ui.tsx';
+import { asSentence, formatAmount, formatCount, formatCounted, formatSpan, Id, Time } from '../../parts/values.tsx';
+import { agentQuery } from '../../service.ts';
 import { AtMinimum, LowCollateral } from './actions.tsx';
 import { draftOf } from './draft.ts';
 import { OpenDisputes } from './openDisputes.tsx';
@@ -32,14 +21,6 @@ export const ownAgentQuery = ({ agent_id, status, metadata }: OwnListing) => ({
   enabled: status !== 'delisted' && metadata !== null,
 });
 
-/** The newest call under “Calls”. */
-const lastCallQuery = (agentId: string) =>
-  queryOptions({
-    queryKey: ['listings', 'calls', agentId, 'last'],
-    queryFn: async () => (await call('listings.calls', { agent_id: agentId, limit: 1 })).calls[0] ?? null,
-    refetchInterval: 15_000,
-  });
-
 export function Overview({ listing }: { listing: OwnListing }) {
   const { total_executions, earned_usdc, collateral } = listing;
   const taken = takenText(collateral.slashed_usdc);
@@ -47,15 +28,6 @@ export function Overview({ listing }: { listing: OwnListing }) {
     <div className="grid gap-8">
       <OpenDisputes agentId={listing.agent_id} />
       <LowCollateral listing={listing} />
-      {listing.status === 'delisted' && !collateral.returned && (
-        <Note tone="warn" title="Delisted">
-          {collateral.returnable_at && (
-            <>
-              Its collateral can be returned from <Time at={collateral.returnable_at} /> on, under “Manage”.
-            </>
-          )}
-        </Note>
-      )}
       <div className="grid gap-3">
         <div className="grid grid-cols-2 gap-3 lg:grid-cols-4">
           <Figure label="Earned in all, after the fee" value={formatAmount(earned_usdc)} />
@@ -77,7 +49,6 @@ export function Overview({ listing }: { listing: OwnListing }) {
 }
 
 function Terms({ listing }: { listing: OwnListing }) {
-  const { data: last } = useQuery(lastCallQuery(listing.agent_id));
   const { data: agent } = useQuery(ownAgentQuery(listing));
   const { endpoint } = draftOf(listing);
   return (
@@ -104,12 +75,6 @@ function Terms({ listing }: { listing: OwnListing }) {
               <code className="font-mono text-[0.8125rem] break-all">{endpoint}</code>
             </Changeable>,
           ],
-          last != null && ['Last call', <LastCall key="last" received={last} />],
-          agent !== undefined &&
-            agent.avg_execution_time_ms > 0 && [
-              'Agent’s time, on average',
-              formatDuration(agent.avg_execution_time_ms),
-            ],
           [
             'Shortest and longest timeout',
             <Changeable key="timeouts" listing={listing} tab="edit" what="timeouts">
@@ -123,29 +88,9 @@ function Terms({ listing }: { listing: OwnListing }) {
               <Id value={listing.signing_key} />
             </Changeable>,
           ],
-          [
-            'Version of its terms',
-            `${formatCount(listing.listing_version)}; each change of price, timeouts or description adds 1`,
-          ],
-          ['SHA-256 of its description', <Id key="hash" value={listing.metadata_hash} />],
         ]}
       />
     </Card>
-  );
-}
-
-function LastCall({ received }: { received: ReceivedCall }) {
-  const { agent_id: agentId, execution_id, received_at, duration_ms } = received;
-  return (
-    <span className="flex flex-wrap items-baseline gap-x-4">
-      <span>
-        {outcomeOfReceived(received).words}
-        {duration_ms !== null && `, answered in ${formatDuration(duration_ms)}`}, <Time at={received_at} hasSeconds />
-      </span>
-      <TabLink agentId={agentId} search={{ tab: 'received', call: execution_id }}>
-        See it<span className="sr-only"> (the last call)</span>
-      </TabLink>
-    </span>
   );
 }
 
@@ -189,9 +134,7 @@ function HealthWords({ agent }: { agent: AgentFull }) {
         `${asSentence(healthWords(agent))}. Callers see ${open > 0 ? `“${formatCounted(open, 'open dispute')}” on its card` : 'no warning'}.`
       )}
       <span className="block text-faint">
-        From {MIN_CALLS} calls on, callers see “Failing” if fewer than half of all calls succeeded, and “Degraded” if
-        too many of the last 50 failed for several wallets. <Anchor href="/docs#creators-health">The exact rule</Anchor>{' '}
-        ·{' '}
+        <Anchor href="/docs#creators-health">When callers see a warning</Anchor> ·{' '}
         <TabLink agentId={agentId} search={{ tab: 'test' }}>
           Test your server
         </TabLink>

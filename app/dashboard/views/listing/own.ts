@@ -5,7 +5,7 @@ import type { MarketplaceConfig, OwnListing } from '../../../sdk/wire/procedures
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { formatAmount, formatNumber } from '../../parts/values.tsx';
 import { call } from '../../service.ts';
-import { MAX_FEE_BPS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
+import { MAX_FEE_BPS } from '../../wallet/programTerms.ts';
 
 /** Interval of refreshing figures while the view is open. */
 const REFRESH_MS = 15_000;
@@ -54,13 +54,6 @@ export function tierOf(text: string, config: MarketplaceConfig): MarketplaceConf
 export const feeLimit = (feeBps: number): string =>
   `The program allows at most ${MAX_FEE_BPS / 100} %${feeBps === MAX_FEE_BPS ? ', so only a new program could raise it.' : '. Calls in progress keep their fee.'}`;
 
-/** True if one dispute can take the whole minimum collateral, for more than half of the prices of each tier. */
-export const takesMinimumMostly = ({ min_price_usdc, collateral_tiers }: MarketplaceConfig): boolean =>
-  collateral_tiers.every(({ max_price_usdc, deposit_usdc }, index) => {
-    const from = collateral_tiers[index - 1]?.max_price_usdc ?? min_price_usdc;
-    return deposit_usdc < (SLASH_MULTIPLE * (from + max_price_usdc)) / 2;
-  });
-
 /** Adds amounts as whole base units. */
 export const sumUsdc = (amounts: readonly number[]): number =>
   toUsdc(amounts.reduce((sum, amount) => sum + parseUsdc(amount), 0n));
@@ -78,16 +71,6 @@ export function heldCollateral({ collateral: { deposited_usdc, slashed_usdc, ret
 export function missingCollateral(listing: OwnListing, config: MarketplaceConfig | undefined): number {
   const tier = config && tierOf(String(listing.price_usdc), config);
   return tier ? lessUsdc(tier.deposit_usdc, heldCollateral(listing)) : 0;
-}
-
-/** What more than the minimum is worth: the collateral that is recommended, per cent of the minimum. */
-const RECOMMENDED_PERCENT = 125n;
-
-/** The deposit up to the recommended one; 0 if the listing holds as much. */
-export function recommendedDeposit(listing: OwnListing, config: MarketplaceConfig | undefined): number {
-  const tier = config && tierOf(String(listing.price_usdc), config);
-  if (!tier) return 0;
-  return lessUsdc(toUsdc((parseUsdc(tier.deposit_usdc) * RECOMMENDED_PERCENT) / 100n), heldCollateral(listing));
 }
 
 /** True if the listing holds exactly what its price needs. */

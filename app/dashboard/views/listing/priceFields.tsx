@@ -1,12 +1,10 @@
 /** The price of a call, its timeouts, and the required collateral. */
 import { useQuery } from '@tanstack/react-query';
-import { toUsdc } from '../../../sdk/wire/usdc.ts';
-import { fundsQuery } from '../../parts/funds.tsx';
 import { CardHead } from '../../parts/heads.tsx';
-import { cx, Input, Note, Skeleton } from '../../parts/ui.tsx';
+import { TierTable } from '../../parts/tiers.tsx';
+import { Card, Input, Note, Skeleton } from '../../parts/ui.tsx';
 import { formatAmount } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
-import { useSession } from '../../wallet/session.ts';
 import type { FieldsProps } from './detailsFields.tsx';
 import { lessUsdc, priceRange, shareOf, tierOf } from './own.ts';
 
@@ -54,60 +52,30 @@ export function PriceFields({ draft, errors, onChange, held = 0 }: FieldsProps &
 
 function Tiers({ price, held }: { price: string; held: number }) {
   const { data: config } = useQuery(configQuery);
-  const { wallet } = useSession();
-  const { data: funds } = useQuery(fundsQuery(wallet ?? undefined));
   if (!config) return <Skeleton className="h-56" />;
   const tier = tierOf(price, config);
   const missing = tier ? lessUsdc(tier.deposit_usdc, held) : 0;
-  const balance = funds ? toUsdc(funds.usdc ?? 0n) : null;
   return (
     <section className="grid gap-4" aria-label="Collateral">
       <CardHead
         as="h3"
         title="Collateral"
-        about="It backs your agent, and stays in an account of the on-chain program. By the program’s rules, only a dispute that is upheld against you takes from it; you can take back the rest after you delist. With only the minimum, any award pauses the agent. You can top up after listing."
+        about="Only a dispute that is upheld against you takes from it; you can take back the rest after you delist. With only the minimum, any award pauses the agent. You can top up after listing."
       />
-      <div className="overflow-x-auto rounded-xl border border-line bg-raised">
-        <table className="w-full text-sm tabular-nums">
-          <caption className="sr-only">Collateral by price</caption>
-          <thead className="border-b border-line text-left text-xs text-faint">
-            <tr>
-              <th scope="col" className="px-4 py-2.5 font-medium">
-                Price of one call
-              </th>
-              <th scope="col" className="px-4 py-2.5 text-right font-medium">
-                Minimum
-              </th>
-            </tr>
-          </thead>
-          <tbody className="divide-y divide-line">
-            {config.collateral_tiers.map(({ max_price_usdc, deposit_usdc }) => {
-              const isOurs = tier?.max_price_usdc === max_price_usdc;
-              return (
-                <tr key={max_price_usdc} className={cx(isOurs && 'bg-accent-soft font-medium text-accent')}>
-                  <td className="px-4 py-2.5">
-                    up to {formatAmount(max_price_usdc)}
-                    {isOurs && ' · your tier'}
-                  </td>
-                  <td className="px-4 py-2.5 text-right whitespace-nowrap">{formatAmount(deposit_usdc)}</td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
-      {tier && held > 0 && (
-        <Note tone={missing > 0 ? 'warn' : 'plain'}>
-          {missing > 0
-            ? `The agent holds ${formatAmount(held)}; this price needs ${formatAmount(missing)} more, which you add when you save.`
-            : `The agent holds ${formatAmount(held)}, which is enough for this price.`}
-        </Note>
-      )}
-      {missing > 0 && balance !== null && (
-        <Note tone={balance < missing ? 'warn' : 'plain'}>
-          {funds?.usdc === null
-            ? `Your wallet has no USDC account yet. Send at least ${formatAmount(missing)} to it before you sign.`
-            : `Your wallet holds ${formatAmount(balance)}.${balance < missing ? ` It needs ${formatAmount(lessUsdc(missing, balance))} more before you can sign.` : ''}`}
+      <Card>
+        <TierTable
+          tiers={config.collateral_tiers}
+          caption={tier ? `This price needs at least ${formatAmount(tier.deposit_usdc)}.` : 'The minimum by price'}
+          columns={[
+            ['Price up to, USDC', ({ max_price_usdc }) => max_price_usdc],
+            ['Minimum, USDC', ({ deposit_usdc }) => deposit_usdc],
+          ]}
+        />
+      </Card>
+      {held > 0 && missing > 0 && (
+        <Note tone="warn">
+          The agent holds {formatAmount(held)}; this price needs {formatAmount(missing)} more, which you add when you
+          save.
         </Note>
       )}
     </section>

@@ -86,9 +86,8 @@ function Calls({ agentId, failed, onFailed, onFind }: Omit<ReceivedProps, 'only'
     <section className="grid gap-4" aria-label="Calls">
       <h2 className="sr-only">Calls</h2>
       <p className="text-sm text-faint">
-        Newest first. A call in progress appears here once it is paid or refunded. “Download CSV” saves{' '}
-        {failed ? 'all failed ones' : 'all'}, also older ones than shown. A caller can delete the request and the
-        answer; the payment stays.
+        Newest first, once they are paid or refunded. “Download CSV” saves {failed ? 'all failed ones' : 'all'}. A
+        caller can delete the request and the answer; the payment stays.
       </p>
       <div className="flex flex-wrap items-end gap-x-5 gap-y-3">
         <div className="max-sm:w-full sm:w-64">
@@ -112,11 +111,7 @@ function Calls({ agentId, failed, onFailed, onFind }: Omit<ReceivedProps, 'only'
         </SaveButton>
       </div>
       {!calls && <Unread query={query} what="The calls" className="h-64" />}
-      {calls?.length === 0 && (
-        <Empty title={failed ? 'No call has failed' : 'No calls yet'}>
-          {failed ? null : 'Each call appears here once it is paid or refunded.'}
-        </Empty>
-      )}
+      {calls?.length === 0 && <Empty title={failed ? 'No call has failed' : 'No calls yet'} />}
       {calls && calls.length > 0 && <Table calls={calls} isNamed={agentId === undefined} />}
       {query.hasNextPage && (
         <div className="text-center">

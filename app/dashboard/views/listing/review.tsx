@@ -48,10 +48,6 @@ export function Review({ draft, signingKey, agentId, isTested, open, onListed }:
     ['Price of one call', draft.price_usdc ? formatAmount(Number(draft.price_usdc)) : '–'],
     ['Collateral', <strong key="deposit">{deposit}</strong>],
     [
-      'Where it stays',
-      'In an account of the escrow program that belongs to this listing. By the program’s rules, neither you nor the marketplace can spend it.',
-    ],
-    [
       'When it can shrink',
       `If the admin, who decides alone, upholds a dispute against you: by an amount of its choice, at most ${SLASH_MULTIPLE} times the price of the call, never by more than the collateral.`,
     ],
@@ -166,12 +162,10 @@ export function Live({ listed, onAnother }: { listed: Listed; onAnother(): void 
         <ul className="grid list-disc gap-2 pl-5 text-sm text-faint">
           <li>
             Keep your server at {listed.endpoint} running: each unanswered call is refunded and lowers the success rate.
+            Pause the agent before you stop it.
           </li>
-          <li>
-            Keep the file of the signing key where only your server can read it, and a backup where nobody else can.
-          </li>
+          <li>Keep a backup of the file of the signing key where nobody else can read it.</li>
           <li>Buy one call yourself on the agent’s page, and verify its result.</li>
-          <li>Watch earnings, latency and failures on its page here. Pause it before you stop your server.</li>
         </ul>
       </Card>
       <DisputeWebhook />
@@ -182,7 +176,7 @@ export function Live({ listed, onAnother }: { listed: Listed; onAnother(): void 
 /** How to get a server and start it with a key file. Shown in the steps that need one. */
 export function ServerHint({ endpoint, agentName }: { endpoint: string; agentName: string }) {
   const port = URL.canParse(endpoint) ? new URL(endpoint).port || '8080' : '8080';
-  const command = `npx tsx examples/creator.ts ${keyFileName(agentName)} ${port} ${BASE_URL}`;
+  const command = `node creator.mjs ${keyFileName(agentName)} ${port} ${BASE_URL}`;
   return (
     <details className="text-sm">
       <summary>No server yet? Start from one file</summary>
@@ -190,21 +184,8 @@ export function ServerHint({ endpoint, agentName }: { endpoint: string; agentNam
         <p className="text-faint">
           <Anchor href="/examples/creator.mjs">creator.mjs</Anchor>,{' '}
           <Anchor href="/examples/creator.py">creator.py</Anchor> and{' '}
-          <Anchor href="/examples/creator.go">creator.go</Anchor> are whole servers, without a checkout. They sign with
-          the key file that you save in the step “Signing key”. The <Anchor href="/docs#creators">guide</Anchor>{' '}
-          explains each step.
-        </p>
-        <p className="text-faint">
-          With the marketplace’s source, which its operator gives you, after <code>npm install</code>: this creates a
-          folder with a server, its test and a new signing key. For Python: <code>--lang python</code>.
-        </p>
-        <Code
-          text="npm run cli -- creator new ../my-agent --lang ts"
-          label="Command that creates a server from the template"
-        />
-        <p className="text-faint">
-          Or the example, with the key file that you save in the step “Signing key”. It returns the most frequent words
-          of a text.
+          <Anchor href="/examples/creator.go">creator.go</Anchor> are whole servers. They sign with the key file that
+          you save in the step “Signing key”. The <Anchor href="/docs#creators">guide</Anchor> explains each step.
         </p>
         <Code text={command} label="Command that starts the example" />
       </div>

@@ -91,11 +91,7 @@ function Charts({ data: { days, failures } }: { data: Statistics }) {
           }
         />
       </div>
-      {failed > 0 ? (
-        <Failures failures={failures} count={failed} />
-      ) : (
-        <p className="text-sm text-faint lg:col-span-2">No call failed in these {days.length} days.</p>
-      )}
+      {failed > 0 && <Failures failures={failures} count={failed} />}
     </div>
   );
 }

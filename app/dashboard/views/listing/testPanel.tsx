@@ -1,9 +1,7 @@
 /** The Test Execution tool: one synthetic call to the endpoint, and its checks. Nothing goes on-chain. */
 import { useMutation } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
-import { MarketplaceError } from '../../../sdk/client/error.ts';
 import { CONFORMANCE_CHECKS, isUnsent } from '../../../sdk/wire/conformance.ts';
-import type { RequestIssue } from '../../../sdk/wire/errorDetails.ts';
 import { encodeMetadata } from '../../../sdk/wire/metadata.ts';
 import type { ListingCheck } from '../../../sdk/wire/procedures.ts';
 import { isFormable } from '../../parts/form/schema.ts';
@@ -144,7 +142,11 @@ function TestResult({ error, outcome, isRunning }: TestResultProps) {
   const advised = outcome?.checks.filter((check) => !check.ok && !check.required).length ?? 0;
   return (
     <div className="grid gap-3" aria-live="polite">
-      {error !== null && <TestError error={error} />}
+      {error !== null && (
+        <Note tone="bad" title="The test could not be run">
+          {explain(error)}
+        </Note>
+      )}
       {outcome?.ok && (
         <Note tone="good" title="The endpoint passed">
           A paid call would have been settled.
@@ -174,25 +176,6 @@ function Elapsed({ most }: { most: number }) {
     <span className="text-sm text-faint tabular-nums">
       {formatDuration(seconds * 1_000)} of at most {formatDuration(most * 1_000)}
     </span>
-  );
-}
-
-function TestError({ error }: { error: unknown }) {
-  const issues = error instanceof MarketplaceError ? (error.details?.issues as RequestIssue[] | undefined) : undefined;
-  return (
-    <Note tone="bad" title="The test could not be run">
-      {issues?.length ? (
-        <ul className="grid gap-1">
-          {issues.map(({ path, expected, got }) => (
-            <li key={`${path} ${expected}`}>
-              <code className="font-mono text-[0.8125rem]">{path}</code> {expected}; it is {got}.
-            </li>
-          ))}
-        </ul>
-      ) : (
-        <p className="whitespace-pre-line">{explain(error)}</p>
-      )}
-    </Note>
   );
 }
 

@@ -9,26 +9,10 @@ import { formatAmount, formatLamports, formatSpan, Id, Time } from '../../parts/
 import { changesQuery, configQuery } from '../../service.ts';
 import { CHANGE_SECONDS, GUARDIAN_CHANGE_SECONDS } from '../../wallet/programTerms.ts';
 import { useSession } from '../../wallet/session.ts';
+import { LABELS } from './effects.ts';
 
 type Change = PendingChanges['changes'][number];
 type Value = ChangedSetting['before'];
-
-export const LABELS: Record<ChangedSetting['setting'], string> = {
-  guardian_pause: 'Pause of the guardian',
-  fee: 'Fee',
-  min_price: 'Lowest price',
-  dispute_bond: 'Dispute bond',
-  dispute_window: 'Dispute window',
-  refund_grace: 'Refund time',
-  max_timeout: 'Longest timeout',
-  record_time: 'Time until a call’s account is closed',
-  exposure_multiple: 'Cap on calls',
-  admin_delay: 'Delay of changes',
-  collateral_tiers: 'Collateral',
-  relay_authorities: 'Relay authorities',
-  guardian: 'Guardian',
-  admin: 'Admin',
-};
 
 type Tier = { max_price_usdc: number; deposit_usdc: number };
 const tierWords = (tiers: readonly Tier[]): string =>
@@ -101,7 +85,7 @@ export function Changes() {
       <div>
         <h2 className="font-semibold">Pending changes</h2>
         <p className="mt-1 text-sm text-faint">
-          {data && delayWords(data.admin_delay_seconds, Boolean(wallet) && wallet === config?.admin)}
+          {data && delayWords(data.admin_delay_seconds)}
           {data &&
             data.admin_delay_seconds > 0 &&
             ` Once a change is due, anybody can apply it for ${TO_APPLY}; a new admin must accept it. After that it can only be cancelled.`}
@@ -215,7 +199,7 @@ function ChangeCard({ change, mayCancel, onEnded }: ChangeCardProps) {
 const TO_APPLY = formatSpan(CHANGE_SECONDS);
 
 /** Sentences about the delay of changes. */
-export const delayWords = (seconds: number, isAdmin = false): string =>
+export const delayWords = (seconds: number): string =>
   seconds === 0
-    ? `Changes of settings apply as soon as ${isAdmin ? 'you sign' : 'the admin signs'} them, without notice. A new admin, guardian or relay authority is proposed first and shown here; if it is not accepted or applied within ${TO_APPLY}, the proposal lapses.`
+    ? `Changes of settings apply as soon as the admin signs them, without notice. A new admin, guardian or relay authority is proposed first and shown here; if it is not accepted or applied within ${TO_APPLY}, the proposal lapses.`
     : `A change that gives a key more rights, or that raises costs for callers or creators, can be applied only after ${formatSpan(seconds)}, a new guardian ${formatSpan(GUARDIAN_CHANGE_SECONDS)} later.`;

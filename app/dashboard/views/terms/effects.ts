@@ -1,4 +1,23 @@
-/** What a change of a setting does to calls in progress, to disputes and to listed agents. */
+/** The names of settings, and what a change of one does to calls in progress, to disputes and to listed agents. */
+import type { ChangedSetting } from '../../../sdk/wire/operationProcedures.ts';
+
+export const LABELS: Record<ChangedSetting['setting'], string> = {
+  guardian_pause: 'Pause of the guardian',
+  fee: 'Fee',
+  min_price: 'Lowest price',
+  dispute_bond: 'Dispute bond',
+  dispute_window: 'Dispute window',
+  refund_grace: 'Refund time',
+  max_timeout: 'Longest timeout',
+  record_time: 'Time until a call’s account is closed',
+  exposure_multiple: 'Cap on calls',
+  admin_delay: 'Delay of changes',
+  collateral_tiers: 'Collateral',
+  relay_authorities: 'Relay authorities',
+  guardian: 'Guardian',
+  admin: 'Admin',
+};
+
 const NEW_CALLS = 'Applies to new calls only.';
 
 /** Of the settings that are a time of a call. */

@@ -33,7 +33,7 @@ export function RelayAuthorities({ config, ours, children }: RelayAuthoritiesPro
   const authorities = config.relay_authorities;
   return (
     <div className="grid gap-2">
-      <h3 className="text-sm font-medium">Relay authorities</h3>
+      <h2 className="font-semibold">Relay authorities</h2>
       {authorities.length === 0 && (
         <p className="text-sm text-faint">None. Calls cannot be settled until the admin adds one.</p>
       )}

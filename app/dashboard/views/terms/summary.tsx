@@ -4,9 +4,10 @@ import { WALLET_CALL_FEES } from '../../../sdk/wallet/usualAmounts.ts';
 import type { MarketplaceConfig, PendingChanges } from '../../../sdk/wire/procedures.ts';
 import { bondWorth, formatShortSol } from '../../parts/amount.ts';
 import { Card, Facts, Strong } from '../../parts/ui.tsx';
-import { formatLamports, formatSpan } from '../../parts/values.tsx';
+import { formatLamports } from '../../parts/values.tsx';
 import { depositsQuery } from '../../wallet/deposits.ts';
-import { MAX_FEE_BPS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
+import { SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
+import { delayWords } from './changes.tsx';
 
 interface SummaryProps {
   config: MarketplaceConfig;
@@ -44,17 +45,9 @@ export function Summary({ config, pending }: SummaryProps) {
               then go to the marketplace.
             </span>,
           ],
-          ['What can change', changeWords(pending)],
+          pending !== undefined && ['What can change', delayWords(pending.admin_delay_seconds)],
         ]}
       />
     </Card>
   );
-}
-
-function changeWords(pending: PendingChanges | undefined): string {
-  const settings = `The admin can change the fee (by the program at most ${MAX_FEE_BPS / 100} %), the lowest price, the collateral, the dispute window, the bond, the refund time, the longest timeout and the cap on calls`;
-  if (!pending) return `${settings}.`;
-  return pending.admin_delay_seconds === 0
-    ? `${settings}, at once and without notice.`
-    : `${settings}. A change that raises costs waits ${formatSpan(pending.admin_delay_seconds)} and is shown here.`;
 }

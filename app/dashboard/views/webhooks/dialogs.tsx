@@ -9,7 +9,6 @@ import { Code } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 import { useSession } from '../../wallet/session.ts';
 import { eventGroups } from './eventGroups.ts';
-import { EventsTable } from './eventsTable.tsx';
 
 interface MadeProps {
   onClose(): void;
@@ -27,8 +26,7 @@ interface EndpointProps extends MadeProps {
 export function EndpointDialog({ endpoint, chosen = endpoint?.event_types ?? [], onClose, onMade }: EndpointProps) {
   const { isCreator } = useSession();
   // A test is always sent.
-  const groups = eventGroups(isCreator);
-  const choices = groups.map(({ name, types }) => ({
+  const choices = eventGroups(isCreator).map(({ name, types }) => ({
     name,
     types: types.filter((type) => type !== 'webhook.test'),
   }));
@@ -88,12 +86,6 @@ export function EndpointDialog({ endpoint, chosen = endpoint?.event_types ?? [],
             ))}
           </fieldset>
         ))}
-      <details>
-        <summary className="py-1 text-sm">Which events there are, and the data of each</summary>
-        <div className="mt-2">
-          <EventsTable label="Events" groups={groups} />
-        </div>
-      </details>
     </ActDialog>
   );
 }

@@ -1,25 +1,12 @@
 /** All events: when each is sent, and the fields of its data. */
 import { Fragment } from 'react';
-import { EVENT_DATA, EVENT_MEANINGS, type EventType } from '../../../sdk/wire/events.ts';
+import { EVENT_DATA, EVENT_MEANINGS } from '../../../sdk/wire/events.ts';
 import { Table } from '../../parts/table.tsx';
 import type { EventGroup } from './eventGroups.ts';
 
-/** In their order. */
-const DataFields = ({ type }: { type: EventType }) => (
-  <code className="font-mono text-xs text-faint [overflow-wrap:anywhere]">
-    {Object.keys(EVENT_DATA[type].shape).join(', ')}
-  </code>
-);
-
-export const MessageWords = () => (
-  <p className="text-sm text-faint">
-    A message is JSON with <code>id</code>, <code>type</code>, <code>timestamp</code> and <code>data</code>.
-  </p>
-);
-
-export function EventsTable({ label, groups }: { label: string; groups: readonly EventGroup[] }) {
+export function EventsTable({ groups }: { groups: readonly EventGroup[] }) {
   return (
-    <Table label={label} head={['Event, and the fields of its data', 'When']} hasCards>
+    <Table label="Events" head={['Event, and the fields of its data', 'When']} hasCards>
       {groups.map(({ name, types }) => (
         <Fragment key={name}>
           <tr className="bg-sunken">
@@ -31,7 +18,9 @@ export function EventsTable({ label, groups }: { label: string; groups: readonly
             <tr key={type}>
               <td className="sm:w-1/2">
                 <span className="block font-mono text-[0.8125rem] font-medium">{type}</span>
-                <DataFields type={type} />
+                <code className="font-mono text-xs text-faint [overflow-wrap:anywhere]">
+                  {Object.keys(EVENT_DATA[type].shape).join(', ')}
+                </code>
               </td>
               <td className="text-faint">{EVENT_MEANINGS[type]}</td>
             </tr>
