@@ -33,8 +33,8 @@ export const LIMITS = ['moneyQueue', 'protection', 'shared', 'stuckRefunds'];
 /** Files of relay/x402 in which payments are attacked, share transactions, lose fees, or lose their ledger. */
 export const ATTACKS = ['attacks', 'debts', 'hour', 'lostLedger', 'shared'];
 
-/** Files of cli that start many commands, fill an archive's tree, or install packages. */
-export const COMMANDS = ['aftermath', 'commandLines', 'faults', 'rebuilding', 'templates'];
+/** Files of cli that wait for faults and windows, fill an archive's tree, or install packages. */
+export const COMMANDS = ['aftermath', 'faults', 'rebuilding', 'templates'];
 
 /**
  * Files of dashboard that need their own network: an upheld dispute pauses an agent that the other files call. With
@@ -147,8 +147,7 @@ export const LONG: Suite[] = [
   },
   {
     name: 'command-lines',
-    about:
-      'help, refused arguments, and messages about a busy service or a faulty node; proofs from the chain alone; agents from `creator new`',
+    about: 'after a call, a busy service and a faulty node, proofs from the chain alone, agents from `creator new`',
     folder: 'cli',
     files: COMMANDS,
   },

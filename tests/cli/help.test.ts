@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import type { Command } from 'commander';
 import { createProgram } from '../../app/cli/run.ts';
 import { pagePaths, readPage } from '../docs/markdown.ts';
+import { run } from '../harness/edge/tools.ts';
 import { useFolder } from '../harness/folder.ts';
 import { ROOT } from '../local/start.ts';
 import { runHere } from './run.ts';
@@ -133,6 +134,22 @@ describe('the command line before a command runs', function () {
         command?.options.map(({ long }) => long),
         words.join(' '),
       ).to.include.members(options);
+    }
+  });
+
+  // The others parse their command lines with the same function. The image of tests/local/apart.test.ts prints the help of
+  // relay, indexer and drill.
+  it('is read alike by scripts and relay: they print help, and refuse unknown words with exit code 2', async () => {
+    const runs = (...words: string[]) => run(process.execPath, ['scripts/run.mjs', ...words], { cwd: ROOT });
+    const help = await runs('scripts/test.ts', '--help');
+    expect([help.code, help.output.includes('npm ')], help.output).to.deep.equal([0, true]);
+    for (const [file, ...words] of [
+      ['scripts/test.ts', 'unheard-of'],
+      ['app/relay/main.ts', 'restore', 'a', 'b'],
+    ]) {
+      const { code, output } = await runs(file!, ...words);
+      expect(code, output).to.equal(2);
+      expect(output).to.include(words.join(' '));
     }
   });
 

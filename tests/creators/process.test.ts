@@ -1,12 +1,9 @@
 /** The demo creators' process: keys, remembered ports, ports in use, and its end with its parent. */
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { forkSource } from '../../app/process/typescript.ts';
 import { loadCallKeys } from '../../app/relay/outbound/callKeys.ts';
 import { useServers } from '../harness/edge/listen.ts';
 import { until, untilFound } from '../harness/edge/until.ts';
@@ -92,40 +89,23 @@ describe('demo creators: process', () => {
     await creators.stop();
   });
 
-  describe('ends', () => {
-    const ENDS: [string, (child: ChildProcess) => void][] = [
-      ['when its parent disconnects', (child) => child.disconnect()],
-      ['on SIGTERM', (child) => child.kill('SIGTERM')],
-    ];
-    for (const [when, end] of ENDS) {
-      it(`immediately ${when}, after ignoring SIGINT, and stops a running query`, async () => {
-        const creators = forkCreators();
-        const agents = await creators.start([{ name: 'csv-analyst' }]);
-        const { url } = agents.get('csv-analyst')!;
-        creators.child.kill('SIGINT');
-        const query = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c';
-        // Each is stopped after 2 s and two run at a time, so one runs for 20 s.
-        const answers = Array.from({ length: 20 }, () =>
-          post(url, execution('endless', { csv: 'a\n1\n', query })).catch((reason: Error) => reason),
-        );
-        const worker = await workerOf(creators.child.pid!);
-        end(creators.child);
-        const [code, signal] = await once(creators.child, 'exit');
-        expect([code, signal]).to.deep.equal([0, null]);
-        expect((await Promise.all(answers)).some((answer) => answer instanceof Error)).to.equal(true);
-        await gone(worker);
-        await creators.stop();
-      });
-    }
-
-    it('when its parent is killed', async () => {
-      const file = fileURLToPath(new URL('./parent.ts', import.meta.url));
-      const parent = forkSource(file, [join(folder, 'orphaned')]);
-      const [pid] = await once(parent, 'message');
-      parent.kill('SIGKILL');
-      await once(parent, 'exit');
-      await gone(pid);
-    });
+  it('ends immediately when its parent disconnects, after ignoring SIGINT, and stops a running query', async () => {
+    const creators = forkCreators();
+    const agents = await creators.start([{ name: 'csv-analyst' }]);
+    const { url } = agents.get('csv-analyst')!;
+    creators.child.kill('SIGINT');
+    const query = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c';
+    // Each is stopped after 2 s and two run at a time, so one runs for 20 s.
+    const answers = Array.from({ length: 20 }, () =>
+      post(url, execution('endless', { csv: 'a\n1\n', query })).catch((reason: Error) => reason),
+    );
+    const worker = await workerOf(creators.child.pid!);
+    creators.child.disconnect();
+    const [code, signal] = await once(creators.child, 'exit');
+    expect([code, signal]).to.deep.equal([0, null]);
+    expect((await Promise.all(answers)).some((answer) => answer instanceof Error)).to.equal(true);
+    await gone(worker);
+    await creators.stop();
   });
 });
 

@@ -87,11 +87,10 @@ describe('your own node, as in README.md,', function () {
     expect(answer).to.include({ status: 'completed', result: 'on my own node' });
     record = findExecution(parseUuid(answer.execution_id)!);
     expect(await (await fetch(`${demo.base_url}/ready`)).json()).to.include({ status: 'ready' });
-  });
-
-  it('gives the relay enough SOL from its faucet for a day of calls', async () => {
     const relay = new PublicKey(demo.relay_authorities[0]!);
-    expect(await node.getBalance(relay)).to.be.greaterThan(490 * LAMPORTS_PER_SOL);
+    expect(await node.getBalance(relay), 'enough SOL from the faucet for a day of calls').to.be.greaterThan(
+      490 * LAMPORTS_PER_SOL,
+    );
   });
 
   it('continues with the same chain after both are stopped and the node is started again', async () => {

@@ -1,4 +1,4 @@
-/** Parts of both stories: what the program needs of Agave's runtime, on the validator's own runtime. */
+/** Chapters of the slow cluster and the newcomer: what the program needs of Agave's runtime, on the validator's own runtime. */
 import { type Keypair, PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
