@@ -81,10 +81,21 @@ describe('the command line without the service: the life of an agent', function 
   it('lists an agent and creates a key, without the service', async () => {
     saveSigningKey(terminal.path('signing.json'), signingKey);
     const description = { ...AGENT_FILE, name: 'sums', endpoint: market.endpoint };
-    const path = terminal.file('agent.json', JSON.stringify(description));
+    const write = (change: object = {}) => terminal.file('agent.json', JSON.stringify({ ...description, ...change }));
     const before = await market.amountOf(market.creatorUsdc);
     const service = ['--base-url', market.relay.url];
-    agentId = (await terminal.done(creator!, 'listing', 'create', path, ...service)).agent_id;
+    market.setBehaviour((_request, response) => void response.writeHead(404).end());
+    expect(await terminal.refused(creator!, 'listing', 'create', write(), ...service)).to.include(
+      'The endpoint failed its test, so nothing was signed. ',
+    );
+    market.setBehaviour(({ execution_id, task }, _, reply) => reply(goodAnswer(signingKey, execution_id, task)));
+    const input_schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+    expect(await terminal.refused(creator!, 'listing', 'create', write({ input_schema }), ...service))
+      .to.include('The request of the test is wrong, so it was not sent, and nothing was signed. ')
+      .and.include('metadata: parameters.n is missing.')
+      .and.include('Add `"test": {"task"');
+    expect(await market.amountOf(market.creatorUsdc)).to.equal(before);
+    agentId = (await terminal.done(creator!, 'listing', 'create', write(), ...service)).agent_id;
     expect(await market.amountOf(market.creatorUsdc)).to.equal(before - 5_000_000n);
     apiKey = (await terminal.done(caller!, 'keys', 'create', '--name', 'story', ...service)).api_key;
     const oneCall = ['keys', 'create', '--name', 'one call', '--total', '0.25'];
@@ -100,6 +111,30 @@ describe('the command line without the service: the life of an agent', function 
       sweepable_at: null,
       returnable_at: null,
       collateral_returned: false,
+    });
+  });
+
+  it('updates, pauses and resumes an agent, for its creator only', async () => {
+    const update = (change: object) => {
+      const description = { ...AGENT_FILE, name: 'sums', endpoint: market.endpoint, ...change };
+      const path = terminal.file('update.json', JSON.stringify(description));
+      return terminal.done(creator!, 'listing', 'update', agentId, path, '--base-url', market.relay.url);
+    };
+    await update({ price_usdc: '0.3', tags: ['writing'] });
+    expect(await show()).to.deep.include({ price_usdc: '0.3', listing_version: 2, tags: ['writing'] });
+    await update({});
+    const pause = ['listing', 'pause', agentId];
+    expect(await terminal.refused(stranger!, ...pause)).to.include(`The agent ${agentId} belongs to`);
+    expect(await terminal.done(creator!, ...pause)).to.include({ status: 'paused' });
+    expect(await terminal.refused(creator!, ...pause)).to.equal(`The agent ${agentId} is already paused.\n`);
+    expect(await terminal.done(creator!, 'listing', 'resume', agentId)).to.include({ status: 'active' });
+    expect(await show()).to.deep.include({ status: 'active', price_usdc: '0.25', tags: ['data'] });
+    await until('the relay knows it', async () => {
+      const rows = await market.query(
+        'index',
+        `SELECT listing_version, status FROM listings WHERE listing = '${agentId}'`,
+      );
+      return Number(rows[0].listing_version) === 3 && rows[0].status === 'active';
     });
   });
 
@@ -265,7 +300,14 @@ describe('the command line without the service: the life of an agent', function 
     const upheld = ['dispute.resolved: upheld', 'agent.collateral_low', 'agent.paused'];
     const first = ['dispute.opened: open', 'dispute.resolved: rejected', 'dispute.opened: open'];
     const both = ['dispute.opened: open', 'dispute.opened: open'];
-    expect(await told(creatorKey, 14)).to.deep.equal([...first, ...upheld, ...both, ...upheld, ...upheld]);
+    expect(await told(creatorKey, 15)).to.deep.equal([
+      'agent.paused',
+      ...first,
+      ...upheld,
+      ...both,
+      ...upheld,
+      ...upheld,
+    ]);
     const ends = upheld.slice(0, 1);
     expect(await told(apiKey, 9)).to.deep.equal(['key.cap_near', ...first, ...ends, ...both, ...ends, ...ends]);
   });
