@@ -24,9 +24,6 @@ const FAULTS = [
 /** Files of indexer that repeatedly lose a process, a node or its history. */
 export const GAPS = ['gaps', 'process', 'pruned', 'rebuild', 'story'];
 
-/** Files of relay/operation that compare many random or large tables. relay/api uses each list. */
-const LARGE = ['authorityWatch', 'executionLists', 'listedAgents', 'rowsTouched'];
-
 /** Files of relay/calls that make many calls each. x402/shared has calls that share transactions, too. */
 export const LIMITS = ['moneyQueue', 'protection', 'shared', 'stuckRefunds'];
 
@@ -153,9 +150,9 @@ export const LONG: Suite[] = [
   },
   {
     name: 'operation',
-    about: 'logs, limits, fees and metrics',
+    about: 'logs, limits, fees and metrics; lists and rows touched on large tables',
     folder: 'relay/operation',
-    without: [...FAULTS, ...LARGE],
+    without: FAULTS,
   },
   { name: 'rpc', about: 'the relay behind a node with faults', folder: 'relay/rpc' },
   {
@@ -258,12 +255,6 @@ export const LONG: Suite[] = [
     about: 'random kills, faults and bad creators, from a seed: two relays and a standby indexer on one PostgreSQL',
     folder: 'relay/chaos',
     env: POSTGRES,
-  },
-  {
-    name: 'operation-large',
-    about: 'lists and rows touched on large tables; the watch over the relay authority',
-    folder: 'relay/operation',
-    files: LARGE,
   },
   {
     name: 'program-bankrun',

@@ -179,7 +179,6 @@ describe('the command line without the service: the life of an agent', function 
     expect(await show()).to.include({ open_disputes: 1 });
     const paid = { status: 'completed', source: 'record', escrow_usdc: null };
     expect(await terminal.look('execution', 'show', id)).to.include({ ...paid, dispute: 'open' });
-    expect(await terminal.refused(caller!, ...open)).to.include('(DisputeExists).');
 
     expect(await resolveRefused(id)).to.equal('Give --reject, or --uphold USDC.\n');
     const impostor = ['admin', 'resolve-dispute', id, '--reject', '--reason-file', reason, '--hash-only'];
@@ -193,7 +192,6 @@ describe('the command line without the service: the life of an agent', function 
     expect(await terminal.look('dispute', 'show', id)).to.include({ outcome: 'rejected', bond_lamports: '0' });
     expect(await terminal.look('execution', 'show', id)).to.include({ ...paid, dispute: 'rejected' });
     expect(await resolveRefused(id, '--reject')).to.include('(DisputeNotOpen). Its outcome is rejected.');
-    expect(await terminal.refused(caller!, ...open)).to.include('(DisputeExists).');
   });
 
   it('upholds a dispute with a part of the price, and the slash pauses the agent until a top-up and a resume', async () => {
@@ -218,7 +216,6 @@ describe('the command line without the service: the life of an agent', function 
       '(CollateralBelowTier). It holds 4.9 USDC. To add collateral, use `listing top-up`.',
     );
 
-    expect(await terminal.refused(stranger!, 'listing', 'top-up', agentId, '1')).to.include('belongs to');
     const rich = await terminal.refused(creator!, 'listing', 'top-up', agentId, '5000');
     expect(rich).to.include(`(InsufficientBalance). ${market.creatorUsdc} holds `);
     await terminal.done(creator!, 'listing', 'top-up', agentId, '0.1');
@@ -247,7 +244,6 @@ describe('the command line without the service: the life of an agent', function 
       vault: before.vault - PRICE,
     });
     expect(await show()).to.include({ slashed_usdc: '0.7', forfeited_usdc: '0.35' });
-    expect(await terminal.refused(stranger!, 'listing', 'sweep-forfeits', agentId)).to.include('(DisputesOpen).');
 
     // The other caller's account cannot receive now. The award waits, and anyone can send it later.
     const usdc = market.callers[0]!.usdc;
@@ -262,10 +258,6 @@ describe('the command line without the service: the life of an agent', function 
       `(DestinationUnusable). The account is ${usdc}, of caller ${caller!.publicKey}.`,
     );
     await market.setFrozen(usdc, false);
-    const elsewhere = market.callers[1]!.usdc.toBase58();
-    expect(await terminal.refused(stranger!, 'dispute', 'claim', other, '--destination', elsewhere)).to.include(
-      '(WrongDestination).',
-    );
     const claimed = await terminal.done(stranger!, 'dispute', 'claim', other);
     expect(claimed).to.include({ amount_usdc: '0.25', destination: usdc.toBase58() });
     expect(await held()).to.deep.equal({
@@ -273,7 +265,6 @@ describe('the command line without the service: the life of an agent', function 
       caller: before.caller + 2n * PRICE,
       vault: before.vault - 2n * PRICE,
     });
-    expect(await terminal.refused(stranger!, 'dispute', 'claim', other)).to.include('(NothingOwed).');
     const { sweepable_at } = await show();
     expect(await terminal.refused(stranger!, 'listing', 'sweep-forfeits', agentId)).to.include(
       `(ForfeitsNotSweepable). It is sweepable at ${sweepable_at}; the chain's clock shows 20`,
@@ -318,7 +309,6 @@ describe('the command line without the service: the life of an agent', function 
     saveSigningKey(path, next);
     const taken = terminal.file('taken.json', JSON.stringify([...market.signingKey]));
     const rotate = ['listing', 'rotate-key', agentId, '--signing-key'];
-    expect(await terminal.refused(stranger!, ...rotate, path)).to.include('belongs to');
     expect(await terminal.refused(creator!, ...rotate, taken)).to.include(
       '(SigningKeyTaken). To create another key file, run `npm run cli -- keys new FILE`.',
     );
@@ -338,10 +328,8 @@ describe('the command line without the service: the life of an agent', function 
     expect(await terminal.refused(stranger!, 'listing', 'return-collateral', agentId)).to.include(
       '(CollateralNotReturnable). The agent is active.',
     );
-    expect(await terminal.refused(stranger!, 'listing', 'delist', agentId)).to.include('belongs to');
     expect(await terminal.done(creator!, 'listing', 'delist', agentId)).to.include({ status: 'delisted' });
     expect(await terminal.refused(creator!, 'listing', 'delist', agentId)).to.include('It is delisted.');
-    expect(await terminal.refused(creator!, 'listing', 'top-up', agentId, '1')).to.include('(ListingDelisted).');
     const { returnable_at, status } = await show();
     expect(status).to.equal('delisted');
     const back = ['listing', 'return-collateral', agentId];
@@ -369,7 +357,6 @@ describe('the command line without the service: the life of an agent', function 
     expect(await terminal.done(stranger!, 'listing', 'sweep-forfeits', agentId)).to.include({ amount_usdc: '0.35' });
     const before = { ...kept, treasury: kept.treasury + 350_000n, vault: kept.vault - 350_000n };
     expect(await held()).to.deep.equal(before);
-    expect(await terminal.refused(stranger!, 'listing', 'sweep-forfeits', agentId)).to.include('(NothingForfeited)');
     const vaultRent = await lamportsOf(findCollateralVault(new Address(agentId)));
     const creatorLamports = await lamportsOf(creator!.publicKey);
     const returned = await terminal.done(stranger!, ...back);
@@ -379,6 +366,5 @@ describe('the command line without the service: the life of an agent', function 
     expect(await lamportsOf(creator!.publicKey)).to.equal(creatorLamports + vaultRent);
     expect(await show()).to.include({ status: 'delisted', collateral_returned: true });
     expect(await terminal.refused(stranger!, ...back)).to.include('its collateral has been returned.');
-    expect(await terminal.refused(creator!, 'listing', 'resume', agentId)).to.include('It is delisted.');
   });
 });
