@@ -15,8 +15,6 @@ import { until } from '../harness/edge/until.ts';
 import { type IndexerBench, query } from '../indexer/harness.ts';
 import type { Stage } from './stage.ts';
 
-/** About 160 slots. */
-export const KEPT_SHREDS = 10_000;
 /** Slots after the stop of the index `away.db`, of which a restart deletes the first ones. */
 const MISSED = 260;
 /** From this slot on, the validator deletes what exceeds its limit when it is restarted. */
