@@ -31,7 +31,7 @@ export const LIMITS = ['moneyQueue', 'protection', 'shared', 'stuckRefunds'];
 export const ATTACKS = ['attacks', 'debts', 'hour', 'lostLedger', 'shared'];
 
 /** Files of cli that wait for faults and windows, fill an archive's tree, or install packages. */
-export const COMMANDS = ['aftermath', 'faults', 'rebuilding', 'templates'];
+export const COMMANDS = ['aftermath', 'faults', 'rebuilding'];
 
 /**
  * Files of dashboard that need their own network: an upheld dispute pauses an agent that the other files call. With

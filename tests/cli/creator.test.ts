@@ -1,4 +1,4 @@
-/** `creator new` and `creator test` of a server on this computer. The templates themselves run in templates.test.ts. */
+/** `creator new` and `creator test` of a server on this computer. The templates themselves run in templates.ts. */
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -16,6 +16,7 @@ import { useServers } from '../harness/edge/listen.ts';
 import { goodAnswer, type TestMarketplace, useMarketplace } from '../harness/node/marketplace.ts';
 import { startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { AGENT_FILE, cli, type Run, runHere, useTerminal } from './run.ts';
+import { installsTemplates } from './templates.ts';
 
 type TurnAway = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -182,6 +183,8 @@ describe('the command line at a service or node with faults', function () {
     const account = await market.node.connection.getAccountInfo(grant);
     expect(decodeAccount('KeyGrant', account?.data as Buffer).revoked).to.equal(false);
   });
+
+  installsTemplates(market);
 
   it('asks the user to name a node when no service names one', async () => {
     const { code, stderr } = await runHere(['admin', 'config', '--base-url', 'http://127.0.0.1:1']);
