@@ -1,7 +1,6 @@
 /** The demo creators' process: keys, remembered ports, ports in use, and its end with its parent. */
 import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadCallKeys } from '../../app/relay/outbound/callKeys.ts';
@@ -109,36 +108,22 @@ describe('demo creators: process', () => {
   });
 });
 
-/** Waits for the process id of the query's worker. */
-async function workerOf(parent: number): Promise<number> {
-  return untilFound('the worker runs', async () => {
-    const worker = (await processes()).find(({ ppid, args }) => ppid === parent && args.includes('csvWorker.mjs'));
-    return worker?.pid ?? null;
+const readProcess = (pid: number | string, file: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    // It has ended.
+    return '';
+  }
+};
+
+/** Waits for the process id of the query's worker, a child of this process. */
+function workerOf(parent: number): Promise<number> {
+  return untilFound('the worker runs', () => {
+    const children = readProcess(parent, `task/${parent}/children`).trim().split(' ');
+    return Number(children.find((pid) => readProcess(pid, 'cmdline').includes('csvWorker.mjs'))) || null;
   });
 }
 
 /** Resolves once the process has ended. Zombies count as ended. */
-async function gone(pid: number): Promise<void> {
-  const isLeft = async () => (await processes()).some((one) => one.pid === pid && one.state !== 'Z');
-  await until(`${pid} is gone`, async () => !(await isLeft()));
-}
-
-/** All processes, read from /proc, so that `ps` need not be installed. */
-async function processes(): Promise<{ pid: number; ppid: number; state: string; args: string }[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name));
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      try {
-        const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-        // The name, in parentheses, can contain spaces: the needed fields follow its end.
-        const [state = '', ppid] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-        const args = await readFile(`/proc/${pid}/cmdline`, 'utf8');
-        return [{ pid: Number(pid), ppid: Number(ppid), state, args }];
-      } catch {
-        // The process ended after it was listed.
-        return [];
-      }
-    }),
-  );
-  return found.flat();
-}
+const gone = (pid: number): Promise<void> => until(`${pid} is gone`, () => /^$|\) Z /.test(readProcess(pid, 'stat')));
