@@ -1,6 +1,6 @@
 /** The demo creators' process: keys, remembered ports, ports in use, and its end with its parent. */
 import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadCallKeys } from '../../app/relay/outbound/callKeys.ts';
@@ -119,10 +119,10 @@ const readProcess = (pid: number | string, file: string): string => {
 
 /** Waits for the process id of the query's worker, a child of this process. */
 function workerOf(parent: number): Promise<number> {
-  return untilFound('the worker runs', () => {
-    const children = readProcess(parent, `task/${parent}/children`).trim().split(' ');
-    return Number(children.find((pid) => readProcess(pid, 'cmdline').includes('csvWorker.mjs'))) || null;
-  });
+  const isChild = new RegExp(`\\) \\S ${parent} `);
+  const isWorker = (pid: string) =>
+    readProcess(pid, 'cmdline').includes('csvWorker.mjs') && isChild.test(readProcess(pid, 'stat'));
+  return untilFound('the worker runs', () => Number(readdirSync('/proc').find(isWorker)) || null);
 }
 
 /** Resolves once the process has ended. Zombies count as ended. */
