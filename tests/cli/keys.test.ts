@@ -73,24 +73,6 @@ describe('cli against the service', function () {
     expect(await signatures()).to.deep.equal(before);
   });
 
-  it('keys create and keys rotate say what the new key can do, by its scopes', async () => {
-    const { wallet } = market.callers[0]!;
-    const make = async (...words: string[]) => {
-      const { code, stdout, stderr } = await terminal.run(wallet, ['keys', ...words, '--base-url', market.relay.url]);
-      expect(code, stderr).to.equal(0);
-      return { told: /^Keep the key secret: .*$/m.exec(stderr)![0], keyId: JSON.parse(stdout).key_id as string };
-    };
-    const usual = await make('create', '--name', 'usual');
-    expect(usual.told).to.equal(
-      'Keep the key secret: it spends money from your wallet, reads your calls and their results. It is shown only once.',
-    );
-    const { told, keyId } = await make('create', '--name', 'webhooks', '--scope', 'webhooks');
-    expect(told).to.equal(
-      'Keep the key secret: it manages where events of your wallet are sent. It is shown only once.',
-    );
-    expect((await make('rotate', keyId)).told).to.equal(told);
-  });
-
   it('keys rotate creates a successor, and the old key ends with its grace period', async () => {
     const old = await done('keys', 'create', '--name', 'old');
     const rotated = await done('keys', 'rotate', old.key_id, '--grace', '0s');

@@ -4,7 +4,7 @@ import { LISTING_OFFSETS, RECORD_OFFSETS } from '../../app/sdk/program/accounts.
 import { hashResult } from '../../app/sdk/receipt/receipt.ts';
 import { CHECKS, type CheckName } from '../../app/sdk/receipt/verify.ts';
 import type { Receipt } from '../../app/sdk/wire/receipt.ts';
-import type { CallRule } from '../harness/node/rpcProxy.ts';
+import { type CallRule, changing } from '../harness/node/rpcProxy.ts';
 import { NOBODY, named, of, PURE, type useReceiptStage } from './receiptStage.ts';
 
 /** Declares the tests. `receipt` is valid, and its record still exists. */
@@ -12,15 +12,8 @@ export function checksAtUntrustedNodes(stage: ReturnType<typeof useReceiptStage>
   describe('a node that lies', () => {
     // biome-ignore lint/suspicious/noExplicitAny: an answer of a node, changed in one place
     type Answer = any;
-    const lie =
-      (method: string, about: () => string | null, change: (answer: Answer) => unknown): CallRule =>
-      async (call, forward) => {
-        const subject = about();
-        if (call.method !== method || (subject !== null && call.params[0] !== subject)) return null;
-        const answer: Answer = await forward();
-        answer.result = change(answer.result);
-        return { json: answer };
-      };
+    const lie = (method: string, about: () => string | null, change: (answer: Answer) => unknown) =>
+      changing(method, (result, [asked]) => (asked === (about() ?? asked) ? change(result) : result));
     const bytes = (change: (data: Buffer) => void) => (result: Answer) => {
       const data = Buffer.from(result.value.data[0], 'base64');
       change(data);

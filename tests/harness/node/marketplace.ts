@@ -270,9 +270,8 @@ export async function startMarketplace(
       draft: draftOf(agent.name, agent.endpoint),
     });
     // The index is slightly behind the chain.
-    while ((await request(relay.url, `/v1/agents/${listed.agent_id}`)).status !== 200) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    const shown = async () => (await request(relay.url, `/v1/agents/${listed.agent_id}`)).status === 200;
+    await until('the agent is shown', shown);
     return listed.agent_id;
   }
   const agentId = await list({ name: 'test-agent', endpoint, signingKey });
