@@ -1,7 +1,7 @@
 /**
  * A service that is busy or breaks the connection: a real relay behind a server that refuses the first request for each
  * address. The command repeats and reports only requests that are safe to repeat. And a real node behind a server that
- * stops answering after it took a transaction, whose outcome is then unknown. signer.test.ts has transactions that expire.
+ * stops answering after it took a transaction, whose outcome is then unknown. signer.ts has transactions that expire.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';

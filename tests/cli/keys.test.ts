@@ -13,6 +13,7 @@ import { until } from '../harness/edge/until.ts';
 import { request, useMarketplace } from '../harness/node/marketplace.ts';
 import { opensExecutions } from './execution.ts';
 import { useTerminal } from './run.ts';
+import { signsElsewhere } from './signer.ts';
 
 /** Fee of one signature, in lamports. */
 const FEE = 5_000n;
@@ -127,6 +128,8 @@ describe('cli against the service', function () {
     expect(answer).to.include({ execution_id: opened.execution_id, status: 'completed', result: 'done: by hand' });
     expect((await terminal.look('execution', 'show', opened.execution_id)).status).to.equal('completed');
   });
+
+  signsElsewhere(market);
 
   describe('gas', function () {
     // Each step depends on the one before it.
