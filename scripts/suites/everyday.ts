@@ -12,6 +12,11 @@ export const EVERYDAY: Suite[] = [
     folder: 'dashboard',
     without: [...OPERATED, ...CREATORS, ...DISTURBED, ...VIEWS],
   },
+  {
+    name: 'journey',
+    about: 'the whole product on npm start, as a newcomer uses it: calls, command line, and the commands of all pages',
+    folder: 'journey',
+  },
   { name: 'cli', about: 'the command line', folder: 'cli', without: COMMANDS },
   { name: 'calls', about: 'paid calls, on a real node', folder: 'relay/calls', without: LIMITS },
   { name: 'api', about: 'the REST API on real tables', folder: 'relay/api' },
@@ -25,18 +30,17 @@ export const EVERYDAY: Suite[] = [
   { name: 'indexer', about: 'the indexer, from events to tables, on a real node', folder: 'indexer', without: GAPS },
   {
     name: 'local',
-    about: 'npm start, and the command line on its network',
+    about: 'the embedded node, and the parts of npm start',
     folder: 'local',
     without: ['apart', 'external', 'fullDisk', 'postgres'],
   },
-  { name: 'docs', about: 'the documents: all commands and links in them', folder: 'docs' },
+  { name: 'docs', about: 'the documents and the files of deploy/', folder: 'docs' },
   {
     name: 'x402',
     about: 'calls that x402 clients pay for',
     folder: 'relay/x402',
     without: ATTACKS,
   },
-  { name: 'journey', about: 'the whole product, as a newcomer uses it', folder: 'journey' },
   {
     name: 'clients',
     about: 'the TypeScript client: one table of behaviours and webhooks, on a real marketplace',

@@ -24,17 +24,14 @@ const FAULTS = [
 /** Files of indexer that repeatedly lose a process, a node or its history. */
 export const GAPS = ['gaps', 'process', 'pruned', 'rebuild', 'story'];
 
-/** Files of relay/operation that compare many random or large tables. relay/api uses each list. */
-const LARGE = ['authorityWatch', 'executionLists', 'listedAgents', 'rowsTouched'];
-
 /** Files of relay/calls that make many calls each. x402/shared has calls that share transactions, too. */
 export const LIMITS = ['moneyQueue', 'protection', 'shared', 'stuckRefunds'];
 
 /** Files of relay/x402 in which payments are attacked, share transactions, lose fees, or lose their ledger. */
 export const ATTACKS = ['attacks', 'debts', 'hour', 'lostLedger', 'shared'];
 
-/** Files of cli that start many commands, fill an archive's tree, or install packages. */
-export const COMMANDS = ['aftermath', 'commandLines', 'faults', 'rebuilding', 'templates'];
+/** Files of cli that wait for faults and windows, fill an archive's tree, or install packages. */
+export const COMMANDS = ['aftermath', 'faults', 'rebuilding'];
 
 /**
  * Files of dashboard that need their own network: an upheld dispute pauses an agent that the other files call. With
@@ -147,16 +144,15 @@ export const LONG: Suite[] = [
   },
   {
     name: 'command-lines',
-    about:
-      'help, refused arguments, and messages about a busy service or a faulty node; proofs from the chain alone; agents from `creator new`',
+    about: 'after a call, a busy service and a faulty node, proofs from the chain alone, agents from `creator new`',
     folder: 'cli',
     files: COMMANDS,
   },
   {
     name: 'operation',
-    about: 'logs, limits, fees and metrics',
+    about: 'logs, limits, fees and metrics; lists and rows touched on large tables',
     folder: 'relay/operation',
-    without: [...FAULTS, ...LARGE],
+    without: FAULTS,
   },
   { name: 'rpc', about: 'the relay behind a node with faults', folder: 'relay/rpc' },
   {
@@ -259,12 +255,6 @@ export const LONG: Suite[] = [
     about: 'random kills, faults and bad creators, from a seed: two relays and a standby indexer on one PostgreSQL',
     folder: 'relay/chaos',
     env: POSTGRES,
-  },
-  {
-    name: 'operation-large',
-    about: 'lists and rows touched on large tables; the watch over the relay authority',
-    folder: 'relay/operation',
-    files: LARGE,
   },
   {
     name: 'program-bankrun',

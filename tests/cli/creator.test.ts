@@ -1,16 +1,18 @@
-/** `creator new` and `creator test` of a server on this computer. The templates themselves run in templates.test.ts. */
+/** `creator new` and `creator test` of a server on this computer. The templates themselves run in templates.ts. */
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { KEY_DIRECTORY_PATH } from '../../app/sdk/creator/callSignature.ts';
 import { createCreatorServer, generateSigningKey, signingKeyAddress } from '../../app/sdk/creator/creator.ts';
 import { CONFORMANCE_NAMES } from '../../app/sdk/wire/conformance.ts';
-import { listen } from '../harness/edge/listen.ts';
+import { listen, useServers } from '../harness/edge/listen.ts';
 import { cleanUp, newDirectory } from '../local/start.ts';
 import { runHere, testUndisturbed } from './run.ts';
 
 describe('the command line of a creator', () => {
+  const serve = useServers();
   after(() => cleanUp());
 
   /** Runs `creator test` against a server of the kit, which trusts the keys at this port. */
@@ -53,9 +55,8 @@ describe('the command line of a creator', () => {
   });
 
   it('explains how to make a server trust the command, if the server refuses its signature', async () => {
-    const keys = createCreatorServer({ signingKey: generateSigningKey(), execute: () => ({ result: '' }) });
-    keys.removeAllListeners('request').on('request', (_, response) => void response.end('{"keys": []}'));
-    await once(keys.listen(18_789, '127.0.0.1'), 'listening');
+    const keys = createServer((_, response) => void response.end('{"keys": []}')).listen(18_789, '127.0.0.1');
+    await once(keys, 'listening');
     const { code, stderr } = await test(18_789, '--keys-port', '18788');
     keys.close();
     keys.closeAllConnections();
@@ -73,11 +74,8 @@ describe('the command line of a creator', () => {
       1,
       '--through-marketplace needs --listing FILE, because the marketplace tests a listing.\n',
     ]);
-    const health = createCreatorServer({ signingKey: generateSigningKey(), execute: () => ({ result: '' }) });
-    health.removeAllListeners('request').on('request', (_, response) => void response.end('OK'));
-    const unnamed = await runHere(['creator', 'test', `${await listen(health)}/execute`]);
-    health.close();
-    health.closeAllConnections();
+    const health = await serve((_, response) => void response.end('OK'));
+    const unnamed = await runHere(['creator', 'test', `${health}/execute`]);
     expect(unnamed.code).to.equal(1);
     expect(unnamed.stderr).to.contain('/health names no signing key. Give --signing-key PATH or ADDRESS');
   });

@@ -1,6 +1,6 @@
 /**
  * The agent of examples/agent.json in Python, Go and plain JavaScript, with nothing else installed: it passes the
- * conformance test and fails a call with the reason. tests/docs/commands.test.ts has the one in TypeScript listed, called and paid.
+ * conformance test and fails a call with the reason. tests/docs/commands.ts has the one in TypeScript listed, called and paid.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

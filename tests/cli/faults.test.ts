@@ -1,8 +1,7 @@
 /**
  * A service that is busy or breaks the connection: a real relay behind a server that refuses the first request for each
- * address. The command repeats and reports only requests that are safe to repeat. And a node that misbehaves: a real one
- * behind a server that breaks `sendTransaction`. The command reports a transaction as failed only if that is certain,
- * otherwise as unknown.
+ * address. The command repeats and reports only requests that are safe to repeat. And a real node behind a server that
+ * stops answering after it took a transaction, whose outcome is then unknown. signer.ts has transactions that expire.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
@@ -17,6 +16,7 @@ import { useServers } from '../harness/edge/listen.ts';
 import { goodAnswer, type TestMarketplace, useMarketplace } from '../harness/node/marketplace.ts';
 import { startRpcProxy } from '../harness/node/rpcProxy.ts';
 import { AGENT_FILE, cli, type Run, runHere, useTerminal } from './run.ts';
+import { installsTemplates } from './templates.ts';
 
 type TurnAway = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -32,23 +32,17 @@ const busy =
 const breakOff: TurnAway = (request) => void request.socket.resetAndDestroy();
 const BUSY_LINE = 'The marketplace does not answer: Too much to do. Retrying in 1 s ...\n';
 
-/**
- * `silent`: accepts the transaction and never answers again. `lossy`: claims to accept the transaction and drops it.
- */
-type Fault = 'silent' | 'lossy';
-
 /** A signed transaction begins with the number of signatures, one byte, and its first signature. */
 const signatureOf = (base64: string): string => bs58.encode(Buffer.from(base64, 'base64').subarray(1, 65));
 
-async function startBadNode(node: TestMarketplace['node'], fault: Fault) {
+/** A node that accepts one transaction and never answers again. */
+async function startSilentNode(node: TestMarketplace['node']) {
   const sent: string[] = [];
   const { rpcUrl, onCall, close } = await startRpcProxy(node);
   onCall(async ({ method, params }, forward) => {
-    if (fault === 'silent' && sent.length > 0) return 'cut';
+    if (sent.length > 0) return 'cut';
     if (method !== 'sendTransaction') return null;
-    const signature = signatureOf(params[0] as string);
-    sent.push(signature);
-    if (fault === 'lossy') return { json: { jsonrpc: '2.0', id: '1', result: signature } };
+    sent.push(signatureOf(params[0] as string));
     await forward();
     return 'cut';
   });
@@ -65,12 +59,12 @@ describe('the command line at a service or node with faults', function () {
   let asked: Map<string, number>;
   let turnAway: { how: TurnAway; always?: RegExp };
 
-  /** Nodes with faults, and a command at each. */
-  let nodes: Awaited<ReturnType<typeof startBadNode>>[];
+  /** Silent nodes, and a command at each. */
+  let nodes: Awaited<ReturnType<typeof startSilentNode>>[];
   let runs: Promise<Run>[];
-  let earlier: bigint[];
+  let earlier: bigint;
 
-  const held = (index: number) => market.amountOf(market.callers[index]!.usdc);
+  const held = () => market.amountOf(market.callers[0]!.usdc);
   const set = (how: TurnAway, always?: RegExp) => {
     asked = new Map();
     turnAway = { how, ...(always && { always }) };
@@ -91,17 +85,17 @@ describe('the command line at a service or node with faults', function () {
       response.end(Buffer.from(await answer.arrayBuffer()));
     });
     service = ['--base-url', front];
-    const faults: Fault[] = ['silent', 'lossy', 'silent'];
-    nodes = await Promise.all(faults.map((fault) => startBadNode(market.node, fault)));
-    earlier = [await held(0), await held(1)];
-    const open = ['execution', 'open', market.agentId, '--task', 'x'];
-    const commands = [open, open, ['keys', 'create', '--name', 'lost', '--base-url', market.relay.url]];
+    const commands = [
+      ['execution', 'open', market.agentId, '--task', 'x'],
+      ['keys', 'create', '--name', 'lost', '--base-url', market.relay.url],
+    ];
+    nodes = await Promise.all(commands.map(() => startSilentNode(market.node)));
+    earlier = await held();
     // In parallel, because each runs until the command's long timeout.
-    runs = commands.map((words, index) => {
-      const { secretKey } = market.callers[index % 2]!.wallet;
-      const keypair = terminal.file(`wallet-${index}.json`, JSON.stringify([...secretKey]));
-      return cli([...words, '--rpc-url', nodes[index]!.url, '--keypair', keypair, '--json']);
-    });
+    const keypair = terminal.file('wallet.json', JSON.stringify([...market.callers[0]!.wallet.secretKey]));
+    runs = commands.map((words, index) =>
+      cli([...words, '--rpc-url', nodes[index]!.url, '--keypair', keypair, '--json']),
+    );
   });
   after(() => Promise.all(nodes.map((node) => node.close())));
 
@@ -159,23 +153,14 @@ describe('the command line at a service or node with faults', function () {
     const request = async () => {
       throw new MarketplaceError(503, 'service_unavailable', 'busy', null, null);
     };
-    const pauses: number[] = [];
-    const onRepeat = (_: unknown, pauseMs: number) => void pauses.push(pauseMs);
-    const patience = { repeats: Number.POSITIVE_INFINITY, totalMs: 3_000, onRepeat };
+    let repeats = 0;
+    const onRepeat = () => {
+      repeats += 1;
+    };
+    const patience = { repeats: Number.POSITIVE_INFINITY, totalMs: 1_000, onRepeat };
     const error = await repeat(request, patience).catch((reason) => reason);
     expect(error).to.be.instanceOf(MarketplaceError);
-    // Each pause is about twice the one before, and all fit into the time limit. A busy computer fits fewer.
-    for (const [count, pauseMs] of pauses.entries()) expect(pauseMs).to.be.closeTo(250 * 2 ** count, 62.5 * 2 ** count);
-    expect(pauses).to.have.length.greaterThan(0);
-  });
-
-  it('does not repeat a request that was answered', async () => {
-    set(breakOff);
-    asked.set('/v1/agents/11111111111111111111111111111111', 1);
-    const { code, stderr } = await runHere(['agents', 'show', '11111111111111111111111111111111', ...service]);
-    expect(code).to.equal(1);
-    expect(stderr).to.include('(agent_not_found)');
-    expect(timesAsked(/v1\/agents/)).to.equal(2);
+    expect(repeats).to.be.greaterThan(0);
   });
 
   it('reports an unknown outcome with the signature when the node stops answering after the send', async () => {
@@ -184,32 +169,22 @@ describe('the command line at a service or node with faults', function () {
     expect(nodes[0]!.sent).to.have.length(1);
     expect(stderr).to.include(`The outcome is unknown: the transaction ${nodes[0]!.sent[0]} was sent`);
     // The execution was opened, so reporting a failure would be false. Its id was printed before.
-    expect(await held(0)).to.equal(earlier[0]! - 250_000n);
+    expect(await held()).to.equal(earlier - 250_000n);
     const [id] = /[0-9a-f-]{36}/.exec(stderr) ?? [];
     expect(await terminal.look('execution', 'show', String(id))).to.include({ status: 'open', escrow_usdc: '0.25' });
   });
 
-  it('reports that two transactions in a row never landed once both have expired', async () => {
-    const { code, stdout, stderr } = await runs[1]!;
-    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' });
-    const [first, second, ...more] = nodes[1]!.sent;
-    expect(more).to.deep.equal([]);
-    const lost = (signature?: string) =>
-      `The transaction ${signature} did not land within the 30 s for which it is valid.`;
-    expect(stderr).to.include(`${lost(first)} Signing a new one ...`);
-    expect(stderr).to.include(`${lost(second)} Nothing has changed on the chain. Try again.`);
-    expect(await held(1)).to.equal(earlier[1]);
-  });
-
   it('prints a key that may already be able to spend', async () => {
-    const { code, stdout, stderr } = await runs[2]!;
+    const { code, stdout, stderr } = await runs[1]!;
     expect(code).to.equal(3);
-    expect(stderr).to.include(`The outcome is unknown: the transaction ${nodes[2]!.sent[0]} was sent`);
+    expect(stderr).to.include(`The outcome is unknown: the transaction ${nodes[1]!.sent[0]} was sent`);
     const { api_key } = JSON.parse(stdout);
     const grant = findGrant(market.callers[0]!.wallet.publicKey, keyIdOf(api_key));
     const account = await market.node.connection.getAccountInfo(grant);
     expect(decodeAccount('KeyGrant', account?.data as Buffer).revoked).to.equal(false);
   });
+
+  installsTemplates(market);
 
   it('asks the user to name a node when no service names one', async () => {
     const { code, stderr } = await runHere(['admin', 'config', '--base-url', 'http://127.0.0.1:1']);

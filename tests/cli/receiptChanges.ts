@@ -5,7 +5,7 @@ import { RECORD_OFFSETS } from '../../app/sdk/program/accounts.ts';
 import { executionMessage, hashResult, requestHash, signMessage } from '../../app/sdk/receipt/receipt.ts';
 import type { CheckName } from '../../app/sdk/receipt/verify.ts';
 import type { Receipt } from '../../app/sdk/wire/receipt.ts';
-import type { CallRule } from '../harness/node/rpcProxy.ts';
+import { changing } from '../harness/node/rpcProxy.ts';
 import { treeOf } from '../program/archiving.ts';
 
 export type Proof = NonNullable<Receipt['archive']>;
@@ -107,12 +107,7 @@ export async function grownProofs(record: string, given: Proof) {
 }
 
 /** A node that shows other data of an account. */
-export const showsData =
-  (address: string, data: Buffer): CallRule =>
-  async ({ method, params }, forward) => {
-    if (method !== 'getAccountInfo' || params[0] !== address) return null;
-    // biome-ignore lint/suspicious/noExplicitAny: an answer of a node
-    const answer: any = await forward();
-    answer.result.value.data[0] = data.toString('base64');
-    return { json: answer };
-  };
+export const showsData = (address: string, data: Buffer) =>
+  changing('getAccountInfo', (result, [asked]) =>
+    asked === address ? { ...result, value: { ...result.value, data: [data.toString('base64'), 'base64'] } } : result,
+  );

@@ -81,10 +81,21 @@ describe('the command line without the service: the life of an agent', function 
   it('lists an agent and creates a key, without the service', async () => {
     saveSigningKey(terminal.path('signing.json'), signingKey);
     const description = { ...AGENT_FILE, name: 'sums', endpoint: market.endpoint };
-    const path = terminal.file('agent.json', JSON.stringify(description));
+    const write = (change: object = {}) => terminal.file('agent.json', JSON.stringify({ ...description, ...change }));
     const before = await market.amountOf(market.creatorUsdc);
     const service = ['--base-url', market.relay.url];
-    agentId = (await terminal.done(creator!, 'listing', 'create', path, ...service)).agent_id;
+    market.setBehaviour((_request, response) => void response.writeHead(404).end());
+    expect(await terminal.refused(creator!, 'listing', 'create', write(), ...service)).to.include(
+      'The endpoint failed its test, so nothing was signed. ',
+    );
+    market.setBehaviour(({ execution_id, task }, _, reply) => reply(goodAnswer(signingKey, execution_id, task)));
+    const input_schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] };
+    expect(await terminal.refused(creator!, 'listing', 'create', write({ input_schema }), ...service))
+      .to.include('The request of the test is wrong, so it was not sent, and nothing was signed. ')
+      .and.include('metadata: parameters.n is missing.')
+      .and.include('Add `"test": {"task"');
+    expect(await market.amountOf(market.creatorUsdc)).to.equal(before);
+    agentId = (await terminal.done(creator!, 'listing', 'create', write(), ...service)).agent_id;
     expect(await market.amountOf(market.creatorUsdc)).to.equal(before - 5_000_000n);
     apiKey = (await terminal.done(caller!, 'keys', 'create', '--name', 'story', ...service)).api_key;
     const oneCall = ['keys', 'create', '--name', 'one call', '--total', '0.25'];
@@ -100,6 +111,30 @@ describe('the command line without the service: the life of an agent', function 
       sweepable_at: null,
       returnable_at: null,
       collateral_returned: false,
+    });
+  });
+
+  it('updates, pauses and resumes an agent, for its creator only', async () => {
+    const update = (change: object) => {
+      const description = { ...AGENT_FILE, name: 'sums', endpoint: market.endpoint, ...change };
+      const path = terminal.file('update.json', JSON.stringify(description));
+      return terminal.done(creator!, 'listing', 'update', agentId, path, '--base-url', market.relay.url);
+    };
+    await update({ price_usdc: '0.3', tags: ['writing'] });
+    expect(await show()).to.deep.include({ price_usdc: '0.3', listing_version: 2, tags: ['writing'] });
+    await update({});
+    const pause = ['listing', 'pause', agentId];
+    expect(await terminal.refused(stranger!, ...pause)).to.include(`The agent ${agentId} belongs to`);
+    expect(await terminal.done(creator!, ...pause)).to.include({ status: 'paused' });
+    expect(await terminal.refused(creator!, ...pause)).to.equal(`The agent ${agentId} is already paused.\n`);
+    expect(await terminal.done(creator!, 'listing', 'resume', agentId)).to.include({ status: 'active' });
+    expect(await show()).to.deep.include({ status: 'active', price_usdc: '0.25', tags: ['data'] });
+    await until('the relay knows it', async () => {
+      const rows = await market.query(
+        'index',
+        `SELECT listing_version, status FROM listings WHERE listing = '${agentId}'`,
+      );
+      return Number(rows[0].listing_version) === 3 && rows[0].status === 'active';
     });
   });
 
@@ -144,7 +179,6 @@ describe('the command line without the service: the life of an agent', function 
     expect(await show()).to.include({ open_disputes: 1 });
     const paid = { status: 'completed', source: 'record', escrow_usdc: null };
     expect(await terminal.look('execution', 'show', id)).to.include({ ...paid, dispute: 'open' });
-    expect(await terminal.refused(caller!, ...open)).to.include('(DisputeExists).');
 
     expect(await resolveRefused(id)).to.equal('Give --reject, or --uphold USDC.\n');
     const impostor = ['admin', 'resolve-dispute', id, '--reject', '--reason-file', reason, '--hash-only'];
@@ -158,7 +192,6 @@ describe('the command line without the service: the life of an agent', function 
     expect(await terminal.look('dispute', 'show', id)).to.include({ outcome: 'rejected', bond_lamports: '0' });
     expect(await terminal.look('execution', 'show', id)).to.include({ ...paid, dispute: 'rejected' });
     expect(await resolveRefused(id, '--reject')).to.include('(DisputeNotOpen). Its outcome is rejected.');
-    expect(await terminal.refused(caller!, ...open)).to.include('(DisputeExists).');
   });
 
   it('upholds a dispute with a part of the price, and the slash pauses the agent until a top-up and a resume', async () => {
@@ -183,7 +216,6 @@ describe('the command line without the service: the life of an agent', function 
       '(CollateralBelowTier). It holds 4.9 USDC. To add collateral, use `listing top-up`.',
     );
 
-    expect(await terminal.refused(stranger!, 'listing', 'top-up', agentId, '1')).to.include('belongs to');
     const rich = await terminal.refused(creator!, 'listing', 'top-up', agentId, '5000');
     expect(rich).to.include(`(InsufficientBalance). ${market.creatorUsdc} holds `);
     await terminal.done(creator!, 'listing', 'top-up', agentId, '0.1');
@@ -212,7 +244,6 @@ describe('the command line without the service: the life of an agent', function 
       vault: before.vault - PRICE,
     });
     expect(await show()).to.include({ slashed_usdc: '0.7', forfeited_usdc: '0.35' });
-    expect(await terminal.refused(stranger!, 'listing', 'sweep-forfeits', agentId)).to.include('(DisputesOpen).');
 
     // The other caller's account cannot receive now. The award waits, and anyone can send it later.
     const usdc = market.callers[0]!.usdc;
@@ -227,10 +258,6 @@ describe('the command line without the service: the life of an agent', function 
       `(DestinationUnusable). The account is ${usdc}, of caller ${caller!.publicKey}.`,
     );
     await market.setFrozen(usdc, false);
-    const elsewhere = market.callers[1]!.usdc.toBase58();
-    expect(await terminal.refused(stranger!, 'dispute', 'claim', other, '--destination', elsewhere)).to.include(
-      '(WrongDestination).',
-    );
     const claimed = await terminal.done(stranger!, 'dispute', 'claim', other);
     expect(claimed).to.include({ amount_usdc: '0.25', destination: usdc.toBase58() });
     expect(await held()).to.deep.equal({
@@ -238,7 +265,6 @@ describe('the command line without the service: the life of an agent', function 
       caller: before.caller + 2n * PRICE,
       vault: before.vault - 2n * PRICE,
     });
-    expect(await terminal.refused(stranger!, 'dispute', 'claim', other)).to.include('(NothingOwed).');
     const { sweepable_at } = await show();
     expect(await terminal.refused(stranger!, 'listing', 'sweep-forfeits', agentId)).to.include(
       `(ForfeitsNotSweepable). It is sweepable at ${sweepable_at}; the chain's clock shows 20`,
@@ -265,7 +291,14 @@ describe('the command line without the service: the life of an agent', function 
     const upheld = ['dispute.resolved: upheld', 'agent.collateral_low', 'agent.paused'];
     const first = ['dispute.opened: open', 'dispute.resolved: rejected', 'dispute.opened: open'];
     const both = ['dispute.opened: open', 'dispute.opened: open'];
-    expect(await told(creatorKey, 14)).to.deep.equal([...first, ...upheld, ...both, ...upheld, ...upheld]);
+    expect(await told(creatorKey, 15)).to.deep.equal([
+      'agent.paused',
+      ...first,
+      ...upheld,
+      ...both,
+      ...upheld,
+      ...upheld,
+    ]);
     const ends = upheld.slice(0, 1);
     expect(await told(apiKey, 9)).to.deep.equal(['key.cap_near', ...first, ...ends, ...both, ...ends, ...ends]);
   });
@@ -276,7 +309,6 @@ describe('the command line without the service: the life of an agent', function 
     saveSigningKey(path, next);
     const taken = terminal.file('taken.json', JSON.stringify([...market.signingKey]));
     const rotate = ['listing', 'rotate-key', agentId, '--signing-key'];
-    expect(await terminal.refused(stranger!, ...rotate, path)).to.include('belongs to');
     expect(await terminal.refused(creator!, ...rotate, taken)).to.include(
       '(SigningKeyTaken). To create another key file, run `npm run cli -- keys new FILE`.',
     );
@@ -296,10 +328,8 @@ describe('the command line without the service: the life of an agent', function 
     expect(await terminal.refused(stranger!, 'listing', 'return-collateral', agentId)).to.include(
       '(CollateralNotReturnable). The agent is active.',
     );
-    expect(await terminal.refused(stranger!, 'listing', 'delist', agentId)).to.include('belongs to');
     expect(await terminal.done(creator!, 'listing', 'delist', agentId)).to.include({ status: 'delisted' });
     expect(await terminal.refused(creator!, 'listing', 'delist', agentId)).to.include('It is delisted.');
-    expect(await terminal.refused(creator!, 'listing', 'top-up', agentId, '1')).to.include('(ListingDelisted).');
     const { returnable_at, status } = await show();
     expect(status).to.equal('delisted');
     const back = ['listing', 'return-collateral', agentId];
@@ -327,7 +357,6 @@ describe('the command line without the service: the life of an agent', function 
     expect(await terminal.done(stranger!, 'listing', 'sweep-forfeits', agentId)).to.include({ amount_usdc: '0.35' });
     const before = { ...kept, treasury: kept.treasury + 350_000n, vault: kept.vault - 350_000n };
     expect(await held()).to.deep.equal(before);
-    expect(await terminal.refused(stranger!, 'listing', 'sweep-forfeits', agentId)).to.include('(NothingForfeited)');
     const vaultRent = await lamportsOf(findCollateralVault(new Address(agentId)));
     const creatorLamports = await lamportsOf(creator!.publicKey);
     const returned = await terminal.done(stranger!, ...back);
@@ -337,6 +366,5 @@ describe('the command line without the service: the life of an agent', function 
     expect(await lamportsOf(creator!.publicKey)).to.equal(creatorLamports + vaultRent);
     expect(await show()).to.include({ status: 'delisted', collateral_returned: true });
     expect(await terminal.refused(stranger!, ...back)).to.include('its collateral has been returned.');
-    expect(await terminal.refused(creator!, 'listing', 'resume', agentId)).to.include('It is delisted.');
   });
 });

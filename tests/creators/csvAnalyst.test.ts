@@ -46,13 +46,11 @@ describe('demo creators: csv-analyst', () => {
   describe('reads CSV', () => {
     /** The rows as JSON. */
     const TEXTS: [what: string, csv: string, rows: string][] = [
-      ['a byte order mark', '\uFEFFa,b\n1,2\n', '[[1,2]]'],
       ['all three ends', 'a,b\r1,x\r\n2,y\n3,"z\r"\r', String.raw`[[1,"x"],[2,"y"],[3,"z\r"]]`],
       ['blank lines of every end', 'a,b\r\n\r\n1,2\n\r \t\r\n', '[[1,2]]'],
       ['spaces around numbers', 'a, b\n1, 9.50\n 2 , \n', '[[1,9.5],[2,null]]'],
       ['empty fields as NULL', 'a,b\n,""\n', '[[null,null]]'],
       ['blank lines of one column as NULL', 'a\n1\n\n2\n', '[[1],[null],[2]]'],
-      ['blank lines before the header of one column', '\na\n1\n', '[[1]]'],
       ['semicolons, as spreadsheets write them', '\uFEFFa;b\r\n"x;y";9,50\r\n', '[["x;y","9,50"]]'],
       ['a header whose only commas are quoted', '"a, of b";c\n1;2\n', '[[1,2]]'],
       ['one column with separators in its values', 'a\n1;2\n', '[["1;2"]]'],
@@ -78,9 +76,6 @@ describe('demo creators: csv-analyst', () => {
       ['decimals beside a whole number beyond 2^53', ['2.5', '9007199254740993'], 'TEXT'],
       ['more digits than a double holds', ['1234567890.123456789012345678'], 'TEXT'],
       ['leading zeros', ['007', '010'], 'TEXT'],
-      ['one word among numbers', ['1', 'n/a'], 'TEXT'],
-      ['more than a double holds', ['1e999'], 'TEXT'],
-      ['nothing', ['', ''], 'TEXT', [null, null]],
     ];
     for (const [what, values, type, read = values] of COLUMNS) {
       it(`with ${what} as ${type}`, async () => {
@@ -100,7 +95,6 @@ describe('demo creators: csv-analyst', () => {
       ['100,001 records', `a\n${'1\n'.repeat(100_001)}`, 'CSV: more than 100000 records'],
       ['over 1 MiB', 'x'.repeat(1024 * 1024 + 1), 'parameters.csv is larger than 1 MiB'],
       ['nothing', '', 'parameters.csv must be the text of a CSV file'],
-      ['a byte order mark alone', '\uFEFF', 'CSV: the text has no header record'],
       ['a character that ends a text of SQLite', 'a,b\nx\0y,1\n', 'CSV: the text contains the character U+0000'],
     ];
     for (const [what, csv, reason] of TEXTS) {
@@ -108,17 +102,10 @@ describe('demo creators: csv-analyst', () => {
         expect(await refuse(csv)).to.contain(reason);
       });
     }
-
-    it('parameters of other types', async () => {
-      expect(await fail(agent, execution('x'))).to.contain('parameters.csv');
-      expect(await fail(agent, execution('x', { csv: ['a'], query: 'SELECT 1' }))).to.contain('parameters.csv');
-      expect(await fail(agent, execution('x', { csv: 'a\n1\n' }))).to.contain('parameters.query');
-    });
   });
 
   describe('accepts one SELECT or WITH', () => {
     const QUERIES: [string, unknown[][]][] = [
-      ['select a from csv;', [[1], [2]]],
       ['  -- a remark\n/* another * one */ SELECT a FROM csv -- the end', [[1], [2]]],
       [
         "SELECT 9007199254740993, 9e999, -9e999, x'00ff', NULL",
@@ -137,9 +124,6 @@ describe('demo creators: csv-analyst', () => {
       ['WITH t AS (SELECT 1) INSERT INTO csv SELECT * FROM t', 'read-only'],
       ["ATTACH DATABASE '/tmp/creators-attached.db' AS x", 'one SELECT or WITH'],
       ['SELECT 1; SELECT 2', 'more than one statement'],
-      ['-- nothing', 'one SELECT or WITH'],
-      [`${'/**/'.repeat(2000)}1`, 'one SELECT or WITH'],
-      ['SELECT a FROM csv\0 WHERE a > 1', 'SQL: the query contains the character U+0000'],
       ['SELECT b FROM csv', 'SQL: no such column: b (columns of the table csv: "a")'],
       ["SELECT load_extension('x')", 'SQL: not authorized'],
       ['SELECT hex(zeroblob(400000000)) || hex(zeroblob(400000000))', 'SQL:'],

@@ -1,12 +1,8 @@
 /** The demo creators' process: keys, remembered ports, ports in use, and its end with its parent. */
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, statSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { forkSource } from '../../app/process/typescript.ts';
 import { loadCallKeys } from '../../app/relay/outbound/callKeys.ts';
 import { useServers } from '../harness/edge/listen.ts';
 import { until, untilFound } from '../harness/edge/until.ts';
@@ -92,73 +88,42 @@ describe('demo creators: process', () => {
     await creators.stop();
   });
 
-  describe('ends', () => {
-    const ENDS: [string, (child: ChildProcess) => void][] = [
-      ['when its parent disconnects', (child) => child.disconnect()],
-      ['on SIGTERM', (child) => child.kill('SIGTERM')],
-    ];
-    for (const [when, end] of ENDS) {
-      it(`immediately ${when}, after ignoring SIGINT, and stops a running query`, async () => {
-        const creators = forkCreators();
-        const agents = await creators.start([{ name: 'csv-analyst' }]);
-        const { url } = agents.get('csv-analyst')!;
-        creators.child.kill('SIGINT');
-        const query = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c';
-        // Each is stopped after 2 s and two run at a time, so one runs for 20 s.
-        const answers = Array.from({ length: 20 }, () =>
-          post(url, execution('endless', { csv: 'a\n1\n', query })).catch((reason: Error) => reason),
-        );
-        const worker = await workerOf(creators.child.pid!);
-        end(creators.child);
-        const [code, signal] = await once(creators.child, 'exit');
-        expect([code, signal]).to.deep.equal([0, null]);
-        expect((await Promise.all(answers)).some((answer) => answer instanceof Error)).to.equal(true);
-        await gone(worker);
-        await creators.stop();
-      });
-    }
-
-    it('when its parent is killed', async () => {
-      const file = fileURLToPath(new URL('./parent.ts', import.meta.url));
-      const parent = forkSource(file, [join(folder, 'orphaned')]);
-      const [pid] = await once(parent, 'message');
-      parent.kill('SIGKILL');
-      await once(parent, 'exit');
-      await gone(pid);
-    });
+  it('ends immediately when its parent disconnects, after ignoring SIGINT, and stops a running query', async () => {
+    const creators = forkCreators();
+    const agents = await creators.start([{ name: 'csv-analyst' }]);
+    const { url } = agents.get('csv-analyst')!;
+    creators.child.kill('SIGINT');
+    const query = 'WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c';
+    // Each is stopped after 2 s and two run at a time, so one runs for 20 s.
+    const answers = Array.from({ length: 20 }, () =>
+      post(url, execution('endless', { csv: 'a\n1\n', query })).catch((reason: Error) => reason),
+    );
+    const worker = await workerOf(creators.child.pid!);
+    creators.child.disconnect();
+    const [code, signal] = await once(creators.child, 'exit');
+    expect([code, signal]).to.deep.equal([0, null]);
+    expect((await Promise.all(answers)).some((answer) => answer instanceof Error)).to.equal(true);
+    await gone(worker);
+    await creators.stop();
   });
 });
 
-/** Waits for the process id of the query's worker. */
-async function workerOf(parent: number): Promise<number> {
-  return untilFound('the worker runs', async () => {
-    const worker = (await processes()).find(({ ppid, args }) => ppid === parent && args.includes('csvWorker.mjs'));
-    return worker?.pid ?? null;
-  });
+const readProcess = (pid: number | string, file: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    // It has ended.
+    return '';
+  }
+};
+
+/** Waits for the process id of the query's worker, a child of this process. */
+function workerOf(parent: number): Promise<number> {
+  const isChild = new RegExp(`\\) \\S ${parent} `);
+  const isWorker = (pid: string) =>
+    readProcess(pid, 'cmdline').includes('csvWorker.mjs') && isChild.test(readProcess(pid, 'stat'));
+  return untilFound('the worker runs', () => Number(readdirSync('/proc').find(isWorker)) || null);
 }
 
 /** Resolves once the process has ended. Zombies count as ended. */
-async function gone(pid: number): Promise<void> {
-  const isLeft = async () => (await processes()).some((one) => one.pid === pid && one.state !== 'Z');
-  await until(`${pid} is gone`, async () => !(await isLeft()));
-}
-
-/** All processes, read from /proc, so that `ps` need not be installed. */
-async function processes(): Promise<{ pid: number; ppid: number; state: string; args: string }[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name));
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      try {
-        const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-        // The name, in parentheses, can contain spaces: the needed fields follow its end.
-        const [state = '', ppid] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-        const args = await readFile(`/proc/${pid}/cmdline`, 'utf8');
-        return [{ pid: Number(pid), ppid: Number(ppid), state, args }];
-      } catch {
-        // The process ended after it was listed.
-        return [];
-      }
-    }),
-  );
-  return found.flat();
-}
+const gone = (pid: number): Promise<void> => until(`${pid} is gone`, () => /^$|\) Z /.test(readProcess(pid, 'stat')));

@@ -2,7 +2,6 @@
  * The demo creators' process as the local network starts it: forked, controlled by messages, called over HTTP. Answers
  * are checked as the marketplace does, but with tweetnacl and node:crypto.
  */
-import type { ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -19,20 +18,13 @@ const MAIN = fileURLToPath(new URL('../../app/local/creators/main.ts', import.me
 
 export type RunningAgent = ListeningMessage['agents'][number];
 
-export interface Creators {
-  child: ChildProcess;
-  dataDir: string;
-  /** Sends a message and waits for its answer. */
-  ask(message: ToCreators): Promise<FromCreators>;
-  /** Starts these agents, on free ports by default. Throws if one cannot start. */
-  start(agents: (Partial<StartMessage['agents'][number]> & { name: string })[]): Promise<Map<string, RunningAgent>>;
-  /** Ends the process and waits for its end. Removes the directory unless it was given. */
-  stop(): Promise<void>;
-}
+export type Creators = ReturnType<typeof forkCreators>;
 
-export function forkCreators(givenDir?: string): Creators {
+/** Forks the process. Without `givenDir` it has a directory of its own, until it stops. */
+export function forkCreators(givenDir?: string) {
   const dataDir = givenDir ?? mkdtempSync(join(tmpdir(), 'creators-'));
   const child = forkSource(MAIN, []);
+  /** Sends a message and waits for its answer. */
   const ask = async (message: ToCreators): Promise<FromCreators> => {
     const answer = once(child, 'message');
     child.send(message);
@@ -42,12 +34,14 @@ export function forkCreators(givenDir?: string): Creators {
     child,
     dataDir,
     ask,
-    async start(agents) {
+    /** Starts these agents, on free ports by default. Throws if one cannot start. */
+    async start(agents: (Partial<StartMessage['agents'][number]> & { name: string })[]) {
       const complete = agents.map((agent) => ({ port: 0, signingKeyPath: `keys/${agent.name}.json`, ...agent }));
       const answer = await ask({ type: 'start', dataDir, agents: complete });
       if (answer.type !== 'listening') throw new Error(JSON.stringify(answer));
       return new Map(answer.agents.map((agent) => [agent.name, agent]));
     },
+    /** Ends the process and waits for its end. */
     async stop() {
       if (child.exitCode === null && child.signalCode === null) {
         child.disconnect();

@@ -76,11 +76,8 @@ describe('demo creators: text-report', () => {
       ['1 Title line', 'First.', '- a list item', 'This ends with a colon:', 'last line'],
     ],
     ['# within fenced code', 'Text.\n\n```sh\n# no heading\nls\n```\n\nMore text.', ['Text.', 'More text.']],
-    ['an underlined heading of two lines', 'A long\ntitle\n=====\nText.', ['1 A long title', 'Text.']],
     ['HTML', '<!-- # no heading -->\n\n<div>\n# none either\n</div>\n\nText.', ['Text.']],
     ['an emphasised heading', '## *The* [first](https://example.com) `part`\n\nText.', ['2 The first part', 'Text.']],
-    ['a line in bold', '**Note**\n\nText.', ['1 Note', 'Text.']],
-    ['indented plain text', '    Indented text.\n\nText.', ['Indented text.', 'Text.']],
   ];
   for (const [name, text, expected] of MARKDOWN) {
     it(`reads Markdown: ${name}`, async () => {
@@ -105,11 +102,6 @@ describe('demo creators: text-report', () => {
       expect(found).to.deep.equal(sentences.map((one) => one.trim()));
     });
   }
-
-  it('counts words of scripts without spaces, and a letter with a mark as one letter', async () => {
-    expect((await report('我们今天学习中文。')).statistics.words).to.equal(4);
-    expect((await report('caf\u00e9 cafe\u0301')).statistics).to.include({ words: 2, unique_words: 1 });
-  });
 
   it('reports on 1,000 sentences and on texts that would stall a simple parser', async () => {
     const words = Array.from({ length: 1000 }, (_, index) => `Sentence number ${index} is about topic ${index % 7}.`);

@@ -1,6 +1,6 @@
 /**
  * People who approve later than a transaction is valid. Their wallets are not this page's: they sign outside of the
- * browser, and only after the chain has outlived the transaction. tests/cli/signer.test.ts has the other signatures.
+ * browser, and only after the chain has outlived the transaction. tests/cli/signer.ts has the other signatures.
  */
 import type { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';

@@ -118,7 +118,7 @@ describe('deploy/', () => {
       for (const volume of service.volumes) expect(volumes).to.have.property(volume.split(':')[0]);
       for (const { source } of service.secrets ?? []) expect(secrets).to.have.property(source);
     }
-    // Overrides the address in marketplace.env, which the proxy in another container could not reach.
+    // The proxy in another container could not reach the address in marketplace.env.
     for (const name of ['relay-1', 'relay-2']) expect(services[name].environment.HOST).to.equal('0.0.0.0');
     // No container is killed before its shutdown is over. Settings and keypairs are outside of the checkout.
     const grace = (name: string) => Number(/^(\d+)s$/.exec(services[name].stop_grace_period)?.[1]);
@@ -129,14 +129,7 @@ describe('deploy/', () => {
       Number(/TimeoutStopSec=(\d+)/.exec(read('systemd/marketplace-indexer.service'))?.[1]),
     );
     for (const { file } of Object.values<{ file: string }>(secrets)) expect(file).to.match(/^\/etc\/marketplace\//);
-    const { DATA_DIR } = variablesOf(read('marketplace.env.example'));
-    expect(services.backup.volumes).to.deep.equal([`backups:${DATA_DIR}`]);
-    expect(services.backup.healthcheck.test[1]).to.include(`find ${DATA_DIR}/backups -name "ledger-*"`);
-    expect(services['relay-1'].env_file).to.equal('/etc/marketplace/marketplace.env');
     expect(services['relay-1'].secrets[0].source).to.not.equal(services['relay-2'].secrets[0].source);
-    expect(services.proxy.environment.RELAYS).to.equal('relay-1:8787 relay-2:8787');
-    expect(services['relay-1'].healthcheck.test.join(' ')).to.include(':8787/health');
-    expect(describeRelay()).to.match(/^ {2}PORT .*8787/m);
     for (const [, path] of read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)) {
       for (const source of path!.split(' ')) expect(existsSync(join(ROOT, source)), source).to.equal(true);
     }

@@ -2,7 +2,6 @@
  * Rules for the project's pages. Every command and code block is run by a test or gives a reason. Every link has a
  * target. Every file, script and suite that they name exists.
  */
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { expect } from 'chai';
@@ -94,18 +93,6 @@ describe('the pages', () => {
     for (const page of pages.filter((path) => path.startsWith('docs/') || !path.includes('/'))) {
       if (page !== 'README.md') expect(links).to.include(page);
     }
-  });
-
-  it('and the code name the API key by one variable, MARKETPLACE_API_KEY', () => {
-    const folders = ['README.md', 'app', 'clients', 'docs', 'examples'];
-    const tracked = execFileSync('git', ['ls-files', '-z', '--', ...folders], { cwd: ROOT, encoding: 'utf8' });
-    const paths = tracked.split('\0').filter((path) => path !== '' && existsSync(join(ROOT, path)));
-    const names = paths.flatMap((path) =>
-      [...read(path).matchAll(/\b([A-Z_]*API_KEY)\b|Bearer \$([A-Z_]+)/g)].map(([, one, other]) => one ?? other),
-    );
-    // Of Helius, of a session, of the metrics, and of a second key that only manages webhooks.
-    const others = ['HELIUS_API_KEY', 'TOKEN', 'METRICS_TOKEN', 'WEBHOOK_KEY'];
-    expect(new Set(names.filter((name) => !others.includes(name!)))).to.deep.equal(new Set(['MARKETPLACE_API_KEY']));
   });
 
   it('name only scripts and suites that exist', () => {

@@ -12,7 +12,6 @@ import { findRefundClaim } from '../../app/sdk/program/program.ts';
 import { readWrongAgents } from '../../indexer/apply/agents.ts';
 import { applyBatch, type ChainTransaction, CursorMoved } from '../../indexer/apply/apply.ts';
 import type { IndexDatabase } from '../../indexer/queries/tables.ts';
-import { DAYS } from '../harness/edge/figures.ts';
 import { freshPostgres, onPostgres } from '../harness/postgres.ts';
 import { randomHistory, randomOf } from './histories.ts';
 
@@ -96,6 +95,26 @@ const CALLERS = `SELECT caller, listing, status, opened_at / 86400 AS day, count
   WHERE status <> 'open' GROUP BY 1, 2, 3, 4 UNION ALL
   SELECT caller, '', status, opened_at / 86400 AS day, count(*) FROM executions
   WHERE status <> 'open' GROUP BY 1, 3, 4 ORDER BY 1, 2, 3, 4`;
+/** Rows of `agent_days` by listing or for all, in the order of its columns. Times have two significant digits, rounded half up. */
+const daysOf = (listing: 'listing' | "''") => `
+  SELECT ${listing} AS listing, settled_at / 86400 AS day, outcome, CAST(reason AS BIGINT) AS reason,
+    CAST(CASE WHEN time IS NULL THEN -1 ELSE (time + unit / 2) / unit * unit END AS BIGINT) AS time_ms,
+    count(*) AS executions,
+    CAST(sum(CASE WHEN outcome IN ('failed', 'refunded') THEN 0 ELSE price END) AS BIGINT) AS paid,
+    CAST(sum(creator_amount) AS BIGINT) AS earned
+  FROM (
+    SELECT *, CASE WHEN time < 100 THEN 1 WHEN time < 1000 THEN 10 WHEN time < 10000 THEN 100
+      WHEN time < 100000 THEN 1000 WHEN time < 1000000 THEN 10000 WHEN time < 10000000 THEN 100000 ELSE 1000000 END AS unit
+    FROM (
+      SELECT e.listing, e.outcome, e.settled_at, e.creator_amount, x.price,
+        CASE WHEN e.outcome IN ('failed', 'refunded') THEN coalesce(x.reason, -1) ELSE -1 END AS reason,
+        CASE WHEN e.outcome IN ('failed', 'refunded') THEN NULL ELSE e.execution_time_ms END AS time
+      FROM ended_executions AS e JOIN executions AS x ON x.execution_id = e.execution_id WHERE e.settled_at IS NOT NULL
+    ) AS ends
+  ) AS units
+  GROUP BY 1, 2, 3, 4, 5`;
+const DAYS = `${daysOf('listing')} UNION ALL ${daysOf("''")}`;
+
 const SHOWN_DAYS = 'SELECT * FROM agent_days ORDER BY listing, day, outcome, reason, time_ms';
 const SHOWN_CALLERS = 'SELECT * FROM caller_totals ORDER BY caller, listing, status, day';
 

@@ -4,8 +4,8 @@
  */
 import { expect } from 'chai';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
-import { startProxy, type TcpProxy } from '../harness/edge/proxy.ts';
 import { until } from '../harness/edge/until.ts';
+import { useRpcProxy } from '../harness/node/rpcProxy.ts';
 import { dump, useBench } from './harness.ts';
 
 /** Disables polling, so that only the subscription and its reconnect can catch up. */
@@ -14,25 +14,15 @@ const NEVER = 3_600_000;
 describe('indexer', () => {
   const { market, bench } = useBench();
   let keyId: Uint8Array;
-  const proxies: TcpProxy[] = [];
-
-  const proxy = async (url: string) => {
-    const started = await startProxy(url);
-    proxies.push(started);
-    return started;
-  };
+  const proxy = useRpcProxy(market, { each: true });
 
   before(async () => {
     await market.list();
     keyId = await market.grant();
   });
-  after(async () => {
-    for (const started of proxies) await started.close();
-  });
 
   it('misses nothing during a stop of 20 executions and a WebSocket cut of 20 more', async () => {
-    const ws = await proxy(market.node.wsUrl);
-    const options = { wsUrl: ws.url, pollMs: NEVER };
+    const options = { wsUrl: proxy.wsUrl, pollMs: NEVER };
     const first = await bench.start('gaps.db', options);
     await market.run(5, keyId);
     await bench.catchUp(first);
@@ -45,11 +35,11 @@ describe('indexer', () => {
     await until('subscribed', async () => (await second.status()).subscribed);
     await bench.catchUp(second);
     expect((await dump(bench.path('gaps.db'))).executions).to.have.length(25);
-    ws.cut();
+    proxy.cutSockets(true);
     await until('cut', async () => !(await second.status()).subscribed);
     await market.run(20, keyId);
     expect((await dump(bench.path('gaps.db'))).executions).to.have.length(25);
-    ws.restore();
+    proxy.cutSockets(false);
     await until('caught up', async () => (await dump(bench.path('gaps.db'))).executions!.length === 45);
     await market.run(5, keyId);
     await until('live again', async () => (await dump(bench.path('gaps.db'))).executions!.length === 50);
@@ -96,23 +86,22 @@ describe('indexer', () => {
   });
 
   it('detects an open WebSocket that delivers nothing', async () => {
-    const ws = await proxy(market.node.wsUrl);
-    const indexer = await bench.start('stalled.db', { wsUrl: ws.url, pollMs: NEVER, heartbeatMs: 100 });
+    const indexer = await bench.start('stalled.db', { wsUrl: proxy.wsUrl, pollMs: NEVER, heartbeatMs: 100 });
     await until('subscribed', async () => (await indexer.status()).subscribed);
     await bench.catchUp(indexer);
-    ws.stall();
+    proxy.onMessage(() => undefined);
     const count = (await dump(bench.path('stalled.db'))).executions!.length;
     await market.run(3, keyId);
     expect((await dump(bench.path('stalled.db'))).executions).to.have.length(count);
-    ws.restore();
+    await until('noticed', async () => !(await indexer.status()).subscribed);
+    proxy.onMessage(null);
     await until('caught up', async () => (await dump(bench.path('stalled.db'))).executions!.length === count + 3);
     await bench.stop(indexer);
   });
 
   it('finds by polling transactions that no WebSocket reports', async () => {
-    const ws = await proxy(market.node.wsUrl);
-    ws.cut();
-    const indexer = await bench.start('polled.db', { wsUrl: ws.url, pollMs: 50 });
+    proxy.cutSockets(true);
+    const indexer = await bench.start('polled.db', { wsUrl: proxy.wsUrl, pollMs: 50 });
     const opened = await market.open();
     await until('found', async () =>
       (await dump(bench.path('polled.db'))).executions!.some((row) => row.open_signature === opened.signature),
@@ -122,19 +111,24 @@ describe('indexer', () => {
   });
 
   it('continues after the node was unreachable, and reports the problem in the meantime', async () => {
-    const rpc = await proxy(market.node.rpcUrl);
-    rpc.cut();
+    let cut = 0;
+    const cutCalls = () =>
+      proxy.onCall(() => {
+        cut += 1;
+        return 'cut';
+      });
+    cutCalls();
     const { wsUrl } = market.node;
-    const starting = bench.start('unreachable.db', { rpcUrl: rpc.url, wsUrl });
-    await until('refused', async () => rpc.refused() > 1);
-    rpc.restore();
+    const starting = bench.start('unreachable.db', { rpcUrl: proxy.rpcUrl, wsUrl });
+    await until('no answer', () => cut > 1);
+    proxy.onCall(null);
     const indexer = await starting;
     await bench.catchUp(indexer);
-    rpc.cut();
+    cutCalls();
     const opened = await market.open(keyId);
     await until('error', async () => (await indexer.status()).error !== null);
     await market.settle(opened);
-    rpc.restore();
+    proxy.onCall(null);
     await until('settled', async () =>
       (await dump(bench.path('unreachable.db'))).executions!.some(
         (row) => row.open_signature === opened.signature && row.status === 'completed',

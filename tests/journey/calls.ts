@@ -8,10 +8,7 @@ import type { Visitor } from './visitor.ts';
 const CSV = readFileSync(join(ROOT, 'examples', 'cities.csv'), 'utf8');
 const TEXT = readFileSync(join(ROOT, 'examples', 'lighthouse.txt'), 'utf8');
 
-/** Adds the chapter. `only` limits its second part to these agents. */
-export function tellOfCalls(visit: () => Visitor, only?: readonly string[]): void {
-  const isReported = ([name]: readonly [string, ...unknown[]]) => only === undefined || only.includes(name);
-
+export function tellOfCalls(visit: () => Visitor): void {
   describe('the first calls', () => {
     it('the first call answers 200, pays 99 to 1, and API, result and chain agree', async () => {
       const before = await visit().balances();
@@ -59,7 +56,7 @@ export function tellOfCalls(visit: () => Visitor, only?: readonly string[]): voi
       ['sandbox-echo', { task: 'héllo' }, 'héllo', 10_000n],
       ['sandbox-slow', { task: 'soon', parameters: { seconds: 1 } }, 'soon', 20_000n],
     ];
-    for (const [name, body, result, price] of paid.filter(isReported)) {
+    for (const [name, body, result, price] of paid) {
       it(`${name} answers 200 and is paid`, async () => {
         const before = await visit().balances();
         const answer = await visit().execute(name, body);
@@ -87,7 +84,7 @@ export function tellOfCalls(visit: () => Visitor, only?: readonly string[]): voi
         /SELECT/,
       ],
     ];
-    for (const [name, body, status, code, message] of refunded.filter(isReported)) {
+    for (const [name, body, status, code, message] of refunded) {
       it(`${name} ends with ${status} ${code}, and the caller is refunded to the unit`, async () => {
         const before = await visit().balances();
         const answer = await visit().execute(name, body);
@@ -103,7 +100,6 @@ export function tellOfCalls(visit: () => Visitor, only?: readonly string[]): voi
       });
     }
 
-    if (!isReported(['sandbox-paused'])) return;
     it('sandbox-paused answers 422, and nothing is opened', async () => {
       const before = await visit().balances();
       const total = (await visit().send('/v1/executions?limit=1', 0)).body.total;

@@ -6,10 +6,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { usesCommands } from '../cli/commands.ts';
+import { tellOfPages } from '../docs/commands.ts';
 import { blocksOf } from '../docs/markdown.ts';
-import { cleanUp, newDirectory, ROOT, type Start, startNetwork, untilGone } from '../local/start.ts';
+import { cleanUp, newDirectory, ROOT, type Start, startNetwork } from '../local/start.ts';
 import { tellOfCalls } from './calls.ts';
 import { tellOfDocs } from './docs.ts';
+import { tellOfRestart, tellOfStart } from './start.ts';
 import { createVisitor, type Visitor } from './visitor.ts';
 
 describe('journey', () => {
@@ -23,7 +26,11 @@ describe('journey', () => {
     visitor = createVisitor(await start.ready, dataDir);
   });
 
+  const first = () => start;
+  const demo = () => visitor.demo;
+
   // Mocha runs a block's own tests before its inner blocks. So everything is in blocks, in the order of the story.
+  tellOfStart(first, demo, dataDir);
   tellOfCalls(() => visitor);
 
   describe('reading everything back', () => {
@@ -62,12 +69,8 @@ describe('journey', () => {
     });
   });
 
-  tellOfDocs(() => visitor.demo);
-
-  describe('the end', () => {
-    it('stops everything on Ctrl-C', async () => {
-      start.signalGroup('SIGINT');
-      await untilGone(start);
-    });
-  });
+  tellOfDocs(demo);
+  usesCommands(demo, dataDir);
+  tellOfPages(demo, dataDir);
+  tellOfRestart(first, demo, dataDir);
 });

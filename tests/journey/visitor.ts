@@ -4,14 +4,13 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import anchor from '@coral-xyz/anchor';
 import { getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { Connection, PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import type { DemoFile } from '../../app/local/demoFile.ts';
 import { runHere } from '../cli/run.ts';
-import { pauseAfter } from '../harness/edge/until.ts';
+import { untilFound } from '../harness/edge/until.ts';
 import { ROOT } from '../local/start.ts';
 
 export interface Answer {
@@ -24,8 +23,6 @@ export interface Answer {
 export type Balances = Record<string, bigint>;
 
 export type Visitor = ReturnType<typeof createVisitor>;
-
-const PATIENCE_MS = 240_000;
 
 /** `dataDir` is that of the network, where the commands find it. */
 export function createVisitor(demo: DemoFile, dataDir: string) {
@@ -45,20 +42,11 @@ export function createVisitor(demo: DemoFile, dataDir: string) {
   }
 
   /** Repeats the request until `isWanted` accepts the answer, because the index follows the chain with a delay. */
-  async function sendUntil(
-    path: string,
-    caller: number | null,
-    isWanted: (answer: Answer) => boolean,
-  ): Promise<Answer> {
-    const started = performance.now();
-    for (;;) {
+  const sendUntil = (path: string, caller: number | null, isWanted: (answer: Answer) => boolean): Promise<Answer> =>
+    untilFound(`${path} answers so`, async () => {
       const answer = await send(path, caller);
-      if (isWanted(answer)) return answer;
-      const waitedMs = performance.now() - started;
-      if (waitedMs > PATIENCE_MS) throw new Error(`${path} still answers ${JSON.stringify(answer)}`);
-      await sleep(pauseAfter(waitedMs));
-    }
-  }
+      return isWanted(answer) ? answer : null;
+    });
 
   const agent = (name: string) => demo.agents.find((candidate) => candidate.name === name)!;
   const usdcOf = (wallet: string) =>

@@ -5,8 +5,7 @@
 import { expect } from 'chai';
 import { deployProgram } from '../../app/local/network.ts';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
-import { type Answers, askAll } from '../harness/answers/ask.ts';
-import { readAnswers } from '../harness/answers/record.ts';
+import { type Answers, askAll, readAnswers } from '../harness/answers/ask.ts';
 import { playScene } from '../harness/answers/scene.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
 

@@ -2,16 +2,20 @@
  * Migration, indexer and relay as separate processes on a cluster, as in docs/devnet.md. Indexer and relay serve from the
  * image of deploy/Dockerfile.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
+import pino from 'pino';
 import { createMockUsdc } from '../../app/local/network.ts';
+import { readConfig } from '../../app/relay/config.ts';
+import { startRelay } from '../../app/relay/start.ts';
 import { decodeAccount, findConfig, relayAuthoritiesOf } from '../../app/sdk/program/program.ts';
 import { NEEDED_FEATURES } from '../../app/solana/features.ts';
 import { layOutImage } from '../harness/edge/image.ts';
+import { run as finish } from '../harness/edge/tools.ts';
 import { until } from '../harness/edge/until.ts';
 import { freePort } from '../harness/freePort.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
@@ -27,19 +31,8 @@ describe('migration, indexer and relay as separate processes', () => {
   let node: TestNode;
   let env: NodeJS.ProcessEnv;
 
-  const argv = (file: string) => ['scripts/run.mjs', file];
-  const run = (file: string, changes: NodeJS.ProcessEnv = {}, args: string[] = []) =>
-    new Promise<{ status: unknown; stdout: string; stderr: string }>((resolve) => {
-      const options = { cwd: ROOT, env: { ...env, ...changes }, timeout: PATIENCE_MS };
-      execFile(process.execPath, [...argv(file), ...args], options, (error, stdout, stderr) =>
-        resolve({ status: error ? error.code : 0, stdout, stderr }),
-      );
-    });
-  const start = (file: string, changes: NodeJS.ProcessEnv = {}) => {
-    const child = spawn(process.execPath, argv(file), { cwd: ROOT, env: { ...env, ...changes }, stdio: 'ignore' });
-    children.push(child);
-    return child;
-  };
+  const run = (file: string, changes: NodeJS.ProcessEnv = {}, ...args: string[]) =>
+    finish(process.execPath, ['scripts/run.mjs', file, ...args], { cwd: ROOT, env: { ...env, ...changes } });
   async function end(child: ChildProcess): Promise<number | null> {
     const gone = once(child, 'exit');
     child.kill('SIGTERM');
@@ -76,37 +69,39 @@ describe('migration, indexer and relay as separate processes', () => {
     cleanUp();
   });
 
+  /** Why a relay does not start. */
+  const refusal = (changes: NodeJS.ProcessEnv = {}): Promise<string> =>
+    startRelay({ config: readConfig({ ...env, ...changes }), log: pino({ level: 'silent' }) }).then(
+      () => expect.fail('it started'),
+      ({ message }: Error) => message,
+    );
+
   it('name a missing setting, or what must be started first', async () => {
-    async function names(missing: string, file: string, changes: NodeJS.ProcessEnv = {}): Promise<void> {
-      const { status, stderr } = await run(file, changes);
-      expect([status, stderr.includes(missing)], stderr).to.deep.equal([1, true]);
-    }
-    await Promise.all([
-      names('RELAY_AUTHORITIES', 'scripts/migrate.ts', { RELAY_AUTHORITIES: '' }),
-      names('Start the indexer first', 'app/relay/main.ts'),
-    ]);
+    const { code, output } = await run('scripts/migrate.ts', { RELAY_AUTHORITIES: '' });
+    expect([code, output.includes('RELAY_AUTHORITIES')], output).to.deep.equal([1, true]);
+    expect(await refusal()).to.include('Start the indexer first');
   });
 
   it('deploy nothing on a cluster without the features that the program needs, and name each', async () => {
     const proxy = await startRpcProxy(node);
     proxy.onCall(withoutFeatures);
     const before = await node.connection.getBalance(node.payer.publicKey, 'confirmed');
-    const refused = await run('scripts/migrate.ts', { ANCHOR_PROVIDER_URL: proxy.rpcUrl }, ['--deploy', '--yes']);
+    const refused = await run('scripts/migrate.ts', { ANCHOR_PROVIDER_URL: proxy.rpcUrl }, '--deploy', '--yes');
     await proxy.close();
-    expect(refused.status, refused.stderr).to.equal(1);
-    for (const { key, name } of NEEDED_FEATURES) expect(refused.stderr).to.include(`${name} (feature ${key})`);
-    expect(refused.stderr).to.include('Nothing was spent');
+    expect(refused.code, refused.output).to.equal(1);
+    for (const { key, name } of NEEDED_FEATURES) expect(refused.output).to.include(`${name} (feature ${key})`);
+    expect(refused.output).to.include('Nothing was spent');
     expect(await node.connection.getBalance(node.payer.publicKey, 'confirmed')).to.equal(before);
   });
 
   it('create the marketplace with the migration, which changes nothing on a second run', async () => {
-    expect((await run('scripts/migrate.ts')).status).to.equal(0);
+    expect((await run('scripts/migrate.ts')).code).to.equal(0);
     const account = await node.connection.getAccountInfo(findConfig(), 'confirmed');
     const config = decodeAccount('Config', account!.data);
     expect(relayAuthoritiesOf(config).map(String)).to.deep.equal([relayAuthority.publicKey.toBase58()]);
     expect(config.admin.equals(node.payer.publicKey)).to.equal(true);
     const again = await run('scripts/migrate.ts', { RELAY_AUTHORITIES: Keypair.generate().publicKey.toBase58() });
-    expect(again.status).to.equal(0);
+    expect(again.code).to.equal(0);
     const after = await node.connection.getAccountInfo(findConfig(), 'confirmed');
     expect(after!.data.equals(account!.data)).to.equal(true);
   });
@@ -155,14 +150,11 @@ describe('migration, indexer and relay as separate processes', () => {
   });
 
   it("accept nothing when the relay's key is not an authority of the marketplace", async () => {
-    const indexer = start('indexer/main.ts');
     const other = join(directory, 'other.json');
     writeFileSync(other, JSON.stringify([...Keypair.generate().secretKey]));
-    const live = await run('app/relay/main.ts', { ENVIRONMENT: 'live' });
-    expect([live.status, live.stderr.includes('ENVIRONMENT=live')]).to.deep.equal([1, true]);
-    const refused = await run('app/relay/main.ts', { RELAY_KEYPAIR: other });
-    const reason = "which is not among the marketplace's relay authorities";
-    expect([refused.status, refused.stderr.includes(reason)]).to.deep.equal([1, true]);
-    await end(indexer);
+    expect(await refusal({ ENVIRONMENT: 'live' })).to.include('ENVIRONMENT=live');
+    expect(await refusal({ RELAY_KEYPAIR: other })).to.include(
+      "which is not among the marketplace's relay authorities",
+    );
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The embedded node alone behaves like a cluster, with blockhashes, commitments, time and rent. answers.test.ts compares
- * its answers, and the effects of transactions, with a validator's.
+ * The embedded node alone behaves like a cluster, with blockhashes, commitments and time. answers.test.ts compares its
+ * answers, the rent, and the effects of transactions, with a validator's.
  */
 import {
   Keypair,
@@ -23,7 +23,6 @@ const FEE = 5_000;
 const FINALITY_SLOTS = 31;
 const BLOCKHASH_SLOTS = 150;
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
-const RENT_SYSVAR = new PublicKey('SysvarRent111111111111111111111111111111111');
 
 interface Answer {
   result?: unknown;
@@ -241,34 +240,4 @@ describe('the embedded node', () => {
   });
 
   const sendMemo = async () => land(await sign(memo('now')));
-
-  it('charges a changed rent on request, for programs and for clients', async () => {
-    const { connection } = node;
-    const usual = await connection.getMinimumBalanceForRentExemption(0);
-    expect(usual).to.equal(128 * 5_080);
-    try {
-      await node.rpc('surfnet_setRent', [{ lamportsPerByte: 696 }]);
-      expect(await connection.getMinimumBalanceForRentExemption(100)).to.equal(228 * 696);
-      const sysvar = (await connection.getAccountInfo(RENT_SYSVAR, 'confirmed'))!.data;
-      expect(sysvar.readBigUInt64LE(0)).to.equal(696n);
-      const [enough, less] = [await sign(transfer(128 * 696)), await sign(transfer(128 * 696 - 1))];
-      for (const { bytes } of [enough, less]) await send(bytes);
-      expect((await statusOf(enough.signature))?.err).to.equal(null);
-      expect((await statusOf(less.signature))?.err).to.deep.equal({ InsufficientFundsForRent: { account_index: 1 } });
-    } finally {
-      await node.rpc('surfnet_setRent', [{ lamportsPerByte: 5_080 }]);
-    }
-  });
-
-  it('starts a chain with its own genesis hash at the present time, and its slots pass by themselves', async () => {
-    const other = await startNode({ deploy: false });
-    try {
-      expect(await other.connection.getGenesisHash()).not.to.equal(await node.connection.getGenesisHash());
-      expect(await other.now()).to.be.closeTo(Date.now() / 1_000, 3_600);
-      const slot = await other.connection.getSlot('processed');
-      await until('the next slot begins', async () => (await other.connection.getSlot('processed')) > slot);
-    } finally {
-      await other.stop();
-    }
-  });
 });

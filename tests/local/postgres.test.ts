@@ -12,6 +12,7 @@ import type { DemoFile } from '../../app/local/demoFile.ts';
 import { administer, postgresFolder, startPostgres } from '../../app/local/postgres.ts';
 import { createClient } from '../../app/sdk/client/client.ts';
 import { Refusal } from '../../app/sdk/wallet/refusal.ts';
+import { untilFound } from '../harness/edge/until.ts';
 import { startNode, type TestNode } from '../harness/node/node.ts';
 import { cleanUp, newDirectory, type Start, startNetwork, untilGone } from './start.ts';
 
@@ -64,11 +65,10 @@ describe('npm start -- --postgres', () => {
     expect({ ...demo, base_url: '' }).to.deep.equal(before);
     while (!start.stdout().endsWith('\n')) await delay(10);
     expect(JSON.parse(start.stdout())).to.deep.equal(demo);
-    let record = await api().request('getExecution', { execution_id });
-    while (record.status === 'pending' || record.status === 'running') {
-      await delay(50);
-      record = await api().request('getExecution', { execution_id });
-    }
+    const record = await untilFound('it has ended', async () => {
+      const read = await api().request('getExecution', { execution_id });
+      return read.completed_at === null ? null : read;
+    });
     expect(record).to.include({ status: 'completed', result: 'finish later', cost_usdc: 0.02 });
     expect(await count('ledger.executions')).to.deep.equal([{ n: 2 }]);
   });

@@ -8,15 +8,12 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import pino from 'pino';
 import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
-import { type Answers, askAll } from '../harness/answers/ask.ts';
-import { readAnswers, writeAnswers } from '../harness/answers/record.ts';
+import { type Answers, askAll, readAnswers, writeAnswers } from '../harness/answers/ask.ts';
 import { playScene } from '../harness/answers/scene.ts';
 import { until } from '../harness/edge/until.ts';
 import { type IndexerBench, query } from '../indexer/harness.ts';
 import type { Stage } from './stage.ts';
 
-/** About 160 slots. */
-export const KEPT_SHREDS = 10_000;
 /** Slots after the stop of the index `away.db`, of which a restart deletes the first ones. */
 const MISSED = 260;
 /** From this slot on, the validator deletes what exceeds its limit when it is restarted. */

@@ -1,20 +1,21 @@
 /**
- * A newcomer's first hour on Agave's own validator with Alpenglow and every feature, as on today's clusters. There are no
- * cheat codes: tests wait. tests/relay accounts for every lamport, also after faults of a node.
+ * A newcomer's first hour on Agave's own validator with Alpenglow and every feature, as on today's clusters, started by the
+ * lines of README.md. There are no cheat codes: tests wait. tests/relay accounts for every lamport, also after faults of a node.
  */
 import { join } from 'node:path';
+import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
+import { callRpc } from '../../app/cli/surfpool.ts';
 import { CHECKS } from '../../app/sdk/receipt/verify.ts';
 import { until } from '../harness/edge/until.ts';
 import { findValidator, NO_VALIDATOR } from '../harness/node/validator.ts';
 import { IndexerBench } from '../indexer/harness.ts';
-import { tellOfCalls } from '../journey/calls.ts';
-import type { Visitor } from '../journey/visitor.ts';
 import { cleanUp, newDirectory } from '../local/start.ts';
-import { KEPT_SHREDS, tellOfAnswers, tellOfHistory, untilLongEnough } from './history.ts';
+import { tellOfAnswers, tellOfHistory, untilLongEnough } from './history.ts';
+import { createOwnNode } from './ownNode.ts';
 import { tellOfPurchases } from './purchases.ts';
-import { tellOfArguments, tellOfSignatures } from './runtime.ts';
-import { type Stage, startStage } from './stage.ts';
+import { tellOfSignatures } from './runtime.ts';
+import { createStage, type Stage } from './stage.ts';
 
 const SANDBOX_PRICE = 10_000n;
 const CONCURRENT = 32;
@@ -25,65 +26,49 @@ describe('a newcomer on the validator with Alpenglow and every feature', functio
   // Each step depends on the one before it.
   this.bail(true);
   this.timeout(900_000);
-  const dataDir = newDirectory();
+  let dataDir: string;
+  let node: ReturnType<typeof createOwnNode>;
   let stage: Stage;
   let bench: IndexerBench;
-  const visit = (): Visitor => stage.visit();
 
   before(async function () {
-    if (findValidator() === null) {
+    const program = findValidator();
+    if (program === null) {
       console.log(`    ${NO_VALIDATOR}`);
       return this.skip();
     }
-    stage = await startStage(dataDir, { keptShreds: KEPT_SHREDS });
-    bench = new IndexerBench({ node: stage.validator });
+    // Created here, because cleanUp of another file deletes all existing directories.
+    dataDir = newDirectory();
+    node = createOwnNode(dataDir, program);
+    stage = createStage(dataDir, node, node.startMarketplace);
+    await node.start();
+    bench = new IndexerBench({ node });
   });
   after(async () => {
     cleanUp();
     await bench?.close();
-    await stage?.stop();
   });
 
   tellOfAnswers(() => stage);
 
-  it('has a marketplace after `npm start`, and an index beside it that stops soon', async () => {
+  it('has a marketplace after the two lines of README.md, and an index beside it that stops soon', async () => {
     await stage.start();
+    const { demo, send, lamports } = stage.visit();
+    expect(demo.rpc_url).to.equal(node.rpcUrl);
+    expect(await callRpc(node.rpcUrl, 'getAgGenesisCert'), 'the certificate of Alpenglow').not.to.equal(null);
+    expect((await send('/ready', null)).body).to.include({ status: 'ready' });
+    const relay = await lamports(new PublicKey(demo.relay_authorities[0]!));
+    expect(relay > 490_000_000_000n, 'enough SOL from the faucet for a day of calls').to.equal(true);
     await bench.backfill('away.db');
   });
 
-  describe('the runtime', () => {
-    tellOfArguments(() => stage);
-    tellOfSignatures(() => stage);
-  });
-  // What a creator does wrong does not depend on the node; tests/journey/ has all agents.
-  tellOfCalls(visit, ['sandbox-echo', 'sandbox-wrong-hash']);
-
+  tellOfSignatures(() => stage);
   tellOfPurchases(() => stage);
-
-  tellOfManyCalls(() => stage);
-
-  describe('recovery from failures', () => {
-    it('finishes eight running calls after the validator was killed and is back', async () => {
-      await untilLongEnough(stage, bench);
-      await callThrough(visit, 8, async () => {
-        await stage.validator.kill();
-        await stage.validator.restart();
-      });
-    });
-  });
-
-  tellOfHistory(
-    () => stage,
-    () => bench,
-  );
-});
-
-function tellOfManyCalls(stage: () => Stage): void {
   describe('many concurrent calls, and their readers', () => {
     let id: string;
 
     it(`pays ${CONCURRENT} concurrent synchronous calls`, async () => {
-      const { balances, execute, assertPaid } = stage().visit();
+      const { balances, execute, assertPaid } = stage.visit();
       const before = await balances();
       const tasks = Array.from({ length: CONCURRENT }, (_, index) => `call ${index}`);
       const answers = await Promise.all(tasks.map((task) => execute('sandbox-echo', { task })));
@@ -93,8 +78,8 @@ function tellOfManyCalls(stage: () => Stage): void {
     });
 
     it('passes every check of a receipt with the validator alone', async () => {
-      const { command, demo } = stage().visit();
-      const file = join(stage().dataDir, 'receipt.json');
+      const { command, demo } = stage.visit();
+      const file = join(stage.dataDir, 'receipt.json');
       await command(demo.callers[0]!.keypair_path, 'execution', 'receipt', id, '--file', file);
       const { checks, ...counts } = await command(null, 'execution', 'verify', file, '--rpc-url', demo.rpc_url);
       // No demo agent makes the signature that names the execution, so it is not checked.
@@ -104,25 +89,38 @@ function tellOfManyCalls(stage: () => Stage): void {
       });
     });
   });
-}
+
+  describe('recovery from failures', () => {
+    it('finishes eight running calls after the validator was killed and is back', async () => {
+      await untilLongEnough(stage, bench);
+      await callThroughRestart(stage, node);
+    });
+  });
+
+  tellOfHistory(
+    () => stage,
+    () => bench,
+  );
+});
 
 /**
- * Runs at least `count` calls while `interrupt` breaks and repairs something. Each must end paid to the base unit, or
- * refunded if the repair took longer than the agent's timeout.
+ * Runs at least eight calls while the validator is killed and restarted. Each must end paid to the base unit, or refunded
+ * if the restart took longer than the agent's timeout.
  */
-async function callThrough(visit: () => Visitor, count: number, interrupt: () => Promise<void>): Promise<void> {
+async function callThroughRestart({ visit }: Stage, node: ReturnType<typeof createOwnNode>): Promise<void> {
   const before = await visit().balances();
   const body = { task: 'survive', parameters: { seconds: 4 }, async: true };
   const ids: string[] = [];
   // On a busy machine, all of them can end before this process sees one open.
   await until('a call is under way', async () => {
-    const answers = await Promise.all(Array.from({ length: count }, () => visit().execute('sandbox-slow', body)));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => visit().execute('sandbox-slow', body)));
     const begun = answers.map((answer) => answer.body.execution_id as string);
     ids.push(...begun);
     return (await Promise.all(begun.map((id) => visit().escrowExists(id)))).includes(true);
   });
   const brokenAt = performance.now();
-  await interrupt();
+  await node.kill();
+  await node.start();
   const isLate = performance.now() - brokenAt > LEAST_PATIENCE_MS;
   const poll = () => Promise.all(ids.map(async (id) => (await visit().send(`/v1/executions/${id}`, 0)).body));
   const statuses = async () => (await poll()).map(({ status }) => status as string);

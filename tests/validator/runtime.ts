@@ -1,4 +1,4 @@
-/** Parts of both stories: what the program needs of Agave's runtime, on the validator's own runtime. */
+/** Chapters of the slow cluster and the newcomer: what the program needs of Agave's runtime, on the validator's own runtime. */
 import { type Keypair, PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { expect } from 'chai';
@@ -7,14 +7,18 @@ import { loadSigningKey } from '../../app/sdk/creator/signingKey.ts';
 import { errorFromCode, settleExecution } from '../../app/sdk/program/program.ts';
 import { hashResult, parseResultHash, parseSignature, parseUuid, signResult } from '../../app/sdk/receipt/receipt.ts';
 import { untilFound } from '../harness/edge/until.ts';
+import type { Validator } from '../harness/node/validator.ts';
 import { mixedOfNine, NINE, nineArguments, TEST_VERIFIER_ID } from '../harness/vm/verifier.ts';
 import type { Stage } from './stage.ts';
 
 const SANDBOX_PRICE = 10_000n;
 
 /** The error of a transaction that the node has run. */
-async function errorOf(stage: Stage, instruction: TransactionInstruction, payer: Keypair): Promise<unknown> {
-  const { connection } = stage.validator;
+async function errorOf(
+  { connection }: Pick<Validator, 'connection'>,
+  instruction: TransactionInstruction,
+  payer: Keypair,
+): Promise<unknown> {
   const transaction = new Transaction({ feePayer: payer.publicKey, ...(await connection.getLatestBlockhash()) });
   transaction.add(instruction).sign(payer);
   const signature = bs58.encode(transaction.signature!);
@@ -28,11 +32,10 @@ async function errorOf(stage: Stage, instruction: TransactionInstruction, payer:
 }
 
 /** Whether functions get all arguments depends on the features of the cluster. */
-export function tellOfArguments(stage: () => Stage): void {
+export function tellOfArguments(validator: () => Validator): void {
   it('passes all nine arguments to a function, which detects a different one', async () => {
     const nine = NINE.map((bytes, at) => 2n ** BigInt(bytes * 8 - 1) + BigInt(at));
-    const { payer } = stage().validator;
-    const run = (expected: bigint) => errorOf(stage(), nineArguments(nine, expected), payer);
+    const run = (expected: bigint) => errorOf(validator(), nineArguments(nine, expected), validator().payer);
     expect(await run(mixedOfNine(nine)), `${TEST_VERIFIER_ID}`).to.equal(null);
     const errors = NINE.map((_, at) => run(mixedOfNine(nine.with(at, nine[at]! - 1n))));
     expect(await Promise.all(errors)).to.deep.equal(NINE.map(() => ({ InstructionError: [0, { Custom: 6000 }] })));
@@ -73,7 +76,7 @@ export function tellOfSignatures(stage: () => Stage): void {
     for (const bit of [0, 255, 256, 511]) {
       const forged = Uint8Array.from(signature);
       forged[bit >> 3]! ^= 1 << (bit & 7);
-      const error = (await errorOf(stage(), settle(forged), relay)) as {
+      const error = (await errorOf(validator, settle(forged), relay)) as {
         InstructionError: [number, { Custom: number }];
       };
       expect(errorFromCode(error.InstructionError[1].Custom)?.name).to.equal('SignatureInvalid');
@@ -81,7 +84,7 @@ export function tellOfSignatures(stage: () => Stage): void {
     expect(await balances()).to.deep.equal(before);
     expect(await escrowExists(opened.execution_id)).to.equal(true);
 
-    expect(await errorOf(stage(), settle(signature), relay)).to.equal(null);
+    expect(await errorOf(validator, settle(signature), relay)).to.equal(null);
     expect(await escrowExists(opened.execution_id)).to.equal(false);
     // The wallet paid at the open.
     const paid = { ...before, [caller.wallet]: before[caller.wallet]! + SANDBOX_PRICE };

@@ -6,15 +6,25 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
+import { loadIdentities } from '../../app/local/identities.ts';
+import { PROGRAM_ARTIFACT } from '../../app/local/network.ts';
 import { CLOCK_ADDRESS, decodeClock } from '../../app/sdk/program/clock.ts';
+import { PROGRAM_ID } from '../../app/sdk/program/program.ts';
 import { inactiveFeatures, NEEDED_FEATURES } from '../../app/solana/features.ts';
 import { cli, runHere } from '../cli/run.ts';
 import { until } from '../harness/edge/until.ts';
-import { findValidator, NO_VALIDATOR, PENDING_ON_MAINNET } from '../harness/node/validator.ts';
+import {
+  findValidator,
+  NO_VALIDATOR,
+  PENDING_ON_MAINNET,
+  startValidator,
+  type Validator,
+} from '../harness/node/validator.ts';
+import { TEST_VERIFIER_ID, VERIFIER_BINARY } from '../harness/vm/verifier.ts';
 import type { Balances, Visitor } from '../journey/visitor.ts';
-import { cleanUp, newDirectory } from '../local/start.ts';
+import { cleanUp, newDirectory, ROOT, startNetwork } from '../local/start.ts';
 import { tellOfArguments } from './runtime.ts';
-import { type Stage, startStage } from './stage.ts';
+import { createStage, type Stage } from './stage.ts';
 
 const SANDBOX_PRICE = 10_000n;
 /** More than three days of slots of 400 ms. */
@@ -34,10 +44,11 @@ describe('a slow cluster', function () {
   this.bail(true);
   this.timeout(900_000);
   const dataDir = newDirectory();
+  let validator: Validator;
   let stage: Stage;
   const visit = (): Visitor => stage.visit();
   const now = async (): Promise<number> => {
-    const account = await stage.validator.connection.getAccountInfo(CLOCK_ADDRESS, 'confirmed');
+    const account = await validator.connection.getAccountInfo(CLOCK_ADDRESS, 'confirmed');
     return Number(decodeClock(account!.data));
   };
 
@@ -46,19 +57,30 @@ describe('a slow cluster', function () {
       console.log(`    ${NO_VALIDATOR}`);
       return this.skip();
     }
-    stage = await startStage(dataDir, { isSlow: true, deactivate: Object.values(PENDING_ON_MAINNET) });
+    const authority = join(dataDir, 'demo', 'admin.json');
+    loadIdentities(join(dataDir, 'demo'));
+    validator = await startValidator({
+      isSlow: true,
+      deactivate: Object.values(PENDING_ON_MAINNET),
+      programs: [
+        { programId: PROGRAM_ID, soPath: PROGRAM_ARTIFACT, authority },
+        { programId: TEST_VERIFIER_ID, soPath: join(ROOT, VERIFIER_BINARY), authority },
+      ],
+    });
+    const env = { SOLANA_RPC_URL: validator.rpcUrl, SOLANA_WS_URL: validator.wsUrl };
+    stage = createStage(dataDir, validator, () => startNetwork(dataDir, { env }));
     await stage.start();
   });
   after(async () => {
     cleanUp();
-    await stage?.stop();
+    await validator?.remove();
   });
 
-  tellOfArguments(() => stage);
+  tellOfArguments(() => validator);
 
   it('has the features that the program needs, and not the one that mainnet lacks', async () => {
     const pending = { key: PENDING_ON_MAINNET.virtualAddressSpaceAdjustments, name: 'SIMD-0460', reason: '' };
-    const { connection } = stage.validator;
+    const { connection } = validator;
     expect(await inactiveFeatures(connection, [pending, ...NEEDED_FEATURES])).to.deep.equal([pending]);
   });
 
@@ -85,7 +107,7 @@ describe('a slow cluster', function () {
     });
 
     it('lets a stranger refund a call whose relay is gone for three days', async () => {
-      const { connection } = stage.validator;
+      const { connection } = validator;
       const stranger = Keypair.generate();
       const keypair = join(dataDir, 'stranger.json');
       writeFileSync(keypair, JSON.stringify([...stranger.secretKey]));
@@ -98,10 +120,10 @@ describe('a slow cluster', function () {
       await until('its price is in escrow', () => visit().escrowExists(id));
       await stage.end('SIGKILL');
       const began = await now();
-      await stage.validator.warp(WARP_SLOTS);
+      await validator.warp(WARP_SLOTS);
       expect((await now()) - began).to.be.greaterThan(74 * 3_600);
 
-      const refund = ['execution', 'refund', id, '--keypair', keypair, '--rpc-url', stage.validator.rpcUrl];
+      const refund = ['execution', 'refund', id, '--keypair', keypair, '--rpc-url', validator.rpcUrl];
       const { code, stderr } = await cli(refund, { DATA_DIR: join(dataDir, 'nowhere') });
       expect(code, stderr).to.equal(0);
       expect(await visit().balances()).to.deep.equal(before);

@@ -5,7 +5,7 @@ const POLL_MS = 50;
 const LONGEST_POLL_MS = 200;
 
 /** The pause before the next poll. A long wait polls less often, because each poll takes processor time from its event. */
-export const pauseAfter = (waitedMs: number) => Math.min(Math.max(POLL_MS, waitedMs / 20), LONGEST_POLL_MS);
+const pauseAfter = (waitedMs: number) => Math.min(Math.max(POLL_MS, waitedMs / 20), LONGEST_POLL_MS);
 
 /**
  * Polls until `poll` returns true. After `limitMs` it throws an error with `what` did not happen. With `progress`, it

@@ -126,7 +126,7 @@ export const relayEnvironment = ({
   ALLOW_PRIVATE_ENDPOINTS: 'true',
 });
 
-/** Starts everything; `stop` ends it. `price` is in USDC. `databaseUrl` replaces the database that DATABASE chooses. */
+/** Starts everything; `stop` ends it. `price` is in USDC. */
 export async function startMarketplace(
   options: {
     slotTimeMs?: number;
@@ -135,7 +135,6 @@ export async function startMarketplace(
     signingKey?: Uint8Array;
     /** Settings of every relay; a function can start a proxy of the node for them. */
     environment?: NodeJS.ProcessEnv | ((node: TestNode) => Promise<NodeJS.ProcessEnv>);
-    databaseUrl?: string;
     /** Accepts payments of x402 clients, with this fee payer. */
     feePayer?: Keypair;
   } = {},
@@ -144,7 +143,7 @@ export async function startMarketplace(
   const node: TestNode = await startNode(slotTimeMs ? { slotTimeMs } : {});
   const settings = typeof options.environment === 'function' ? await options.environment(node) : options.environment;
   const dataDir = mkdtempSync(join(tmpdir(), 'marketplace-'));
-  const databaseUrl = options.databaseUrl ?? (onPostgres ? await freshPostgres() : null);
+  const databaseUrl = onPostgres ? await freshPostgres() : null;
   /** Settings that choose the database. */
   const database: NodeJS.ProcessEnv = { DATA_DIR: dataDir, ...(databaseUrl && { DATABASE_URL: databaseUrl }) };
   const authority = Keypair.generate();
@@ -271,9 +270,8 @@ export async function startMarketplace(
       draft: draftOf(agent.name, agent.endpoint),
     });
     // The index is slightly behind the chain.
-    while ((await request(relay.url, `/v1/agents/${listed.agent_id}`)).status !== 200) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    const shown = async () => (await request(relay.url, `/v1/agents/${listed.agent_id}`)).status === 200;
+    await until('the agent is shown', shown);
     return listed.agent_id;
   }
   const agentId = await list({ name: 'test-agent', endpoint, signingKey });

@@ -21,11 +21,9 @@ const TOKEN_STATE_OFFSET = 108;
 
 /**
  * Starts a node, with slots of 50 ms by default, final one slot later or `finalitySlots` later. `deploy: false` leaves
- * the program out. `soPath` deploys another build of it.
+ * the program out.
  */
-export async function startNode(
-  options: { slotTimeMs?: number; finalitySlots?: number; deploy?: boolean; soPath?: string } = {},
-) {
+export async function startNode(options: { slotTimeMs?: number; finalitySlots?: number; deploy?: boolean } = {}) {
   const node = await forkNode({ slotTimeMs: options.slotTimeMs ?? 50, finalitySlots: options.finalitySlots });
   const { rpcUrl, wsUrl } = node;
   const payer = Keypair.fromSecretKey(node.payer.secretKey);
@@ -33,11 +31,7 @@ export async function startNode(
   try {
     await fundSol(rpcUrl, payer.publicKey, 1_000e9);
     if (options.deploy !== false) {
-      await deployProgram(rpcUrl, {
-        programId: PROGRAM_ID,
-        upgradeAuthority: payer.publicKey,
-        ...(options.soPath && { soPath: options.soPath }),
-      });
+      await deployProgram(rpcUrl, { programId: PROGRAM_ID, upgradeAuthority: payer.publicKey });
     }
   } catch (error) {
     await node.stop();

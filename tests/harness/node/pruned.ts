@@ -1,6 +1,6 @@
 /** Makes a node behind a proxy look as if it kept only recent history, as Agave's validator does. */
 import type { ConfirmedSignatureInfo, Connection } from '@solana/web3.js';
-import type { CallRule, Reply, RpcProxy } from './rpcProxy.ts';
+import { changing, type Reply, type RpcProxy } from './rpcProxy.ts';
 
 export type PrunedView = ReturnType<typeof prune>;
 
@@ -8,14 +8,10 @@ const SIGNATURE_NOT_FOUND = -32020;
 const BLOCK_CLEANED_UP = -32001;
 
 /** Leaves these transactions out of the node's lists. */
-export const unlisted =
-  (left: ReadonlySet<string>): CallRule =>
-  async ({ method }, forward) => {
-    if (method !== 'getSignaturesForAddress') return null;
-    const answer = await forward();
-    const result = (answer.result as ConfirmedSignatureInfo[]).filter(({ signature }) => !left.has(signature));
-    return { json: { ...answer, result } };
-  };
+export const unlisted = (left: ReadonlySet<string>) =>
+  changing('getSignaturesForAddress', (list: ConfirmedSignatureInfo[]) =>
+    list.filter(({ signature }) => !left.has(signature)),
+  );
 
 /** `saysUnknown`: a list relative to a forgotten transaction is an error. Otherwise it is shorter or empty. */
 export function prune(rpc: RpcProxy, connection: Connection, saysUnknown: boolean) {

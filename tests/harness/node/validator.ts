@@ -30,11 +30,6 @@ export interface ValidatorOptions {
   deactivate?: readonly string[];
   /** Upgradeable programs that exist from genesis. `authority` is a keypair file. */
   programs?: readonly { programId: PublicKey; soPath: string; authority: string }[];
-  /**
-   * Shreds kept; by default 800,000. The validator checks every 512 slots, and counts only the files of its database. It
-   * deletes nothing before it was restarted or has written hundreds of MB.
-   */
-  keptShreds?: number;
   /** True for TowerBFT, slots of 400 ms, and 13 s to finality. Only there a warp moves the clock. */
   isSlow?: boolean;
 }
@@ -109,7 +104,6 @@ async function startAt(base: number, program: string, options: ValidatorOptions)
     ...(options.programs ?? []).flatMap(({ programId, soPath, authority }) => [
       ...['--upgradeable-program', programId.toBase58(), soPath, authority],
     ]),
-    ...(options.keptShreds ? ['--limit-blockstore-size', options.keptShreds] : []),
     ...(options.isSlow ? SLOW : ALPENGLOW),
   ].map(String);
   let child: ChildProcess;
@@ -151,10 +145,6 @@ async function startAt(base: number, program: string, options: ValidatorOptions)
     /** Has 500 million SOL. */
     payer,
     rpc,
-    /** Kills it, as a power cut would. Its chain stays. */
-    kill,
-    /** Restarts it on the same chain and ports. */
-    restart: () => begin([]),
     /**
      * Restarts a slow one `slots` later; its clock moves by the same time. A restart continues from the latest snapshot and
      * loses everything after it, finalized or not. So this first waits for the next snapshot. With Alpenglow, the clock is

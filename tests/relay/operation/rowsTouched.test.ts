@@ -25,11 +25,10 @@ import { newEndpointId, readDueEndpoints, readSurplusOfStrangers } from '../../.
 import { createMetrics } from '../../../app/relay/operation/metrics.ts';
 import { encodeMetadata } from '../../../app/sdk/wire/metadata.ts';
 import { startWorld, type World } from '../../harness/edge/api.ts';
-import { type Cost, costsOnPostgres, costsOnSqlite } from '../../harness/edge/costs.ts';
+import { type Cost, costsOnPostgres, costsOnSqlite, type Ran, recordStatements } from '../../harness/edge/costs.ts';
 import { free } from '../../harness/edge/funding.ts';
 import { executionOf } from '../../harness/edge/journals.ts';
 import { EPOCH, metadataOf } from '../../harness/edge/rows.ts';
-import { type Ran, recordStatements } from '../../harness/edge/statements.ts';
 import { onPostgres } from '../../harness/postgres.ts';
 import { sessionsOf } from '../api/sessions.ts';
 import { addressOf, idOf, LARGE, makeFilled, type Size, SMALL, WALLET } from './fill.ts';
