@@ -1,4 +1,7 @@
-/** Changes that widen power must wait. Everybody can see them, and the guardian or the admin can cancel them. */
+/**
+ * Changes that widen power must wait. Everybody can see them, and the guardian or the admin can cancel them, so that a
+ * thief of the admin's or the guardian's key reaches nobody's money or role.
+ */
 import { type Keypair, PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
@@ -6,21 +9,24 @@ import { mustWait } from '../../app/sdk/wallet/changes.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { CHANGE_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { emptyWorld, TIERS, type World } from '../harness/vm/world.ts';
+import { TIERS, type World, world } from '../harness/vm/world.ts';
 
 const DELAY = 86_400;
+const DAY = 86_400n;
+const WEEK = 7n * DAY;
 
 describe('pending changes:', () => {
   let w: World;
   const guardian = namedKeypair('guardian');
   const next = namedKeypair('next admin');
+  const accomplice = namedKeypair('accomplice');
 
-  beforeEach(async () => {
-    w = await emptyWorld();
-    const config = w.configInput({ guardian: guardian.publicKey, adminDelaySeconds: DELAY, exposureMultiple: 10 });
-    await w.must([program.initializeConfig(config)], [w.vm.upgradeAuthority, w.admin]);
-    for (const { publicKey } of [guardian, next]) await w.vm.airdrop(publicKey, 1_000_000_000n);
-  });
+  /** A marketplace with a guardian and a delay of this many seconds. */
+  async function begin(adminDelaySeconds: number): Promise<void> {
+    w = await world({ config: { guardian: guardian.publicKey, adminDelaySeconds, exposureMultiple: 10 } });
+    for (const { publicKey } of [guardian, next, accomplice]) await w.vm.airdrop(publicKey, 1_000_000_000n);
+  }
+  beforeEach(() => begin(DELAY));
 
   const config = () => w.read('Config', program.findConfig());
   const admin = () => w.admin.publicKey;
@@ -35,18 +41,21 @@ describe('pending changes:', () => {
   const accept = (who: Keypair, changeId = 1n, rentSponsor = admin()) =>
     program.acceptAdmin({ nextAdmin: who.publicKey, changeId, rentSponsor });
   const pause = (authority: Keypair, isPaused = true) => program.setPause({ authority: authority.publicKey, isPaused });
+  const cancelAll = (authority: Keypair) => program.cancelAllChanges({ authority: authority.publicKey });
+  const open = () => program.openExecution(w.openInput());
+  const travel = (seconds: bigint) => w.vm.setClock(w.vm.now + seconds);
 
   it('lets anyone apply a change from due_at on and not a second before, and returns the rent', async () => {
     const rent = w.vm.rent(CHANGE_BYTES);
     await w.moves([propose({ settings: { feeBps: 50 } })], [w.admin], { admin: { lamports: -rent } });
     expect(await w.read('PendingChange', program.findChange(1n))).to.include({
       proposedAt: START,
-      dueAt: START + BigInt(DELAY),
+      dueAt: START + DAY,
     });
-    await w.vm.setClock(START + BigInt(DELAY) - 1n);
+    await w.vm.setClock(START + DAY - 1n);
     await w.rejects([apply()], [], 'ChangeNotDue');
     expect((await config()).feeBps).to.equal(100);
-    await w.vm.setClock(START + BigInt(DELAY));
+    await w.vm.setClock(START + DAY);
     await w.rejects([apply(1n, w.stranger.publicKey)], [], 'WrongRentSponsor');
     await w.moves([apply()], [], { admin: { lamports: rent } });
     expect((await config()).feeBps).to.equal(50);
@@ -56,7 +65,7 @@ describe('pending changes:', () => {
   it('expires a change 7 days after it is due: it can only be cancelled, and by anyone', async () => {
     await w.must([propose({ settings: { feeBps: 50 } })], [w.admin]);
     await w.must([propose({ settings: { feeBps: 40 } }, 2n), propose({ nextAdmin: next.publicKey }, 3n)], [w.admin]);
-    const expiresAt = START + BigInt(DELAY) + 604_800n;
+    const expiresAt = START + DAY + WEEK;
     await w.vm.setClock(expiresAt - 1n);
     await w.must([apply(2n)], []);
     await w.vm.setClock(expiresAt);
@@ -101,7 +110,7 @@ describe('pending changes:', () => {
     await w.rejects([propose({ settings: { adminDelaySeconds: 0 } })], [w.admin], 'AdminDelayOutOfBounds');
     await w.rejects([update({ adminDelaySeconds: 2_592_001 })], [w.admin], 'AdminDelayOutOfBounds');
     await w.must([propose({ settings: { adminDelaySeconds: 2_592_000 } }, 2n)], [w.admin]);
-    await w.vm.setClock(START + BigInt(DELAY));
+    await w.vm.setClock(START + DAY);
     await w.must([apply(2n)], []);
     await w.must([propose({})], [w.admin]);
     expect((await w.read('PendingChange', program.findChange(1n))).dueAt).to.equal(w.vm.now + 2_592_000n);
@@ -111,7 +120,7 @@ describe('pending changes:', () => {
     const keys = [next.publicKey, w.relay.publicKey];
     await w.must([propose({ addedRelayAuthorities: keys })], [w.admin]);
     await w.must([propose({ addedRelayAuthorities: [guardian.publicKey] }, 2n)], [w.admin]);
-    await w.vm.setClock(START + BigInt(DELAY));
+    await w.vm.setClock(START + DAY);
     await w.must([apply(2n)], []);
     await w.must([apply()], []);
     const relays = [w.relay.publicKey, guardian.publicKey, next.publicKey];
@@ -120,18 +129,34 @@ describe('pending changes:', () => {
     await w.rejects([propose({ addedRelayAuthorities: nine })], [w.admin], 'InvalidRelayAuthorities');
   });
 
-  it('lets admin and guardian remove relay authorities at once, even the last', async () => {
-    await w.rejects([remove(w.stranger, w.relay.publicKey)], [w.stranger], 'NotGuardianOrAdmin');
+  it('lets admin and guardian remove relay authorities at once, even the last, and no earlier proposal bring one back', async () => {
+    const rent = w.vm.rent(CHANGE_BYTES);
+    const thief = w.relay.publicKey;
+    await w.must([propose({ addedRelayAuthorities: [thief, accomplice.publicKey] })], [w.admin]);
+    await w.rejects([remove(w.stranger, thief)], [w.stranger], 'NotGuardianOrAdmin');
     await w.rejects([remove(guardian, next.publicKey)], [guardian], 'UnknownRelayAuthority');
-    await w.must([remove(guardian, w.relay.publicKey)], [guardian]);
+    await w.must([remove(guardian, thief)], [guardian]);
     expect(await config()).to.include({ relayAuthorityCount: 0, changesValidFrom: START });
+    await travel(DAY);
+    await w.rejects([apply()], [], 'ChangeInvalidated');
+    await w.moves([cancel(w.stranger)], [w.stranger], { admin: { lamports: rent } });
+    await w.must([propose({ addedRelayAuthorities: [next.publicKey] }, 2n)], [w.admin]);
+    await travel(DAY);
+    await w.must([apply(2n)], []);
+    expect(program.relayAuthoritiesOf(await config()).map(String)).to.deep.equal([next.publicKey.toBase58()]);
   });
 
-  it('transfers the admin role after the delay and the acceptance', async () => {
+  it('transfers the admin role after the delay and the acceptance, which ends all earlier changes', async () => {
     const rent = w.vm.rent(CHANGE_BYTES);
     await w.must([propose({ nextAdmin: next.publicKey })], [w.admin]);
+    const plots = [
+      { settings: { feeBps: 0 } },
+      { guardian: accomplice.publicKey },
+      { nextAdmin: accomplice.publicKey },
+    ];
+    for (const [at, plot] of plots.entries()) await w.must([propose(plot, BigInt(at + 2))], [w.admin]);
     await w.rejects([accept(next)], [next], 'ChangeNotDue');
-    const dueAt = START + BigInt(DELAY);
+    const dueAt = START + DAY;
     await w.vm.setClock(dueAt);
     await w.rejects([apply()], [], 'AdminMustAccept');
     await w.rejects([accept(w.stranger)], [w.stranger], 'NotNextAdmin');
@@ -142,33 +167,53 @@ describe('pending changes:', () => {
     await w.rejects([update({ maxTimeoutSeconds: 60 })], [w.admin], 'NotAdmin');
     await w.must([signedBy(update({ maxTimeoutSeconds: 60 }), next)], [next]);
     await w.rejects([accept(next)], [next], 'AccountNotInitialized');
+    await travel(WEEK - 1n);
+    for (const id of [2n, 3n]) await w.rejects([apply(id)], [], 'ChangeInvalidated');
+    await w.rejects([accept(accomplice, 4n)], [accomplice], 'ChangeInvalidated');
+    for (const id of [2n, 3n, 4n]) await w.moves([cancel(w.stranger, id)], [w.stranger], { admin: { lamports: rent } });
+  });
+
+  it("lets the admin's key stop its own replacement neither alone, nor with all changes, nor by a longer delay", async () => {
+    await w.must([propose({ nextAdmin: next.publicKey })], [w.admin]);
+    await w.rejects([cancel(w.admin)], [w.admin], 'NotGuardian');
+    await w.must([cancelAll(w.admin)], [w.admin]);
+    await w.rejects([update({ adminDelaySeconds: 30 * DELAY })], [w.admin], 'ChangeMustWait');
+    await w.must([propose({ nextAdmin: accomplice.publicKey }, 2n)], [w.admin]);
+    await w.must([cancel(guardian, 2n)], [guardian]);
+    await travel(DAY);
+    await w.must([accept(next)], [next]);
+    expect((await config()).admin.equals(next.publicKey)).to.equal(true);
   });
 
   it('lets only guardian and admin cancel a change of settings, even one that is due', async () => {
     const rent = w.vm.rent(CHANGE_BYTES);
     await w.must([propose({ settings: { feeBps: 50 } }), propose({ settings: { feeBps: 51 } }, 2n)], [w.admin]);
     for (const who of [w.stranger, w.relay, next]) await w.rejects([cancel(who)], [who], 'NotGuardianOrAdmin');
-    await w.vm.setClock(START + BigInt(DELAY));
+    await w.vm.setClock(START + DAY);
     await w.moves([cancel(guardian)], [guardian], { admin: { lamports: rent } });
     await w.moves([cancel(w.admin, 2n)], [w.admin], { admin: { lamports: rent } });
     await w.rejects([apply()], [], 'AccountNotInitialized');
   });
 
-  it('replaces the guardian 7 days after the delay, or at once without a delay', async () => {
-    const dueAt = START + BigInt(DELAY) + 604_800n;
+  it('replaces the guardian 7 days after the delay, whatever the guardian cancels or pauses', async () => {
+    const dueAt = START + DAY + WEEK;
     await w.must([propose({ guardian: next.publicKey })], [w.admin]);
     expect((await w.read('PendingChange', program.findChange(1n))).dueAt).to.equal(dueAt);
+    await w.rejects([cancel(guardian)], [guardian], 'NotAdmin');
+    await w.must([cancelAll(guardian), pause(guardian)], [guardian]);
     await w.vm.setClock(dueAt - 1n);
     await w.rejects([apply()], [], 'ChangeNotDue');
     await w.vm.setClock(dueAt);
     await w.must([apply()], []);
     expect((await config()).guardian.equals(next.publicKey)).to.equal(true);
     await w.rejects([pause(guardian)], [guardian], 'NotGuardianOrAdmin');
+    // The pause belongs to the new guardian.
+    await w.must([pause(next, false)], [next]);
+    await w.must([open()], [w.caller]);
   });
 
   it('cancels all changes of settings at once; their rent returns by the hand of anyone', async () => {
     const rent = w.vm.rent(CHANGE_BYTES);
-    const cancelAll = (authority: Keypair) => program.cancelAllChanges({ authority: authority.publicKey });
     await w.must([propose({ settings: { feeBps: 50 } }), propose({ guardian: next.publicKey }, 2n)], [w.admin]);
     for (const who of [w.stranger, w.relay, next]) await w.rejects([cancelAll(who)], [who], 'NotGuardianOrAdmin');
     await w.must([cancelAll(guardian)], [guardian]);
@@ -176,7 +221,7 @@ describe('pending changes:', () => {
     await w.rejects([propose({ settings: { feeBps: 51 } }, 3n)], [w.admin], 'ChangeInvalidated');
     await w.vm.setClock(START + 1n);
     await w.must([propose({ settings: { feeBps: 52 } }, 3n)], [w.admin]);
-    await w.vm.setClock(START + 1n + BigInt(DELAY));
+    await w.vm.setClock(START + 1n + DAY);
     await w.rejects([apply()], [], 'ChangeInvalidated');
     await w.moves([cancel(w.stranger)], [w.stranger], { admin: { lamports: rent } });
     await w.rejects([cancel(w.stranger, 3n)], [w.stranger], 'NotGuardianOrAdmin');
@@ -211,6 +256,52 @@ describe('pending changes:', () => {
     await w.rejects([pause(guardian, false)], [guardian], 'NotGuardianOrAdmin');
   });
 
+  it('ends a pause of the guardian only by a change that was proposed after it, in a later second', async () => {
+    const lift = { settings: { liftGuardianPause: true } };
+    await w.must([propose(lift)], [w.admin]);
+    await travel(DAY);
+    await w.must([pause(guardian)], [guardian]);
+    await w.rejects([apply()], [], 'ChangeInvalidated');
+    await w.rejects([propose(lift, 2n)], [w.admin], 'ChangeInvalidated');
+    await travel(1n);
+    await w.must([propose(lift, 2n)], [w.admin]);
+    await travel(DAY - 1n);
+    await w.rejects([apply(2n)], [], 'ChangeNotDue');
+    await w.rejects([open()], [w.caller], 'OpensPaused');
+    // The guardian has let it pass.
+    await travel(1n);
+    await w.must([apply(2n)], []);
+    await w.must([open()], [w.caller]);
+  });
+
+  it('lets a pause outlive its guardian: the admin ends it by a change, and cancels what only a guardian could', async () => {
+    await w.must([propose({ guardian: PublicKey.default })], [w.admin]);
+    await w.must([pause(guardian)], [guardian]);
+    await travel(DAY + WEEK);
+    await w.must([apply()], []);
+    await w.rejects([open()], [w.caller], 'OpensPaused');
+    await w.rejects([update({ liftGuardianPause: true })], [w.admin], 'ChangeMustWait');
+    await w.must([propose({ settings: { liftGuardianPause: true } }, 2n)], [w.admin]);
+    await w.must([propose({ nextAdmin: accomplice.publicKey }, 3n)], [w.admin]);
+    await w.rejects([cancel(guardian, 3n)], [guardian], 'NotAdmin');
+    await w.must([cancel(w.admin, 3n)], [w.admin]);
+    await travel(DAY);
+    await w.must([apply(2n)], []);
+    await w.must([open()], [w.caller]);
+  });
+
+  it('applies a change of any kind at once without a delay', async () => {
+    await begin(0);
+    await w.must([pause(guardian)], [guardian]);
+    await travel(1n);
+    await w.must([update({ liftGuardianPause: true })], [w.admin]);
+    await w.must([propose({ guardian: accomplice.publicKey }), apply()], [w.admin]);
+    await w.must([propose({ nextAdmin: next.publicKey }, 2n), accept(next, 2n)], [w.admin, next]);
+    const { guardian: named, admin: present, adminSince } = await config();
+    expect([named, present].map(String)).to.deep.equal([accomplice, next].map(({ publicKey }) => publicKey.toBase58()));
+    expect(adminSince).to.equal(START + 1n);
+  });
+
   it('rejects: proposals by others, of invalid settings, and with a used id', async () => {
     const stranger = signedBy(propose({ guardian: next.publicKey }), w.stranger);
     const [settings, key] = [{ feeBps: 1 }, next.publicKey];
@@ -236,7 +327,7 @@ describe('pending changes:', () => {
     await w.must([propose({ addedRelayAuthorities: relays.slice(4) }, 2n)], [w.admin]);
     await w.must([propose({ settings: { minPrice: 20_000n } }, 3n)], [w.admin]);
     await w.must([propose({ settings: { tiers: [{ maxPrice: 19_999n, deposit: 1n }] } }, 4n)], [w.admin]);
-    await w.vm.setClock(START + BigInt(DELAY));
+    await w.vm.setClock(START + DAY);
     for (const changeId of [1n, 3n]) await w.must([apply(changeId)], []);
     await w.rejects([apply(2n)], [], 'InvalidRelayAuthorities');
     await w.rejects([apply(4n)], [], 'InvalidTiers');

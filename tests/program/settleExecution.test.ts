@@ -64,23 +64,6 @@ describe('settle_execution', () => {
     }
   });
 
-  it('sends dust in the escrow to the treasury, and its lamports to the sponsor', async () => {
-    w.vm.setTokenAccount(execution.escrow, {
-      mint: w.usdcMint,
-      owner: execution.record,
-      amount: PRICE + 77n,
-      lamports: rent() + 5_000n,
-    });
-    const outcome = await w.moves(settle(), [w.relay], {
-      creator: { usdc: PRICE - FEE },
-      treasury: { usdc: FEE + 77n },
-      relay: { lamports: rent() + 5_000n + GAS_LAMPORTS },
-      record: { lamports: -GAS_LAMPORTS },
-      escrow: { usdc: -PRICE - 77n, lamports: -rent() - 5_000n },
-    });
-    expect(outcome.events[0]?.data).to.include({ creatorAmount: PRICE - FEE, platformAmount: FEE });
-  });
-
   it('waives fee and dust when the treasury is frozen, and reports it', async () => {
     const treasury = program.findTreasury();
     w.vm.setTokenAccount(treasury, { mint: w.usdcMint, owner: treasury, amount: USDC, frozen: true });
