@@ -25,7 +25,7 @@ const FAULTS = [
 export const GAPS = ['gaps', 'process', 'pruned', 'rebuild', 'story'];
 
 /** Files of relay/operation that compare many random or large tables. relay/api uses each list. */
-const LARGE = ['authorityWatch', 'executionLists', 'listedAgents', 'rowsTouched'];
+const LARGE = ['executionLists', 'listedAgents', 'rowsTouched'];
 
 /** Files of relay/calls that make many calls each. x402/shared has calls that share transactions, too. */
 export const LIMITS = ['moneyQueue', 'protection', 'shared', 'stuckRefunds'];
