@@ -61,7 +61,8 @@ function columnsOf(sql: string, isExact: boolean): string {
   for (const line of sql.split('\n').map((part) => part.trim())) {
     const [, name, type, rules] = COLUMN.exec(line) ?? [];
     if (line.startsWith('--')) comment.push(line.slice(2).trim());
-    if (!name || !type || rules === undefined) continue;
+    // A generated column is for triggers alone.
+    if (!name || !type || rules === undefined || rules.includes('GENERATED')) continue;
     if (comment.length > 0) text += `    /** ${comment.join(' ')} */\n`;
     comment = [];
     const values = valuesIn(sql, name);

@@ -50,7 +50,6 @@ export async function startService(
     EDGE_RPC_PER_SECOND: '100',
     MAX_PRIORITY_FEE_LAMPORTS: '0',
     RELAY_KEYPAIR: relayAuthorityPath,
-    AUTHORITY_SILENCE_SECONDS: '0',
     MIN_RUNWAY_HOURS: '0',
     // With cheat codes, the fee payer can get any amount.
     MIN_FEE_PAYER_LAMPORTS: chain.isSurfpool ? '0' : String(STOP_LAMPORTS),

@@ -59,7 +59,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     inFlight: () => engine.inFlight(),
     swept: async () => (await sweeper?.figures()) ?? null,
   });
-  const { files, chain, gate, storage, runway, watch } = parts;
+  const { files, chain, gate, storage, runway } = parts;
   const built = assembleEngine(options, parts);
   const { engine, leases, leadership, sweepTransactions, commits, authorities, chainWatch } = built;
   const stopping = new AbortController();
@@ -115,22 +115,11 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     spent: (lamports) => runway.spend(lamports),
     log,
   });
-  const ends = [load.end, watch.end, chainWatch.end, keyDirectory.end, authorities.end, runway.end, storage.end];
-  // In a copied ledger, our rows may belong to another deployment. Until that is excluded, no row is touched.
-  let isStopping = false;
-  const onAlone = () => {
-    if (isStopping) return;
-    watch.start();
-    chainWatch.start();
-    const adoptUnknown = () => adoptMissing(engine, views.db, chain);
-    ends.push(startRecovery({ ...engine, adoptUnknown }, leadership, log));
-    events.startSending();
-  };
-  const reconciling = reconcileLedger(
-    { engine, gate, watch, chainWatch, onAlone, views: views.db, log },
-    stopping.signal,
-  );
-  await within(reconciling, RECONCILE_WAIT_MS);
+  const ends = [load.end, chainWatch.end, keyDirectory.end, authorities.end, runway.end, storage.end];
+  const adoptUnknown = () => adoptMissing(engine, views.db, chain);
+  ends.push(startRecovery({ ...engine, adoptUnknown }, leadership, log));
+  events.startSending();
+  await within(reconcileLedger({ engine, gate, chainWatch, views: views.db, log }, stopping.signal), RECONCILE_WAIT_MS);
   const endKeeping = startKeeping({
     ledger: ledger.db,
     views: views.db,
@@ -143,7 +132,6 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   log.info({ url: baseUrl, release: BUILD.release, build: BUILD.build }, 'relay is ready');
 
   function stop(): Promise<void> {
-    isStopping = true;
     const ending = { server, answered, stopping, leadership, endLease, endKeeping, keyUse, ends, sweeper };
     return closeRelay({ config, parts, engine, ...ending, events, calls });
   }

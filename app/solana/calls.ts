@@ -65,13 +65,6 @@ const statusesAnswer = z.object({
       .nullable(),
   ),
 });
-const listedAnswer = z.array(
-  z.object({
-    signature: z.string(),
-    err: z.union([z.string(), z.looseObject({})]).nullable(),
-    blockTime: z.number().nullish(),
-  }),
-);
 const simulation = z.object({
   value: z.object({
     err: z.union([z.string(), z.looseObject({})]).nullable(),
@@ -170,21 +163,6 @@ export async function simulateTransaction(
     simulation,
   );
   return { error: value.err, logs: value.logs ?? [], units: value.unitsConsumed ?? 0 };
-}
-
-/** A transaction in a list of those that name an account; `err` is null if it succeeded. */
-export type ListedSignature = z.infer<typeof listedAnswer>[number];
-
-/**
- * The latest transactions that name an account, newest first, at most 1,000. web3.js blocks the event loop for 60 ms
- * with so many.
- */
-export function listSignatures(
-  node: Node,
-  address: string,
-  options: { limit: number; commitment: Commitment },
-): Promise<ListedSignature[]> {
-  return call(node, 'getSignaturesForAddress', [address, options], listedAnswer);
 }
 
 /** The cluster's certificate of its migration to Alpenglow; null if it has not migrated. Throws if the node cannot say. */

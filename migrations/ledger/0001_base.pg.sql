@@ -20,82 +20,52 @@ CREATE TABLE lent_sums (
   PRIMARY KEY (kind, part)
 );
 
-CREATE FUNCTION lent_by(e executions) RETURNS BIGINT IMMUTABLE LANGUAGE sql AS $$
-  SELECT CASE
-    WHEN e.state IN ('returned', 'void') THEN 0
-    WHEN e.state IN ('settled', 'refunded') THEN e.record_lent
-    ELSE e.record_lent + e.escrow_lent END
-$$;
-
 CREATE FUNCTION count_lent() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 DECLARE
   present executions := CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END;
-  change BIGINT := coalesce(lent_by(NEW), 0) - coalesce(lent_by(OLD), 0);
 BEGIN
-  IF change <> 0 THEN
-    -- A row that replaces a void one may be of the other kind; the void one had lent nothing.
-    INSERT INTO lent_sums (kind, part, lamports)
-    VALUES (CASE present.key_id WHEN '00000000000000000000000000000000' THEN 'x402' ELSE 'keys' END,
-      left(present.execution_id, 1), change)
-    ON CONFLICT (kind, part) DO UPDATE SET lamports = lent_sums.lamports + excluded.lamports;
-  END IF;
+  -- A row that replaces a void one may be of the other kind; the void one had lent nothing.
+  INSERT INTO lent_sums (kind, part, lamports)
+  VALUES (present.lent_to, left(present.execution_id, 1), coalesce(NEW.lent, 0) - coalesce(OLD.lent, 0))
+  ON CONFLICT (kind, part) DO UPDATE SET lamports = lent_sums.lamports + excluded.lamports;
   RETURN NULL;
 END
 $$;
 
 CREATE TRIGGER executions_lent_added AFTER INSERT ON executions
-  FOR EACH ROW WHEN (NEW.record_lent + NEW.escrow_lent > 0) EXECUTE FUNCTION count_lent();
+  FOR EACH ROW WHEN (NEW.lent <> 0) EXECUTE FUNCTION count_lent();
 CREATE TRIGGER executions_lent_moved AFTER UPDATE OF state, record_lent, escrow_lent ON executions
-  FOR EACH ROW WHEN (OLD.record_lent + OLD.escrow_lent > 0 OR NEW.record_lent + NEW.escrow_lent > 0)
-  EXECUTE FUNCTION count_lent();
+  FOR EACH ROW WHEN (NEW.lent <> OLD.lent) EXECUTE FUNCTION count_lent();
 CREATE TRIGGER executions_lent_dropped AFTER DELETE ON executions
-  FOR EACH ROW WHEN (OLD.record_lent + OLD.escrow_lent > 0) EXECUTE FUNCTION count_lent();
-
-CREATE FUNCTION owed_by(e executions) RETURNS BIGINT IMMUTABLE LANGUAGE sql AS $$
-  SELECT e.lost_fees - CASE WHEN e.opened_at IS NULL THEN 0 ELSE e.repaid_lamports END
-$$;
+  FOR EACH ROW WHEN (OLD.lent <> 0) EXECUTE FUNCTION count_lent();
 
 CREATE FUNCTION count_owed() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 DECLARE
   present executions := CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END;
-  change BIGINT := coalesce(owed_by(NEW), 0) - coalesce(owed_by(OLD), 0);
 BEGIN
-  IF change <> 0 THEN
-    INSERT INTO debts (wallet, lamports, lost_ms)
-    VALUES (present.wallet, change, CASE WHEN NEW.lost_fees > coalesce(OLD.lost_fees, 0) THEN NEW.lost_ms ELSE 0 END)
-    ON CONFLICT (wallet) DO UPDATE
-    SET lamports = debts.lamports + excluded.lamports, lost_ms = greatest(debts.lost_ms, excluded.lost_ms);
-    DELETE FROM debts WHERE wallet = present.wallet AND lamports = 0;
-  END IF;
+  INSERT INTO debts (wallet, lamports, lost_ms)
+  VALUES (present.wallet, coalesce(NEW.owed, 0) - coalesce(OLD.owed, 0),
+    CASE WHEN NEW.lost_fees > coalesce(OLD.lost_fees, 0) THEN NEW.lost_ms ELSE 0 END)
+  ON CONFLICT (wallet) DO UPDATE
+  SET lamports = debts.lamports + excluded.lamports, lost_ms = greatest(debts.lost_ms, excluded.lost_ms);
+  DELETE FROM debts WHERE wallet = present.wallet AND lamports = 0;
   RETURN NULL;
 END
 $$;
 
 CREATE TRIGGER executions_owed_added AFTER INSERT ON executions
-  FOR EACH ROW WHEN (NEW.lost_fees > 0 OR NEW.repaid_lamports > 0) EXECUTE FUNCTION count_owed();
+  FOR EACH ROW WHEN (NEW.owed <> 0) EXECUTE FUNCTION count_owed();
 CREATE TRIGGER executions_owed_moved AFTER UPDATE OF lost_fees, repaid_lamports, opened_at ON executions
-  FOR EACH ROW WHEN (NEW.lost_fees <> OLD.lost_fees OR NEW.repaid_lamports > 0 OR OLD.repaid_lamports > 0)
-  EXECUTE FUNCTION count_owed();
+  FOR EACH ROW WHEN (NEW.owed <> OLD.owed) EXECUTE FUNCTION count_owed();
 CREATE TRIGGER executions_owed_dropped AFTER DELETE ON executions
-  FOR EACH ROW WHEN (OLD.lost_fees > 0 OR OLD.repaid_lamports > 0) EXECUTE FUNCTION count_owed();
-
--- What the row's state is reported as; null for a state that is not reported.
-CREATE FUNCTION event_type_of(e executions) RETURNS TEXT IMMUTABLE LANGUAGE sql AS $$
-  SELECT CASE
-    WHEN e.state = 'open_confirmed' THEN 'execution.pending'
-    WHEN e.state = 'settled' THEN 'execution.completed'
-    WHEN e.state IN ('refunded', 'returned', 'void') OR coalesce(e.refund_state, '') = 'waiting' THEN 'execution.failed'
-    WHEN e.state IN ('dispatched', 'verified', 'refunding', 'returning', 'parked') THEN 'execution.running'
-  END
-$$;
+  FOR EACH ROW WHEN (OLD.owed <> 0) EXECUTE FUNCTION count_owed();
 
 CREATE FUNCTION report_execution() RETURNS TRIGGER LANGUAGE plpgsql AS $$
-DECLARE
-  reported TEXT := event_type_of(NEW);
 BEGIN
   INSERT INTO events (wallet, type, execution_id, listing, cost, error_code, created_ms)
-  VALUES (NEW.wallet, reported, NEW.execution_id, NEW.listing, CASE reported WHEN 'execution.failed' THEN 0 ELSE NEW.price END,
-    CASE reported WHEN 'execution.failed' THEN NEW.error_code END,
+  VALUES (NEW.wallet, NEW.event_type, NEW.execution_id, NEW.listing,
+    CASE NEW.event_type WHEN 'execution.failed' THEN 0 ELSE NEW.price END,
+    CASE NEW.event_type WHEN 'execution.failed' THEN NEW.error_code END,
     CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT));
   RETURN NULL;
 END
@@ -104,5 +74,5 @@ $$;
 CREATE TRIGGER executions_begun AFTER INSERT ON executions
   FOR EACH ROW WHEN (NEW.state IN ('open_confirmed', 'parked')) EXECUTE FUNCTION report_execution();
 CREATE TRIGGER executions_moved AFTER UPDATE OF state, refund_state ON executions
-  FOR EACH ROW WHEN (NEW.state NOT IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid', 'open_signed')
-    AND event_type_of(NEW) IS DISTINCT FROM event_type_of(OLD)) EXECUTE FUNCTION report_execution();
+  FOR EACH ROW WHEN (NEW.event_type IS NOT NULL AND NEW.event_type IS DISTINCT FROM OLD.event_type)
+  EXECUTE FUNCTION report_execution();

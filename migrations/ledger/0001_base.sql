@@ -27,9 +27,7 @@ CREATE TABLE executions (
   accepted_at INTEGER NOT NULL,
   open_before INTEGER,
   opened_at INTEGER,
-  deadline INTEGER,
   refund_at INTEGER,
-  fee_bps INTEGER,
   dispatched_ms INTEGER,
   execution_time_ms INTEGER,
   refund_reason INTEGER,
@@ -80,7 +78,22 @@ CREATE TABLE executions (
   -- The client's payment as the client alone signed it; null once the relay has signed it too (`transactions`). Without that
   -- signature nobody can send it.
   payment BLOB,
-  payment_last_valid_height INTEGER
+  payment_last_valid_height INTEGER,
+  -- For the triggers: rent that the operator lends for this call, and to whom, keys or x402 clients, who have none.
+  lent INTEGER GENERATED ALWAYS AS (CASE
+    WHEN state IN ('returned', 'void') THEN 0
+    WHEN state IN ('settled', 'refunded') THEN record_lent
+    ELSE record_lent + escrow_lent END) STORED,
+  lent_to TEXT GENERATED ALWAYS AS (CASE key_id WHEN '00000000000000000000000000000000' THEN 'x402' ELSE 'keys' END) STORED,
+  -- Lost fees that the wallet owes for it, less what it has repaid.
+  owed INTEGER GENERATED ALWAYS AS (lost_fees - CASE WHEN opened_at IS NULL THEN 0 ELSE repaid_lamports END) STORED,
+  -- The event of its public status; null before the money is in the escrow.
+  event_type TEXT GENERATED ALWAYS AS (CASE
+    WHEN state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid', 'open_signed') THEN NULL
+    WHEN state = 'open_confirmed' THEN 'execution.pending'
+    WHEN state = 'settled' THEN 'execution.completed'
+    WHEN state IN ('refunded', 'returned', 'void') OR coalesce(refund_state, '') = 'waiting' THEN 'execution.failed'
+    ELSE 'execution.running' END) STORED
 ) STRICT;
 -- For recovery: everything that has not ended.
 CREATE INDEX executions_unfinished ON executions (created_ms)
@@ -238,12 +251,6 @@ CREATE TABLE sweeper_transactions (
 -- The relay authorities that have lent rent on this ledger, now or before. Deposits name them as sponsors.
 CREATE TABLE lenders (
   address TEXT PRIMARY KEY
-) STRICT;
-
--- One row once this ledger lacked calls: when a relay first noticed it, by the chain's clock.
-CREATE TABLE lost_calls (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  noticed_at INTEGER NOT NULL
 ) STRICT;
 
 -- One row: the last restart of the cluster, by its sysvar LastRestartSlot, after which the ledger was compared with the chain.

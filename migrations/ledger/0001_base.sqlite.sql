@@ -21,86 +21,47 @@ CREATE TABLE lent_sums (
 ) STRICT, WITHOUT ROWID;
 INSERT INTO lent_sums (kind, lamports) VALUES ('keys', 0), ('x402', 0);
 
-CREATE TRIGGER executions_lent_added AFTER INSERT ON executions WHEN new.record_lent + new.escrow_lent > 0 BEGIN
-  UPDATE lent_sums SET lamports = lamports + CASE
-      WHEN new.state IN ('returned', 'void') THEN 0
-      WHEN new.state IN ('settled', 'refunded') THEN new.record_lent
-      ELSE new.record_lent + new.escrow_lent END
-  WHERE kind = CASE new.key_id WHEN '00000000000000000000000000000000' THEN 'x402' ELSE 'keys' END;
+CREATE TRIGGER executions_lent_added AFTER INSERT ON executions WHEN new.lent <> 0 BEGIN
+  UPDATE lent_sums SET lamports = lamports + new.lent WHERE kind = new.lent_to;
 END;
 -- A row that replaces a void one may be of the other kind; the void one had lent nothing.
 CREATE TRIGGER executions_lent_moved AFTER UPDATE OF state, record_lent, escrow_lent ON executions
-WHEN old.record_lent + old.escrow_lent > 0 OR new.record_lent + new.escrow_lent > 0 BEGIN
-  UPDATE lent_sums SET lamports = lamports + CASE
-      WHEN new.state IN ('returned', 'void') THEN 0
-      WHEN new.state IN ('settled', 'refunded') THEN new.record_lent
-      ELSE new.record_lent + new.escrow_lent END - CASE
-      WHEN old.state IN ('returned', 'void') THEN 0
-      WHEN old.state IN ('settled', 'refunded') THEN old.record_lent
-      ELSE old.record_lent + old.escrow_lent END
-  WHERE kind = CASE new.key_id WHEN '00000000000000000000000000000000' THEN 'x402' ELSE 'keys' END;
+WHEN new.lent <> old.lent BEGIN
+  UPDATE lent_sums SET lamports = lamports + new.lent - old.lent WHERE kind = new.lent_to;
+END;
+CREATE TRIGGER executions_lent_dropped AFTER DELETE ON executions WHEN old.lent <> 0 BEGIN
+  UPDATE lent_sums SET lamports = lamports - old.lent WHERE kind = old.lent_to;
 END;
 
-CREATE TRIGGER executions_lent_dropped AFTER DELETE ON executions WHEN old.record_lent + old.escrow_lent > 0 BEGIN
-  UPDATE lent_sums SET lamports = lamports - CASE
-      WHEN old.state IN ('returned', 'void') THEN 0
-      WHEN old.state IN ('settled', 'refunded') THEN old.record_lent
-      ELSE old.record_lent + old.escrow_lent END
-  WHERE kind = CASE old.key_id WHEN '00000000000000000000000000000000' THEN 'x402' ELSE 'keys' END;
-END;
-
-CREATE TRIGGER executions_owed_added AFTER INSERT ON executions
-WHEN new.lost_fees > 0 OR new.repaid_lamports > 0 BEGIN
+CREATE TRIGGER executions_owed_added AFTER INSERT ON executions WHEN new.owed <> 0 BEGIN
   INSERT INTO debts (wallet, lamports, lost_ms)
-  VALUES (new.wallet, new.lost_fees - CASE WHEN new.opened_at IS NULL THEN 0 ELSE new.repaid_lamports END,
-    CASE WHEN new.lost_fees > 0 THEN new.lost_ms ELSE 0 END)
+  VALUES (new.wallet, new.owed, CASE WHEN new.lost_fees > 0 THEN new.lost_ms ELSE 0 END)
   ON CONFLICT (wallet) DO UPDATE SET lamports = lamports + excluded.lamports, lost_ms = max(lost_ms, excluded.lost_ms);
   DELETE FROM debts WHERE wallet = new.wallet AND lamports = 0;
 END;
 CREATE TRIGGER executions_owed_moved AFTER UPDATE OF lost_fees, repaid_lamports, opened_at ON executions
-WHEN new.lost_fees <> old.lost_fees OR new.repaid_lamports > 0 OR old.repaid_lamports > 0 BEGIN
+WHEN new.owed <> old.owed BEGIN
   INSERT INTO debts (wallet, lamports, lost_ms)
-  VALUES (new.wallet, new.lost_fees - CASE WHEN new.opened_at IS NULL THEN 0 ELSE new.repaid_lamports END
-    - old.lost_fees + CASE WHEN old.opened_at IS NULL THEN 0 ELSE old.repaid_lamports END,
-    CASE WHEN new.lost_fees > old.lost_fees THEN new.lost_ms ELSE 0 END)
+  VALUES (new.wallet, new.owed - old.owed, CASE WHEN new.lost_fees > old.lost_fees THEN new.lost_ms ELSE 0 END)
   ON CONFLICT (wallet) DO UPDATE SET lamports = lamports + excluded.lamports, lost_ms = max(lost_ms, excluded.lost_ms);
   DELETE FROM debts WHERE wallet = new.wallet AND lamports = 0;
 END;
-CREATE TRIGGER executions_owed_dropped AFTER DELETE ON executions
-WHEN old.lost_fees > 0 OR old.repaid_lamports > 0 BEGIN
-  INSERT INTO debts (wallet, lamports, lost_ms)
-  VALUES (old.wallet, CASE WHEN old.opened_at IS NULL THEN 0 ELSE old.repaid_lamports END - old.lost_fees, 0)
+CREATE TRIGGER executions_owed_dropped AFTER DELETE ON executions WHEN old.owed <> 0 BEGIN
+  INSERT INTO debts (wallet, lamports, lost_ms) VALUES (old.wallet, -old.owed, 0)
   ON CONFLICT (wallet) DO UPDATE SET lamports = lamports + excluded.lamports;
   DELETE FROM debts WHERE wallet = old.wallet AND lamports = 0;
 END;
 
--- An execution's event is written where its public status changes. States before the money is in the escrow are not reported.
+-- An execution's event is written where its public status changes. Only these states begin with one.
 CREATE TRIGGER executions_begun AFTER INSERT ON executions WHEN new.state IN ('open_confirmed', 'parked') BEGIN
   INSERT INTO events (wallet, type, execution_id, listing, cost, created_ms)
-  VALUES (new.wallet, CASE new.state WHEN 'parked' THEN 'execution.running' ELSE 'execution.pending' END, new.execution_id,
-    new.listing, new.price, CAST(unixepoch('subsec') * 1000 AS INTEGER));
+  VALUES (new.wallet, new.event_type, new.execution_id, new.listing, new.price,
+    CAST(unixepoch('subsec') * 1000 AS INTEGER));
 END;
 CREATE TRIGGER executions_moved AFTER UPDATE OF state, refund_state ON executions
-WHEN CASE
-    WHEN new.state = 'open_confirmed' THEN 'execution.pending'
-    WHEN new.state = 'settled' THEN 'execution.completed'
-    WHEN new.state IN ('refunded', 'returned', 'void') OR coalesce(new.refund_state, '') = 'waiting' THEN 'execution.failed'
-    WHEN new.state IN ('dispatched', 'verified', 'refunding', 'returning', 'parked') THEN 'execution.running'
-  END
-  IS NOT CASE
-    WHEN old.state = 'open_confirmed' THEN 'execution.pending'
-    WHEN old.state = 'settled' THEN 'execution.completed'
-    WHEN old.state IN ('refunded', 'returned', 'void') OR coalesce(old.refund_state, '') = 'waiting' THEN 'execution.failed'
-    WHEN old.state IN ('dispatched', 'verified', 'refunding', 'returning', 'parked') THEN 'execution.running'
-  END
-  AND new.state NOT IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid', 'open_signed') BEGIN
+WHEN new.event_type IS NOT NULL AND new.event_type IS NOT old.event_type BEGIN
   INSERT INTO events (wallet, type, execution_id, listing, cost, error_code, created_ms)
-  SELECT new.wallet, type, new.execution_id, new.listing, CASE type WHEN 'execution.failed' THEN 0 ELSE new.price END,
-    CASE type WHEN 'execution.failed' THEN new.error_code END, CAST(unixepoch('subsec') * 1000 AS INTEGER)
-  FROM (SELECT CASE
-    WHEN new.state = 'open_confirmed' THEN 'execution.pending'
-    WHEN new.state = 'settled' THEN 'execution.completed'
-    WHEN new.state IN ('refunded', 'returned', 'void') OR coalesce(new.refund_state, '') = 'waiting' THEN 'execution.failed'
-    WHEN new.state IN ('dispatched', 'verified', 'refunding', 'returning', 'parked') THEN 'execution.running'
-  END AS type);
+  VALUES (new.wallet, new.event_type, new.execution_id, new.listing,
+    CASE new.event_type WHEN 'execution.failed' THEN 0 ELSE new.price END,
+    CASE new.event_type WHEN 'execution.failed' THEN new.error_code END, CAST(unixepoch('subsec') * 1000 AS INTEGER));
 END;

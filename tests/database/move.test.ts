@@ -11,6 +11,7 @@ import { MIGRATIONS, migrate } from '../../app/database/migrate.ts';
 import { type OpenedDatabase, openDatabase } from '../../app/database/open.ts';
 import { openPostgres, SCHEMAS } from '../../app/database/postgres.ts';
 import type { MovedTable } from '../../app/relay/ledger/copyTables.ts';
+import { EXECUTIONS_COLUMNS } from '../../app/relay/ledger/generated.ts';
 import { moveToPostgres } from '../../app/relay/ledger/moveToPostgres.ts';
 import { indexPath, ledgerPath, openLedger } from '../../app/relay/ledger/open.ts';
 import { createSharedLeases } from '../../app/relay/ledger/sharedLeases.ts';
@@ -80,7 +81,7 @@ describe('migrate-to-postgres', () => {
     // `revocations` has no key, and can hold the same row twice.
     for (let n = 0; n < EXECUTIONS; n += 1)
       ledger.sqlite.prepare('INSERT INTO revocations VALUES (?, ?, 5000)').run(wallet, Math.floor(n / 100));
-    ledger.sqlite.prepare('INSERT INTO lost_calls VALUES (1, ?)').run(2n ** 53n + 1n);
+    ledger.sqlite.prepare('INSERT INTO cluster VALUES (1, ?)').run(2n ** 53n + 1n);
   });
   after(() => {
     ledger.close();
@@ -164,11 +165,9 @@ describe('migrate-to-postgres', () => {
   it('rejects: a database that has other rows, and leaves it unchanged', async () => {
     await moveToPostgres(folder, url);
     const other = newExecutionId();
-    await inPostgres(({ pool }) =>
-      pool.query(
-        `INSERT INTO executions SELECT (jsonb_populate_record(e, '{"execution_id": "${other}"}')).* FROM executions AS e LIMIT 1`,
-      ),
-    );
+    const [, ...columns] = EXECUTIONS_COLUMNS;
+    const copy = `INSERT INTO executions (execution_id, ${columns}) SELECT '${other}', ${columns} FROM executions LIMIT 1`;
+    await inPostgres(({ pool }) => pool.query(copy));
     ledger.sqlite.prepare("INSERT INTO secrets VALUES ('late', x'01')").run();
     expect(await refusal()).to.match(/ledger\.executions in PostgreSQL has 151 rows after copying 150/);
     const secrets = await inPostgres(({ pool }) => pool.query("SELECT * FROM secrets WHERE name = 'late'"));

@@ -39,7 +39,6 @@ export function assembleDeps(
     findKey: createKeyReader(files.views),
     payers,
     lostCalls: createLostCalls({
-      ledger: files.ledger.db,
       views: files.views.db,
       clock: more.accounts.clock,
       now: () => Date.now(),

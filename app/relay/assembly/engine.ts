@@ -36,7 +36,6 @@ export function assembleEngine({ log, wrapChain, wrapJournal }: RelayOptions, pa
     creators: parts.creators,
     usdcMint: parseAddress(parts.config.usdcMint.toBase58()),
     lending: parts.lending,
-    isAlone: parts.watch.isAlone,
     authorities,
     hasPaid: parts.payers.hasPaid,
     requireExposure: exposure.requireRoom,

@@ -15,15 +15,13 @@ import { createFees, recentPrice } from '../chain/fees.ts';
 import { createRelayChain, type RelayChain } from '../chain/relayChain.ts';
 import type { Observe } from '../chain/stages.ts';
 import type { RelayConfig } from '../config.ts';
-import { type AuthorityWatch, createAuthorityWatch } from '../execution/recovery/authorityWatch.ts';
 import type { RelayDeps } from '../http/deps.ts';
 import { listBackups } from '../ledger/backup.ts';
 import { shareCallKeys } from '../ledger/callKeys.ts';
 import type { Journal } from '../ledger/journal.ts';
 import { noteLender } from '../ledger/lenders.ts';
-import { type OpenLedger, openLedger } from '../ledger/open.ts';
+import { openLedger } from '../ledger/open.ts';
 import { createPayers } from '../ledger/payers.ts';
-import { hasSigned } from '../ledger/transactions.ts';
 import { createGate, type Gate } from '../operation/gate.ts';
 import { createLending } from '../operation/lending.ts';
 import { createMetrics, type Metrics } from '../operation/metrics.ts';
@@ -116,7 +114,6 @@ export async function assembleParts(options: RelayOptions, more: Later) {
     documents: createDocuments(files.views.db),
     agentHealth: createAgentHealth(files.ledger),
     gate,
-    watch: watchForAnotherDeployment(config, { files, chain, gate }, log),
     metrics,
     observe,
   };
@@ -176,18 +173,4 @@ function requireAuthority(config: Config, chain: RelayChain): void {
   throw new Error(
     `RELAY_KEYPAIR is the key of ${chain.authority}, which is not among the marketplace's relay authorities: ${named.join(', ')}`,
   );
-}
-
-function watchForAnotherDeployment(
-  config: RelayConfig,
-  { files, chain, gate }: { files: OpenLedger; chain: RelayChain; gate: Gate },
-  log: Logger,
-): AuthorityWatch {
-  return createAuthorityWatch({
-    chain,
-    isInLedger: ({ executionId, signature }) => hasSigned(files.ledger.db, executionId, signature),
-    silenceSeconds: config.authoritySilenceSeconds,
-    onChange: (isShared) => gate.set('authority_shared', isShared),
-    log,
-  });
 }

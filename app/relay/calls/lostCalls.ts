@@ -8,7 +8,7 @@ import { attachedIndex, type IndexProgress, isBehind, lagOf, readProgress } from
 import { constants } from '../../sdk/program/program.ts';
 import { type ApiError, retryLater } from '../errors.ts';
 import { OPEN_WINDOW_SECONDS } from '../execution/sign.ts';
-import { lacksSlots, noteLoss, readNewestLost } from '../ledger/lostCalls.ts';
+import { lacksSlots, readNewestLost } from '../ledger/lostCalls.ts';
 import type { Databases } from '../ledger/tables.ts';
 import type { Now } from '../waiting.ts';
 
@@ -35,13 +35,13 @@ interface Loss {
   until: bigint;
 }
 
-interface LostCallsDeps extends Databases, Now {
+interface LostCallsDeps extends Pick<Databases, 'views'>, Now {
   /** The chain's clock now, unix seconds. */
   clock(): bigint;
   log: Logger;
 }
 
-export function createLostCalls({ ledger, views, clock, now, log }: LostCallsDeps) {
+export function createLostCalls({ views, clock, now, log }: LostCallsDeps) {
   /** Null if the ledger lacks nothing; undefined before that is known. */
   let loss: Loss | null | undefined;
   const start = clock();
@@ -49,13 +49,15 @@ export function createLostCalls({ ledger, views, clock, now, log }: LostCallsDep
   async function compare(): Promise<Loss | null> {
     const newest = await readNewestLost(views, start - BigInt(SPAN_SECONDS));
     if (newest === null) return null;
-    // The lost opens of an earlier start have landed by now, or never will.
-    const noticed = await noteLoss(ledger, { newest, now: start, window: OPEN_WINDOW_SECONDS });
     log.error(
       'the ledger lacks calls that the chain has, so it was lost or restored; requests with an unknown Idempotency-Key are refused until the index knows these calls',
     );
-    const opensUntil = noticed + OPEN_WINDOW_SECONDS;
-    return { opensUntil, passedMs: null, isCaughtUp: false, until: noticed + BigInt(SPAN_SECONDS) };
+    return {
+      opensUntil: start + OPEN_WINDOW_SECONDS,
+      passedMs: null,
+      isCaughtUp: false,
+      until: start + BigInt(SPAN_SECONDS),
+    };
   }
 
   async function catchUp(lost: Loss, progress: IndexProgress): Promise<void> {
@@ -80,7 +82,7 @@ export function createLostCalls({ ledger, views, clock, now, log }: LostCallsDep
       loss ??= await compare();
       if (loss && !loss.isCaughtUp) await catchUp(loss, progress);
     },
-    /** True for a day and the longest timeout after the first start with a ledger that lacks calls. */
+    /** True for a day and the longest timeout after a start with a ledger that lacks calls. */
     mayLack: (): boolean => !!loss && clock() < loss.until,
   };
 }

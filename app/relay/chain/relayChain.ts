@@ -4,7 +4,7 @@
  */
 import type { Commitment, Connection, Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import type { Logger } from 'pino';
-import { type ListedSignature, listSignatures, type Simulation, simulateTransaction } from '../../solana/calls.ts';
+import { type Simulation, simulateTransaction } from '../../solana/calls.ts';
 import { FAST, type Finality } from '../../solana/finality.ts';
 import type { NodeUrls } from '../../solana/nodes.ts';
 import { connectForReading, createRpcFetch, type RpcFetch } from '../../solana/rpc.ts';
@@ -57,8 +57,6 @@ export interface RelayChain
   wouldFail(payment: Uint8Array): Promise<'payer' | 'payment' | null>;
   /** The part that would fail if `preparation` were executed now, and then the payment. Throws like `wouldFail`. */
   wouldFailAfter(preparation: TransactionInstruction[], payment: Uint8Array): Promise<Failing | null>;
-  /** The latest transactions that name our authority, newest first, by any signer. */
-  listOfAuthority(limit: number): Promise<ListedSignature[]>;
   /** The status of each node, in the order of the setting. */
   nodes(): NodeStatus[];
   /** Asks several nodes for their slot. Throws if they are on different clusters. */
@@ -164,8 +162,6 @@ export function createRelayChain(options: {
     async wouldFailAfter(preparation, payment) {
       return failingOf(await attempt(joinPayment(preparation, payment, authority)), preparation, payment);
     },
-    listOfAuthority: (limit) =>
-      nodes.first((node) => listSignatures(node, authority.toBase58(), { limit, commitment: COMMITMENT })),
     read: (keys) => nodes.first((node) => node.reader.read(keys)),
     readAgreed: agreement.read,
     readPast,

@@ -19,8 +19,6 @@ import { type Budget, encodeVersionOne, MOST_UNITS } from './versionOne.ts';
  */
 const BLOCKHASH_FRESH_MS = 1_000;
 const BLOCKHASH_STALE_MS = 3_000;
-/** Minimum of remembered signatures: two minutes at the rate of one authority. */
-const REMEMBERED = 50_000;
 /** Offset of the first signature, after their count. */
 const FIRST_SIGNATURE_AT = 1;
 /** Maximum difference between two nodes, blocks. */
@@ -55,19 +53,11 @@ export function createSigner(options: SignerOptions) {
   const authority = parseAddress(options.authority.publicKey.toBase58());
   const recentBlockhash = createBlockhashes(options);
   const feePayer = options.feePayer && { address: options.feePayer.publicKey, key: toPrivateKey(options.feePayer) };
-  let made = new Set<string>();
-  let madeBefore = made;
 
   /** The authority's signature. */
   function signed(message: Uint8Array): { bytes: Buffer; signature: string } {
     const bytes = signBytes(null, message, privateKey);
-    const signature = bs58.encode(bytes);
-    if (made.size >= REMEMBERED) {
-      madeBefore = made;
-      made = new Set();
-    }
-    made.add(signature);
-    return { bytes, signature };
+    return { bytes, signature: bs58.encode(bytes) };
   }
 
   /** web3.js converts the legacy format through base58 text, which costs more than signing. Version 0 stays in bytes. */
@@ -98,8 +88,6 @@ export function createSigner(options: SignerOptions) {
       bytes.set(signature, FIRST_SIGNATURE_AT);
       return { bytes, signature: bs58.encode(signature), lastValidHeight, fee: networkFee(message) };
     },
-    /** True if this process made the signature recently. */
-    isOwn: (signature: string): boolean => made.has(signature) || madeBefore.has(signature),
     /** The current priority fees of a call's two transactions; zero if none are paid. */
     quote: (): PriorityQuote => options.fees?.quote() ?? { open: 0n, settle: 0n },
     /**

@@ -23,16 +23,8 @@ const REVOKE_LAMPORTS_PER_DAY = { wallet: 100_000n, total: 5_000_000n } satisfie
 /** Two hundred payments of x402 clients. */
 const X402_MIN_LAMPORTS = 2_000_000;
 
-/** Longer than a signed transaction can still land, and than most pauses between calls of a deployment in use. */
-const USUAL_SILENCE_SECONDS = 120;
-
 export const fundsSettings = {
   RELAY_KEYPAIR: z.string().min(1).describe('keypair file of the relay authority, a JSON array of 64 bytes'),
-  AUTHORITY_SILENCE_SECONDS: whole(0, 86_400)
-    .default(USUAL_SILENCE_SECONDS)
-    .describe(
-      'if another deployment signs with the relay authority, new executions are refused until it has stopped for this time; 0: no check',
-    ),
   MIN_RUNWAY_HOURS: z.coerce
     .number()
     .min(0)
@@ -89,8 +81,6 @@ export const fundsSettings = {
 export function readFunds(env: z.output<z.ZodObject<typeof fundsSettings>>) {
   return {
     authority: readKeypair(env.RELAY_KEYPAIR),
-    /** Required silence of another deployment with this authority, seconds. 0 turns the check off. */
-    authoritySilenceSeconds: env.AUTHORITY_SILENCE_SECONDS,
     runway: {
       minHours: env.MIN_RUNWAY_HOURS,
       minLamports: env.MIN_FEE_PAYER_LAMPORTS,

@@ -42,8 +42,6 @@ export interface EngineDeps {
   usdcMint: PublicKey;
   /** The operator's money. */
   lending: Lending;
-  /** True if no other deployment signs with our authority. */
-  isAlone(): boolean;
   /** The authorities that may settle and refund, by Config. */
   authorities: Authorities;
   /** The end of an execution whose record the chain no longer has. */

@@ -139,8 +139,6 @@ export function createRefunding(
   async function unpark(row: JournalRow, snapshot: Snapshot): Promise<Step> {
     if (!snapshot.record) return 'rest';
     if (snapshot.now < refundableFrom(row, snapshot.record)) return 'rest';
-    // Another deployment may own the record and end it. From refund_at on anyone may.
-    if (isOfNobody(row) && !deps.isAlone()) return 'rest';
     return refundIntent(row, snapshot, 'unserved', row.error_message ?? 'The call could not be settled');
   }
 

@@ -191,9 +191,7 @@ export function createClaims(writing: Writing) {
         state: 'open_confirmed' as const,
         created_ms: BigInt(nowMs),
         opened_at: record.openedAt,
-        deadline: record.deadline,
         refund_at: record.refundAt,
-        fee_bps: BigInt(record.feeBps),
         rebuilds: 0n,
         lease_owner: owner,
       };
@@ -204,17 +202,11 @@ export function createClaims(writing: Writing) {
      * Adopts an open record whose row is lost or void; it waits for its refund. `way` is the gas that the record holds,
      * and the rent that the operator lent. Returns false, and changes nothing, if another row has the id.
      */
-    async adopt(
-      row: ClaimedExecution,
-      record: Omit<OpenedRecord, 'feeBps'>,
-      nowMs: number,
-      way: Way = NOTHING,
-    ): Promise<boolean> {
+    async adopt(row: ClaimedExecution, record: OpenedRecord, nowMs: number, way: Way = NOTHING): Promise<boolean> {
       const parked = {
         state: 'parked' as const,
         created_ms: BigInt(nowMs),
         opened_at: record.openedAt,
-        deadline: record.deadline,
         refund_at: record.refundAt,
         error_message:
           'The marketplace lost its record of this call before it could be served. To make the call again, send a new Idempotency-Key.',

@@ -149,9 +149,7 @@ export interface StoredTables {
     accepted_at: bigint;
     open_before: bigint | null;
     opened_at: bigint | null;
-    deadline: bigint | null;
     refund_at: bigint | null;
-    fee_bps: bigint | null;
     dispatched_ms: bigint | null;
     execution_time_ms: bigint | null;
     refund_reason: bigint | null;
@@ -222,10 +220,6 @@ export interface StoredTables {
   lent_sums: {
     kind: 'keys' | 'x402';
     lamports: bigint;
-  };
-  lost_calls: {
-    id: bigint;
-    noticed_at: bigint;
   };
   pending_metadata: {
     metadata_hash: string;
@@ -380,9 +374,7 @@ export const EXECUTIONS_COLUMNS = [
   'accepted_at',
   'open_before',
   'opened_at',
-  'deadline',
   'refund_at',
-  'fee_bps',
   'dispatched_ms',
   'execution_time_ms',
   'refund_reason',

@@ -21,7 +21,7 @@ export interface IndexedEnd extends OpenedRecord {
 export async function readClosedEnd(views: Kysely<LedgerDatabase>, id: string): Promise<IndexedEnd | null> {
   const row = await views
     .selectFrom('chain.executions')
-    .select(['listing', 'request_hash', 'key_id', 'deposit', 'status', 'opened_at', 'deadline', 'refund_at', 'fee_bps'])
+    .select(['listing', 'request_hash', 'key_id', 'deposit', 'status', 'opened_at', 'refund_at'])
     .select(['settled_at', 'creator_amount', 'platform_amount'])
     .where('execution_id', '=', id)
     .where('closed', '=', 1n)
@@ -33,9 +33,7 @@ export async function readClosedEnd(views: Kysely<LedgerDatabase>, id: string): 
     keyId: row.key_id,
     deposit: row.deposit,
     openedAt: row.opened_at,
-    deadline: row.deadline,
     refundAt: row.refund_at,
-    feeBps: Number(row.fee_bps),
     isRefunded: row.status === 'refunded',
     settledAt: row.settled_at,
     creatorAmount: row.creator_amount,

@@ -1,6 +1,6 @@
 /** What the index knows and the ledger does not: calls that a lost or restored ledger lacks, and gaps of the index. */
 import { type Kysely, sql } from 'kysely';
-import type { LedgerDatabase, LedgerTables } from './tables.ts';
+import type { LedgerDatabase } from './tables.ts';
 
 type Views = Kysely<LedgerDatabase>;
 
@@ -25,21 +25,6 @@ export async function readNewestLost(views: Views, since: bigint): Promise<bigin
         (c.key_id IS NOT NULL AND (c.key_id IN (SELECT key_id FROM api_keys) OR NOT EXISTS (SELECT 1 FROM api_keys)))
         OR (c.deposit IS NOT NULL AND c.rent_sponsor IN (SELECT address FROM lenders)))`.execute(views);
   return rows[0]?.newest ?? null;
-}
-
-/**
- * When the loss was noticed by which this ledger lacks calls, unix seconds: as stored if all were opened within `window`
- * seconds of that, else `now`, which is stored.
- */
-export async function noteLoss(
-  ledger: Kysely<LedgerTables>,
-  { newest, now, window }: { newest: bigint; now: bigint; window: bigint },
-): Promise<bigint> {
-  const known = await ledger.selectFrom('lost_calls').select('noticed_at').executeTakeFirst();
-  if (known && newest <= known.noticed_at + window) return known.noticed_at;
-  const insert = ledger.insertInto('lost_calls').values({ id: 1n, noticed_at: now });
-  await insert.onConflict((conflict) => conflict.column('id').doUpdateSet({ noticed_at: now })).execute();
-  return now;
 }
 
 /** True if the index lacks transactions of this slot or a later one. */

@@ -9,17 +9,13 @@ import type { Writing } from './writing.ts';
 /** What the record shows from the open on; times are unix seconds. */
 export interface OpenedRecord {
   openedAt: bigint;
-  deadline: bigint;
   refundAt: bigint;
-  feeBps: number;
 }
 
 /** The columns of a row whose record the chain showed in this slot. */
 export const openedBy = (record: OpenedRecord, slot: number) => ({
   opened_at: record.openedAt,
-  deadline: record.deadline,
   refund_at: record.refundAt,
-  fee_bps: BigInt(record.feeBps),
   opened_slot: BigInt(slot),
 });
 

@@ -3,7 +3,6 @@
  * announces it, or by the moves of all calls that share it, and its outcome is set by what the chain shows.
  */
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
-import { hasRows } from '../../database/portable.ts';
 import type { JournalRow, LedgerDatabase, TransactionKind, TransactionOutcome, TransactionRow } from './tables.ts';
 import type { NewTransaction, Writing } from './writing.ts';
 
@@ -149,10 +148,6 @@ export const signatureOf = (...kinds: TransactionKind[]): RawBuilder<string | nu
   WHERE t.execution_id = executions.execution_id AND t.kind IN (${sql.join(kinds.map((kind) => sql.lit(kind)))})
     AND (t.outcome IS NULL OR t.outcome = 'landed')
   ORDER BY CASE t.outcome WHEN 'landed' THEN 0 ELSE 1 END, t.kind, t.attempt DESC LIMIT 1)`;
-
-/** True if this ledger signed the transaction for the execution. */
-export const hasSigned = (ledger: Writing['db'], executionId: string, signature: string): Promise<boolean> =>
-  hasRows(ledger, sql`SELECT 1 FROM transactions WHERE execution_id = ${executionId} AND signature = ${signature}`);
 
 /** The signatures of all opens of an execution. */
 export async function readOpenSignatures(views: Kysely<LedgerDatabase>, executionId: string): Promise<string[]> {

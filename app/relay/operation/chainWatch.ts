@@ -46,6 +46,7 @@ export function createChainWatch(options: {
   let stopFollowing: (() => Promise<void>) | undefined;
   let ticker: NodeJS.Timeout | undefined;
   let isReading = false;
+  let isOver = false;
 
   function setClock(aheadMs: number): void {
     const isWrong = Math.abs(aheadMs) > MAX_SKEW_MS;
@@ -111,12 +112,14 @@ export function createChainWatch(options: {
     },
     /** Polls regularly from now on. */
     start(): void {
+      if (isOver) return;
       const onError = (error: unknown) => log.warn({ error }, 'cannot follow restarts of the cluster');
       stopFollowing = runEvery(POLL_MS, followRestart, onError, 0);
       // On its own: a comparison may take long, and a node may not answer.
       ticker = setInterval(readClockAgain, POLL_MS).unref();
     },
     end() {
+      isOver = true;
       void stopFollowing?.();
       clearInterval(ticker);
     },

@@ -16,13 +16,6 @@ interface Closing {
 
 /** The problems that close the gate. */
 const CLOSING = {
-  authority_shared: {
-    message:
-      'The ledger of the service lacks transactions of its relay authority: another deployment uses its key, or the ledger was restored. Nothing was charged.',
-    retryAfterSeconds: 30,
-    advice:
-      'The ledger lacks transactions of this relay’s authority; the log names them. If another deployment signs with it, stop that deployment, or give one of the two its own authority. After you lost or restored a ledger, wait: calls are accepted again AUTHORITY_SILENCE_SECONDS after the last of them.',
-  },
   clock_wrong: {
     message: 'The clock of the service is wrong. The operator must set it. Nothing was charged.',
     retryAfterSeconds: 30,

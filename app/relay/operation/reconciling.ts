@@ -1,8 +1,7 @@
-/** Checks at start for another deployment that uses our authority, and then for orphans. New executions wait for it. */
+/** Looks for orphans at start. New executions wait for it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { RunningEngine } from '../execution/engine.ts';
-import type { AuthorityWatch } from '../execution/recovery/authorityWatch.ts';
 import { readUnknownOpen } from '../ledger/indexed.ts';
 import type { Databases } from '../ledger/tables.ts';
 import type { ChainWatch } from './chainWatch.ts';
@@ -14,21 +13,14 @@ const PAUSE_MS = 2_000;
 interface ReconcilingDeps extends Pick<Databases, 'views'> {
   engine: Pick<RunningEngine, 'adoptOrphans'>;
   gate: Pick<Gate, 'set'>;
-  watch: Pick<AuthorityWatch, 'poll'>;
-  chainWatch: Pick<ChainWatch, 'poll'>;
-  /**
-   * Called once nobody else signs with our authority. Before that, our rows may belong to another deployment, because
-   * the ledger may be a copy.
-   */
-  onAlone(): void;
+  chainWatch: Pick<ChainWatch, 'poll' | 'start'>;
   log: Logger;
 }
 
 /**
- * Opens the gate when no other deployment signs with our authority and the ledger has been compared. It compares with a
- * current index, or with all records of the chain, which may take a node minutes. The chain is searched in any case,
- * for records that the index lacks. A slow or dead node does not abort the start. Resolves when the gate is open, or
- * when `stop` aborts.
+ * Opens the gate when the ledger has been compared: with a current index, or with all records of the chain, which may
+ * take a node minutes. The chain is searched in any case, for records that the index lacks. A slow or dead node does not
+ * abort the start. Resolves when the gate is open, or when `stop` aborts.
  */
 export async function reconcileLedger(deps: ReconcilingDeps, stop: AbortSignal): Promise<void> {
   const { engine, gate, log } = deps;
@@ -59,9 +51,8 @@ export async function reconcileLedger(deps: ReconcilingDeps, stop: AbortSignal):
     return true;
   };
   await repeat(pollChain, 'cannot read the state of the cluster');
-  await repeat(deps.watch.poll, 'cannot check if another deployment uses our relay authority');
   if (stop.aborted) return;
-  deps.onAlone();
+  deps.chainWatch.start();
   await Promise.race([
     repeat(byIndex, 'cannot compare the ledger with the index'),
     repeat(byChain, 'cannot compare the ledger with the chain'),

@@ -603,7 +603,7 @@ export interface components {
             /** @description Seconds since this process started. */
             uptime_seconds: number;
             /** @description Why this process refuses new executions; empty while it accepts them. */
-            problems: ("chain_unreachable" | "clock_wrong" | "chain_behind" | "chain_restarted" | "index_behind" | "ledger_unreconciled" | "authority_changed" | "authority_shared" | "opens_paused" | "fees_low" | "storage_low" | "stopping")[];
+            problems: ("chain_unreachable" | "clock_wrong" | "chain_behind" | "chain_restarted" | "index_behind" | "ledger_unreconciled" | "authority_changed" | "opens_paused" | "fees_low" | "storage_low" | "stopping")[];
         };
         KeyDirectory: {
             /** @description The public keys that calls to creators are signed with, as JSON Web Keys (RFC 8037). */
@@ -707,7 +707,7 @@ export interface components {
              */
             status: "ready" | "not_ready";
             /** @description Why the service cannot accept or show executions; empty when ready. */
-            problems: ("chain_unreachable" | "clock_wrong" | "chain_behind" | "chain_restarted" | "index_behind" | "ledger_unreconciled" | "authority_changed" | "authority_shared" | "opens_paused" | "fees_low" | "storage_low" | "stopping")[];
+            problems: ("chain_unreachable" | "clock_wrong" | "chain_behind" | "chain_restarted" | "index_behind" | "ledger_unreconciled" | "authority_changed" | "opens_paused" | "fees_low" | "storage_low" | "stopping")[];
             /** @description What an operator must do about the problems, and what the cluster does not allow; empty if nothing needs action. */
             advice: string[];
             /**

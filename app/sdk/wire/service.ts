@@ -29,7 +29,6 @@ export const PROBLEMS = [
   'index_behind',
   'ledger_unreconciled',
   'authority_changed',
-  'authority_shared',
   'opens_paused',
   'fees_low',
   'storage_low',

@@ -10,7 +10,7 @@ export const SIGNED = { bytes: Uint8Array.of(1), signature: 'signature', lastVal
 let signatures = 0;
 /** The same with a signature of its own. */
 export const signedAnew = () => ({ ...SIGNED, signature: `signature ${++signatures}` });
-export const TIMES = { openedAt: 1n, deadline: 31n, refundAt: 631n, feeBps: 100 };
+export const TIMES = { openedAt: 1n, refundAt: 631n };
 export const WALLET = 'wallet';
 
 /** Journals for the tests of a suite, empty before each test. */

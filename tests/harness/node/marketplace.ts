@@ -107,7 +107,7 @@ export async function untilCompared(url: string): Promise<void> {
   const end = Date.now() + COMPARED_MS;
   while (Date.now() < end) {
     const problems: string[] = (await request(url, '/ready')).body?.problems ?? [];
-    if (!problems.includes('ledger_unreconciled') || problems.includes('authority_shared')) return;
+    if (!problems.includes('ledger_unreconciled')) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

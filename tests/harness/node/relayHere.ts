@@ -5,9 +5,6 @@ import { createLog } from '../../../app/relay/log.ts';
 import { type RunningRelay, startRelay } from '../../../app/relay/start.ts';
 import { relayEnvironment, type TestMarketplace, untilCompared } from './marketplace.ts';
 
-/** Settings of a relay whose ledger has just lost recently signed transactions. */
-export const FORGETFUL = { AUTHORITY_SILENCE_SECONDS: '0' };
-
 /** `settings` are environment variables as an operator sets them. */
 export async function startRelayHere(
   market: TestMarketplace,

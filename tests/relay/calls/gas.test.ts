@@ -13,7 +13,7 @@ import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
 import { type Funds, movedSince, readFunds, readRents } from '../../harness/node/funds.ts';
 import { type Answer, FEE, failedAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
-import { FORGETFUL, useRelaysHere } from '../../harness/node/relayHere.ts';
+import { useRelaysHere } from '../../harness/node/relayHere.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
 /** Fees of the open, and of the end with its share of the archive, lamports. */
@@ -36,7 +36,7 @@ describe('fees and refundable deposits', () => {
     for (const { wallet } of market.callers) await market.node.fundSol(findSpender(wallet.publicKey), 0);
   });
 
-  const startRelay = (settings: NodeJS.ProcessEnv = {}) => start({ ...FORGETFUL, ...settings });
+  const startRelay = (settings: NodeJS.ProcessEnv = {}) => start(settings);
   const execute = (relay: RunningRelay, caller = 0, body: object = { task: 'x' }): Promise<Answer> =>
     market.execute(relay.url, body, { caller });
   const fillGasBalance = (lamports: bigint | number, caller = 0) =>
@@ -171,7 +171,7 @@ describe('fees and refundable deposits', () => {
     });
 
     it('is not the call of a key with the same id: the wallet pays for the refused open, and still owes the rest', async () => {
-      const settings = { ...FORGETFUL, SPONSOR: 'none', WITHOUT_INDEXER: '1', STANDSTILL: '1' };
+      const settings = { SPONSOR: 'none', WITHOUT_INDEXER: '1', STANDSTILL: '1' };
       const relay = await market.startRelayProcess(settings);
       await fillGasBalance(SOL);
       // Its ledger lacks what the relays of other tests have opened. It refuses new keys until the index has that.

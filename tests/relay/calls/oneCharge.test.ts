@@ -14,7 +14,6 @@ import {
   request,
   useMarketplace,
 } from '../../harness/node/marketplace.ts';
-import { FORGETFUL } from '../../harness/node/relayHere.ts';
 import { onPostgres } from '../../harness/postgres.ts';
 
 /** Relays share a PostgreSQL. A SQLite file belongs to one. */
@@ -35,7 +34,7 @@ describe(`a key on ${RELAYS === 1 ? 'one relay' : 'two relays'}`, () => {
   /** Only the first relay has an indexer. */
   const startRelays = async (first: RelayHandle): Promise<RelayHandle[]> => {
     if (RELAYS === 1) return [first];
-    return [first, await market.startRelayProcess({ ...FORGETFUL, WITHOUT_INDEXER: 'true' }, hear)];
+    return [first, await market.startRelayProcess({ WITHOUT_INDEXER: 'true' }, hear)];
   };
 
   const market = useMarketplace();
@@ -90,7 +89,7 @@ describe(`a key on ${RELAYS === 1 ? 'one relay' : 'two relays'}`, () => {
     await until('its price is in escrow', () => market.escrowExists(leftId!));
     for (const relay of running) await relay.kill();
     await market.query('ledger', 'DELETE FROM executions', 'DELETE FROM results');
-    running = await startRelays(await market.startRelayProcess(FORGETFUL, hear));
+    running = await startRelays(await market.startRelayProcess({}, hear));
 
     // An open that the ledger lacks could still land, so no unknown key is accepted. Calls without a key are.
     for (const { url } of running) {

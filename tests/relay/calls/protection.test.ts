@@ -16,7 +16,7 @@ import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
 import { until } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
 import { type Answer, goodAnswer, request, useMarketplace } from '../../harness/node/marketplace.ts';
-import { FORGETFUL, startRelayHere, useRelaysHere } from '../../harness/node/relayHere.ts';
+import { startRelayHere, useRelaysHere } from '../../harness/node/relayHere.ts';
 import { holdSends, useRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 /** Fee of one signature, in lamports. */
@@ -62,7 +62,7 @@ describe('protection of the fee payer', () => {
     market.setBehaviour(null);
     for (const caller of [0, 1]) await fillGasBalance(SOL, caller);
   });
-  const settings = () => ({ ...proxy.environment, ...FORGETFUL });
+  const settings = () => proxy.environment;
   /** A ledger without rows, and a new relay on it. */
   async function startAnew(): Promise<RunningRelay> {
     await market.forgetExecutions();

@@ -19,7 +19,7 @@ import {
   PRICE,
   useMarketplace,
 } from '../../harness/node/marketplace.ts';
-import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
+import { startRelayHere } from '../../harness/node/relayHere.ts';
 import { type Kind, useRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { isVersionOne, readShared, SIGNATURE_LAMPORTS, spoilShared } from '../../harness/node/sharedTransactions.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
@@ -170,7 +170,7 @@ describe('transactions that calls share', function () {
     const proxy = useRpcProxy(market, { each: true });
     let relay: RunningRelay;
     beforeEach(async () => {
-      relay = await startRelayHere(market, { ...proxy.environment, SPONSOR: 'all', ...FORGETFUL });
+      relay = await startRelayHere(market, { ...proxy.environment, SPONSOR: 'all' });
     });
     afterEach(() => relay.stop());
 

@@ -14,7 +14,7 @@ import { claimUnclaimed } from '../../../app/sdk/wallet/unclaimed.ts';
 import { until, untilFound } from '../../harness/edge/until.ts';
 import { readRents } from '../../harness/node/funds.ts';
 import { failedAnswer, figuresOf, goodAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
-import { FORGETFUL, useRelaysHere } from '../../harness/node/relayHere.ts';
+import { useRelaysHere } from '../../harness/node/relayHere.ts';
 import { holdSends, useRpcProxy } from '../../harness/node/rpcProxy.ts';
 
 const FEE = 5_000n;
@@ -35,7 +35,7 @@ describe('refunds that callers cannot receive', function () {
     await market.setFrozen(market.callers[0]!.usdc, false);
   });
   const start = async () => {
-    relay = await startHere({ ...proxy.environment, ...FORGETFUL });
+    relay = await startHere(proxy.environment);
   };
   const execute = (caller: number, body: object = {}, agent?: string) =>
     market.execute(relay.url, { task: 'x', ...body }, { caller, agent });

@@ -17,7 +17,7 @@ import { chooseBackup, restore } from '../../../app/relay/ledger/restore.ts';
 import { until } from '../../harness/edge/until.ts';
 import { useFolder } from '../../harness/folder.ts';
 import { figuresOf, request, useMarketplace } from '../../harness/node/marketplace.ts';
-import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
+import { startRelayHere } from '../../harness/node/relayHere.ts';
 import { runCommandHere, runRelayCommand } from '../../harness/node/relayMain.ts';
 import { startRpcProxy } from '../../harness/node/rpcProxy.ts';
 
@@ -273,7 +273,7 @@ describe('commands of the operator', () => {
         close();
       }
       const call = async (task: string) => {
-        const { url, stop } = await startRelayHere(market, { ...FORGETFUL, SPONSOR: 'all' });
+        const { url, stop } = await startRelayHere(market, { SPONSOR: 'all' });
         expect((await market.execute(url, { task })).status).to.equal(200);
         await stop();
       };
@@ -303,7 +303,7 @@ describe('commands of the operator', () => {
   describe('afterwards', () => {
     it('a relay that runs names its wrong clock itself, and no other problem', async () => {
       const shift = encodeURIComponent('const now = Date.now; Date.now = () => now() - 90_000');
-      const settings = { ...FORGETFUL, NODE_OPTIONS: `--import=data:text/javascript,${shift}` };
+      const settings = { NODE_OPTIONS: `--import=data:text/javascript,${shift}` };
       const relay = await market.startRelayProcess(settings);
       const ready = async () => (await request(relay.url, '/ready')).body as { problems: string[]; advice: string[] };
       await until(

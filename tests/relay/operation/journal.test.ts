@@ -14,7 +14,7 @@ import type { ClaimedExecution } from '../../../app/relay/ledger/claims.ts';
 import { createLeadership } from '../../../app/relay/ledger/leadership.ts';
 import { SharedConflict } from '../../../app/relay/ledger/moves.ts';
 import type { ResultRow } from '../../../app/relay/ledger/tables.ts';
-import { hasSigned, lastOf, paidFees } from '../../../app/relay/ledger/transactions.ts';
+import { lastOf, paidFees } from '../../../app/relay/ledger/transactions.ts';
 import { JournalConflict } from '../../../app/relay/ledger/writing.ts';
 import { createLog } from '../../../app/relay/log.ts';
 import { free } from '../../harness/edge/funding.ts';
@@ -207,9 +207,6 @@ describe('the journal', () => {
     expect(row.transactions[1]).to.deep.include({ fee: 7_000n, last_valid_height: 10n, bytes: Buffer.from('open 1') });
     // An expired transaction costs nothing.
     expect(paidFees(row)).to.equal(17_000n);
-    for (const [, , signature] of all) expect(await hasSigned(opened.ledger, 'one', String(signature))).to.equal(true);
-    expect(await hasSigned(opened.ledger, 'one', 'of another')).to.equal(false);
-    expect(await hasSigned(opened.ledger, 'two', 'open 0')).to.equal(false);
   });
 
   it('leaves an outcome open while several transactions of a kind may have landed', async () => {
@@ -228,7 +225,6 @@ describe('the journal', () => {
     expect(await rejected(mine.verified(row, signedAs('settle'), 1n, 0n))).to.be.instanceOf(JournalConflict);
     expect(row.transactions.map(({ kind }) => kind)).to.deep.equal(['open']);
     expect(await transactionsOf('one')).to.deep.equal([['open', 0n, 'signature', 'landed']]);
-    expect(await hasSigned(opened.ledger, 'one', 'settle')).to.equal(false);
     // Nor is the end of somebody else's row noted.
     await others.verified((await others.get('one'))!, signedAs('settle'), 1n, 0n);
     const stale = { ...(await mine.get('one'))! };

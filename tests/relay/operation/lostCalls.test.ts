@@ -27,8 +27,8 @@ describe('calls that the ledger lacks', () => {
   afterEach(() => world.stop());
 
   function start(): void {
-    const { ledger, views, log } = world.deps;
-    lost = createLostCalls({ ledger, views, clock: () => clock, now: () => world.state.nowMs, log });
+    const { views, log } = world.deps;
+    lost = createLostCalls({ views, clock: () => clock, now: () => world.state.nowMs, log });
   }
   /** The indexer looks now. */
   async function checked(): Promise<void> {
@@ -112,30 +112,6 @@ describe('calls that the ledger lacks', () => {
     pass(1);
     expect(lost.mayLack()).to.equal(false);
     expect(await refusal(), 'the index is not needed any more').to.equal(null);
-  });
-
-  it('block unknown keys after a restart only until the index has looked, unless it shows a new loss', async () => {
-    await addRecord();
-    expect(await refusal()).to.deep.equal(['service_unavailable', 61]);
-    pass(3_600);
-    await checked();
-    start();
-    // No lost open can land any more.
-    expect(await refusal()).to.deep.equal(['service_unavailable', 2]);
-    pass(1);
-    await checked();
-    expect(await refusal()).to.equal(null);
-    // Two days after the first notice, not after the restart.
-    pass(172_800 - 3_602);
-    expect(lost.mayLack()).to.equal(true);
-    pass(1);
-    expect(lost.mayLack()).to.equal(false);
-
-    await addRecord({ opened_at: clock - 5n });
-    await checked();
-    start();
-    expect(await refusal()).to.deep.equal(['service_unavailable', 61]);
-    expect(lost.mayLack()).to.equal(true);
   });
 
   it('block unknown keys while the index lacks slots of the last two days', async () => {

@@ -25,7 +25,6 @@ import {
   type TestMarketplace,
   useMarketplace,
 } from '../../harness/node/marketplace.ts';
-import { FORGETFUL } from '../../harness/node/relayHere.ts';
 import { runCommandHere } from '../../harness/node/relayMain.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -137,9 +136,7 @@ describe('the ledger lost, and an old backup restored', () => {
     await restoreLedger(market);
     expect(await openRecords()).to.equal(3);
 
-    // Signatures of the dead relay that the backup lacks would block the start. sharedAuthority.test.ts waits for that;
-    // here a setting avoids it.
-    const restored = await market.startRelayProcess(FORGETFUL);
+    const restored = await market.startRelayProcess();
     try {
       // After it has compared its ledger with the chain, it parks each open record without a row for its refund.
       const parked = await untilFound('both orphans', async () => {

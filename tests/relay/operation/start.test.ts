@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { NEEDED_FEATURES } from '../../../app/solana/features.ts';
 import { until } from '../../harness/edge/until.ts';
 import { type Answer, afterPaying, goodAnswer, useMarketplace } from '../../harness/node/marketplace.ts';
-import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
+import { startRelayHere } from '../../harness/node/relayHere.ts';
 import { useRpcProxy, withoutFeatures } from '../../harness/node/rpcProxy.ts';
 
 /** More accounts than a relay reads at once. */
@@ -60,7 +60,7 @@ describe('a starting relay', () => {
       searches += 1;
       return 'silence';
     });
-    const relay = await market.startRelayProcess({ ...FORGETFUL, ...proxy.environment });
+    const relay = await market.startRelayProcess(proxy.environment);
     try {
       let served!: Answer;
       await until('a call is taken', async () => {

@@ -19,7 +19,7 @@ import {
   useMarketplace,
 } from '../../harness/node/marketplace.ts';
 import { travelNearTurn } from '../../harness/node/node.ts';
-import { FORGETFUL, useRelaysHere } from '../../harness/node/relayHere.ts';
+import { useRelaysHere } from '../../harness/node/relayHere.ts';
 import { useRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { type Accepted, createX402Fetch, decodeHeader } from '../../harness/node/x402.ts';
 
@@ -98,7 +98,7 @@ describe('the x402 API', () => {
     // One call fits; the second one would be one lamport too much.
     const share = (await lent()) + rents.record + needed - 1n;
     const LENT_LAMPORTS = String((share * 4n + 2n) / 3n);
-    const relay = await start({ ...x402Key(), ...FORGETFUL, LENT_LAMPORTS });
+    const relay = await start({ ...x402Key(), LENT_LAMPORTS });
     const send = () => buy({ task: 'lend me' }, { url: relay.url });
     expect((await send()).status).to.equal(200);
     const [before, rows, has] = [await balances(), await countRows(), await lent()];
@@ -286,7 +286,7 @@ describe('the x402 API', () => {
 
   it('answers a new payment with the same Idempotency-Key like the first after the terms have changed, in the next half-hour', async () => {
     const headers = { 'idempotency-key': 'a-key-over-the-turn' };
-    const other = await start({ ...x402Key(), ...FORGETFUL, X402_SERVICE_FEE_USDC: '0.006' });
+    const other = await start({ ...x402Key(), X402_SERVICE_FEE_USDC: '0.006' });
     const turn = await travelNearTurn(market.node);
     // An idle relay reads the chain's clock once a minute. These requests make both read at once.
     for (const { url } of [market.relay, other]) await request(url, '/trpc/config.get');
@@ -320,8 +320,7 @@ describe('the x402 API', () => {
   });
 
   it('raises the service fee with the price of a SOL, honours the fee of an earlier quote, and stops above the limit', async () => {
-    const at = (price: string) =>
-      start({ ...proxy.environment, ...x402Key(), ...FORGETFUL, X402_SOL_PRICE_USDC: price });
+    const at = (price: string) => start({ ...proxy.environment, ...x402Key(), X402_SOL_PRICE_USDC: price });
     const cheap = await quote({ task: 'at the earlier fee' });
     const dear = await at('200');
     const config = await request(dear.url, '/trpc/config.get');

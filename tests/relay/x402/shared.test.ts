@@ -13,7 +13,7 @@ import { until } from '../../harness/edge/until.ts';
 import { createBuyers, PAYMENT_LAMPORTS, SERVICE_FEE, type SignedPayment, TOTAL } from '../../harness/node/buyers.ts';
 import { readRents } from '../../harness/node/funds.ts';
 import { FEE, goodAnswer, PRICE, useMarketplace } from '../../harness/node/marketplace.ts';
-import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
+import { startRelayHere } from '../../harness/node/relayHere.ts';
 import { useRpcProxy } from '../../harness/node/rpcProxy.ts';
 import { readShared, SIGNATURE_LAMPORTS, spoilShared } from '../../harness/node/sharedTransactions.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
@@ -95,7 +95,7 @@ describe('transactions that calls of x402 clients share', function () {
     let relay: RunningRelay;
     beforeEach(async () => {
       const key = { X402_FEE_PAYER_KEYPAIR: join(market.dataDir, 'x402-fee-payer.json') };
-      const settings = { ...proxy.environment, ...key, SPONSOR: 'all', TRUST_PROXY: '1', ...FORGETFUL };
+      const settings = { ...proxy.environment, ...key, SPONSOR: 'all', TRUST_PROXY: '1' };
       relay = await startRelayHere(market, settings);
     });
     afterEach(() => relay.stop());

@@ -38,10 +38,6 @@ export const PROBLEM_WORDS: Record<Problem, Words> = {
     title: 'This relay can no longer settle',
     todo: 'Its key is no longer a relay authority on the chain. Register it again, or start the relay with a registered key.',
   },
-  authority_shared: {
-    title: 'The ledger lacks transactions of this relay’s authority',
-    todo: 'The log names them. If another deployment signs with it, stop that deployment, or give one of the two its own authority. After the ledger was lost or restored, wait. Calls are accepted again AUTHORITY_SILENCE_SECONDS (two minutes) after the last of them.',
-  },
   opens_paused: {
     title: 'New calls are paused',
     todo: 'The admin or the guardian paused them. Calls in progress are still settled or refunded. Settings shows whose pause it is. Each lifts its own.',
