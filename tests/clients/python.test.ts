@@ -348,11 +348,11 @@ describe('clients/python', () => {
       ];
       const ids = [vectors.execution.execution_id, execution_id];
       const asked = ids.map((id) => ({ receipt, asked: id, rpc_url: null }));
+      const all: { receipt: object; asked?: string; rpc_url: string | null }[] = [...questions, ...asked];
       const malformed = { receipt: { version: 2 }, rpc_url: null };
-      const said = (await answersOf('checks.py', [], [...questions, ...asked, malformed])) as Check[][];
-      for (const [index, question] of [...questions, ...asked].entries()) {
-        const executionId = 'asked' in question ? question.asked : undefined;
-        const expected = await inTypeScript(question.receipt, { rpcUrl: question.rpc_url, executionId });
+      const said = (await answersOf('checks.py', [], [...all, malformed])) as Check[][];
+      for (const [index, question] of all.entries()) {
+        const expected = await inTypeScript(question.receipt, { rpcUrl: question.rpc_url, executionId: question.asked });
         expect(said[index], `question ${index}`).to.deep.equal(expected);
       }
       for (const [index, [what, , failed]] of RECEIPT_CHANGES.entries()) {
