@@ -352,7 +352,10 @@ describe('clients/python', () => {
       const malformed = { receipt: { version: 2 }, rpc_url: null };
       const said = (await answersOf('checks.py', [], [...all, malformed])) as Check[][];
       for (const [index, question] of all.entries()) {
-        const expected = await inTypeScript(question.receipt, { rpcUrl: question.rpc_url, executionId: question.asked });
+        const expected = await inTypeScript(question.receipt, {
+          rpcUrl: question.rpc_url,
+          executionId: question.asked,
+        });
         expect(said[index], `question ${index}`).to.deep.equal(expected);
       }
       for (const [index, [what, , failed]] of RECEIPT_CHANGES.entries()) {
