@@ -1,7 +1,7 @@
 """Checks receipts with the Python package. Prints the checks of each question of a list.
 
-A question is {receipt, rpc_url}, {execution_id, rpc_url}, or {receipt, asked, archive, rpc_url}: a marketplace that
-sends this receipt and this proof for the execution `asked`.
+A question is {receipt, rpc_url}, or {receipt, asked, archive, rpc_url}: a marketplace that sends this receipt and this
+proof for the execution `asked`.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 
 from paid_agents import Client
-from paid_agents.receipts import averify_receipt, verify_execution, verify_receipt
+from paid_agents.receipts import averify_receipt, verify_receipt
 
 
 class Marketplace(httpx.BaseTransport):
@@ -34,8 +34,6 @@ def checks_of(question: dict[str, Any]) -> list[dict[str, Any]]:
     if "asked" in question:
         with Client("http://m.example", transport=Marketplace(question)) as client:
             found = client.executions.verify(question["asked"], rpc_url=question["rpc_url"])
-    elif "execution_id" in question:
-        found = verify_execution(question["execution_id"], rpc_url=question["rpc_url"])
     else:
         found = verify_receipt(json.dumps(question["receipt"]), rpc_url=question["rpc_url"])
     return [asdict(check) for check in found.checks]
@@ -43,7 +41,7 @@ def checks_of(question: dict[str, Any]) -> list[dict[str, Any]]:
 
 questions = json.load(sys.stdin)
 answers = [checks_of(question) for question in questions]
-if "asked" not in questions[0] and "receipt" in questions[0]:
+if "asked" not in questions[0]:
     receipt, rpc_url = json.dumps(questions[0]["receipt"]).encode(), questions[0]["rpc_url"]
     again = asyncio.run(averify_receipt(receipt, rpc_url=rpc_url))
     assert [asdict(check) for check in again.checks] == answers[0], "the asynchronous check says something else"

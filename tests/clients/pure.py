@@ -33,6 +33,10 @@ vectors: dict[str, Any] = given["vectors"]
 idl: dict[str, Any] = given["idl"]
 
 
+def signature_of(raw: bytes) -> str:
+    return f"ed25519:{base58.b58encode(raw).decode()}"
+
+
 def raises(work: Any) -> bool:
     try:
         work()
@@ -53,7 +57,7 @@ for vector in vectors["results"]["vectors"]:
     # The same signature with S + L, the order of the group, satisfies the equation. Verifiers must check that S < L.
     raw = base58.b58decode(vector["signature"].removeprefix("ed25519:"))
     larger = raw[:32] + (int.from_bytes(raw[32:], "little") + L).to_bytes(32, "little")
-    assert not verify_message(public, vector["result_hash"], hashing.format_signature(larger))
+    assert not verify_message(public, vector["result_hash"], signature_of(larger))
 for vector in vectors["requests"]["vectors"]:
     assert request_hash(vector["task"], vector["parameters"]).hex() == vector["request_hash"]
 assert raises(lambda: request_hash("\ud800"))
@@ -68,21 +72,14 @@ message = execution_message(
 assert message == bound["message"], message
 assert sign_message(secret, message) == bound["signature"]
 # With a key of small order, a signature fits almost any message.
-assert not verify_message(b"\x01" + bytes(31), "x", hashing.format_signature(b"\x01" + bytes(63)))
+assert not verify_message(b"\x01" + bytes(31), "x", signature_of(b"\x01" + bytes(63)))
 
-# Base58 of every length, and the longest data of an instruction in a fraction of the package's processor time
-for size in range(200):
+# Base58 of every length that is needed
+for size in range(65):
     for start in (0, 1, 255):
         raw = bytes((start + at * 7 * start) % 256 for at in range(size))
         assert hashing.decode_base58(base58.b58encode(raw).decode()) == raw
-assert all(hashing.decode_base58(text) is None for text in ("0", "O", "1 ", "1\n", "\uff11", "l" * 100))
-longest = base58.b58encode(bytes(at * 31 % 256 for at in range(10_240))).decode()
-times: list[float] = []
-for decode in (hashing.decode_base58, base58.b58decode):
-    begun = time.process_time()
-    assert decode(longest) == bytes(at * 31 % 256 for at in range(10_240))
-    times.append(time.process_time() - begun)
-assert times[0] < times[1] / 5, times
+assert all(hashing.decode_base58(text) is None for text in ("0", "O", "1 ", "1\n", "\uff11", "l" * 100, "1" * 89))
 
 # A receipt whose numbers are no numbers, or would fill the memory. It is refused, as in TypeScript.
 key, some_hash = creator["public_key"], "ab" * 32
@@ -185,17 +182,12 @@ assert constants["ARCHIVE_DEPTH"] == _program.ARCHIVE_DEPTH
 assert constants["ARCHIVE_BUFFER"] == _program.ARCHIVE_BUFFER
 assert constants["ARCHIVE_PROOF_NODES"] == _program.ARCHIVE_PROOF_NODES
 assert constants["ARCHIVE_TREE_BYTES"] == _program.ARCHIVE_TREE_BYTES
-assert constants["BPS_DENOMINATOR"] == _program.BPS_DENOMINATOR
 assert bytes(constants["ARCHIVE_LEAF_DOMAIN"]) == _program.ARCHIVE_LEAF_DOMAIN
-for seed in ("EXECUTION", "ESCROW", "TREASURY", "ARCHIVE"):
+for seed in ("EXECUTION", "ARCHIVE"):
     assert bytes(constants[f"{seed}_SEED"]) == seed.lower().encode()
 for account in idl["accounts"]:
     if account["name"] in _program.DISCRIMINATORS:
         assert bytes(account["discriminator"]) == _program.DISCRIMINATORS[account["name"]]
-by_name = {instruction["name"]: instruction for instruction in idl["instructions"]}
-for discriminator, (name, accounts) in _program.INSTRUCTIONS.items():
-    assert bytes(by_name[name]["discriminator"]) == discriminator
-    assert [account["name"] for account in by_name[name]["accounts"]] == accounts.split()
 SIZES = {"bool": 1, "u8": 1, "u16": 2, "u32": 4, "u64": 8, "i64": 8, "pubkey": 32}
 types = {kind["name"]: kind["type"] for kind in idl["types"]}
 
@@ -217,13 +209,6 @@ def offset_of(struct: str, wanted: str | None) -> int:
 
 
 assert offset_of("ExecutionRecord", None) == _program.RECORD_BYTES
-assert offset_of("OpenExecutionArgs", "request_hash") == _program.OPEN_HASH_AT
-assert types["OpenExecutionFromDepositArgs"]["fields"][0]["name"] == "open"
-assert (
-    offset_of("SettleExecutionArgs", "result_hash"),
-    offset_of("SettleExecutionArgs", "signature"),
-) == _program.SETTLE_AT
-assert offset_of("AgentListing", "creator") == 3
 assert offset_of("AgentListing", "signing_key") == 83
 assert offset_of("Archive", "tree") == 4
 statuses = [variant["name"][0].lower() + variant["name"][1:] for variant in types["ExecutionStatus"]["variants"]]

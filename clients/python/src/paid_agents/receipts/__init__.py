@@ -25,13 +25,11 @@ __all__ = [
     "Comparison",
     "Receipt",
     "Verification",
-    "averify_execution",
     "averify_receipt",
     "execution_message",
     "hash_result",
     "request_hash",
     "sign_message",
-    "verify_execution",
     "verify_message",
     "verify_receipt",
     "verify_result_signature",
@@ -61,17 +59,3 @@ async def averify_receipt(
     """`verify_receipt` for asyncio."""
     async with httpx.AsyncClient(transport=transport) as client:
         return await AsyncTransport(lambda: client).run(_flows.verify(receipt, rpc_url))
-
-
-def verify_execution(execution_id: str, *, rpc_url: str, transport: httpx.BaseTransport | None = None) -> Verification:
-    """Checks record, transactions and money of an execution by its id alone, also of a refunded one."""
-    with httpx.Client(transport=transport) as client:
-        return Transport(client).run(_flows.verify_by_id(execution_id, rpc_url))
-
-
-async def averify_execution(
-    execution_id: str, *, rpc_url: str, transport: httpx.AsyncBaseTransport | None = None
-) -> Verification:
-    """`verify_execution` for asyncio."""
-    async with httpx.AsyncClient(transport=transport) as client:
-        return await AsyncTransport(lambda: client).run(_flows.verify_by_id(execution_id, rpc_url))

@@ -13,8 +13,6 @@ CheckName = Literal[
     "program",
     "record",
     "signing_key",
-    "opening",
-    "settlement",
 ]
 CHECKS: tuple[CheckName, ...] = get_args(CheckName)
 """In the order of the checks. The first five need no network."""
@@ -57,9 +55,9 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """True if no check failed and the chain itself shows that the price was paid out for this result."""
+        """True if no check failed and the chain's record shows that the price was paid out for this result."""
         passed = {check.name for check in self.checks if check.state == "passed"}
-        return not self.failed and {"signature", "genesis_hash", "program", "record", "settlement"} <= passed
+        return not self.failed and {"signature", "genesis_hash", "program", "record"} <= passed
 
 
 @dataclass
@@ -72,10 +70,8 @@ class OpenCheck:
     reasons: list[str] = field(default_factory=list[str])
     is_open: bool = False
 
-    def equal(self, what: str, got: str, expected: str | None) -> None:
-        """Adds no comparison if `expected` is None."""
-        if expected is not None:
-            self.compared.append(Comparison(what, got, expected))
+    def equal(self, what: str, got: str, expected: str) -> None:
+        self.compared.append(Comparison(what, got, expected))
 
     def lacks(self, reason: str) -> None:
         """A value that the check needs is missing. Unless a comparison fails, the check counts as not made."""

@@ -1,4 +1,4 @@
-"""The program's accounts, instructions and addresses that receipts need, from the program's IDL."""
+"""The program's accounts and addresses that receipts need, from the program's IDL."""
 
 import hashlib
 import struct
@@ -9,8 +9,6 @@ import base58
 from Crypto.Hash import keccak
 from nacl.bindings import crypto_core_ed25519_add
 
-from .hashing import decode_base58
-
 PROGRAM = "6wYfSpZq2bXE3TSRRh8HhNT8oHf4kZdy13ti9Nyepsyo"
 STATUSES = ("open", "completed", "refunded")
 DISCRIMINATORS = {
@@ -18,38 +16,6 @@ DISCRIMINATORS = {
     "AgentListing": bytes([224, 156, 61, 213, 111, 100, 43, 56]),
     "Archive": bytes([231, 36, 31, 240, 210, 212, 36, 107]),
 }
-INSTRUCTIONS: dict[bytes, tuple[str, str]] = {
-    bytes([241, 247, 215, 5, 106, 100, 238, 42]): (
-        "open_execution",
-        "caller payer rent_sponsor config listing collateral record escrow source usdc_mint token_program"
-        " system_program",
-    ),
-    bytes([161, 197, 23, 56, 188, 175, 19, 80]): (
-        "open_execution_with_grant",
-        "relay_authority payer rent_sponsor config listing collateral grant spender record escrow source usdc_mint"
-        " token_program system_program",
-    ),
-    bytes([12, 221, 115, 238, 72, 10, 67, 230]): (
-        "open_execution_from_deposit",
-        "relay_authority payer rent_sponsor config listing collateral deposit vault deposit_rent_sponsor treasury"
-        " record escrow usdc_mint token_program system_program",
-    ),
-    bytes([186, 63, 130, 92, 224, 218, 118, 244]): (
-        "settle_execution",
-        "relay_authority config record listing escrow payout treasury rent_sponsor spender token_program",
-    ),
-    bytes([210, 43, 26, 214, 125, 234, 204, 229]): (
-        "refund_execution",
-        "authority config record collateral escrow destination grant spender rent_sponsor token_program",
-    ),
-    bytes([35, 3, 124, 20, 85, 207, 159, 112]): (
-        "move_unclaimed_refund",
-        "authority config record collateral escrow destination grant spender rent_sponsor token_program unclaimed"
-        " archive tree event_authority program",
-    ),
-}
-"""The name and the ordered account names, by discriminator."""
-BPS_DENOMINATOR = 10_000
 ARCHIVE_DEPTH = 20
 ARCHIVE_BUFFER = 64
 ARCHIVE_PROOF_NODES = 10
@@ -116,13 +82,12 @@ def account_fields(name: str, data: bytes) -> bytes:
 _LISTING = struct.Struct("<BBB32s16s32s32s")
 
 
-def decode_listing(data: bytes) -> tuple[str, str]:
-    """The signing key and the creator's wallet of an AgentListing. Raises ValueError."""
+def decode_signing_key(data: bytes) -> str:
+    """The signing key of an AgentListing. Raises ValueError."""
     try:
-        values = _LISTING.unpack_from(account_fields("AgentListing", data))
+        return encode(_LISTING.unpack_from(account_fields("AgentListing", data))[6])
     except struct.error as error:
         raise ValueError(str(error)) from None
-    return encode(values[6]), encode(values[3])
 
 
 def decode_archive(data: bytes) -> str:
@@ -131,44 +96,6 @@ def decode_archive(data: bytes) -> str:
     if len(fields) < 36:
         raise ValueError("the data ends too early")
     return encode(fields[4:36])
-
-
-@dataclass(frozen=True)
-class Called:
-    """An instruction of the program with its accounts by name; `args` are the bytes after the discriminator."""
-
-    name: str
-    accounts: dict[str, str]
-    args: bytes
-
-
-def decode_call(data: str, accounts: list[str]) -> Called | None:
-    """Decodes an instruction from its base58 data; None if receipts do not need it."""
-    decoded = decode_base58(data)
-    found = INSTRUCTIONS.get(decoded[:8]) if decoded else None
-    if decoded is None or found is None:
-        return None
-    name, names = found
-    given = dict(zip(names.split(), accounts, strict=False))
-    return Called(name, given, decoded[8:])
-
-
-def opened_request_hash(called: Called) -> bytes | None:
-    """The request hash of an open. OpenExecutionArgs has it after nonce, id, price, version and timeout."""
-    return called.args[OPEN_HASH_AT : OPEN_HASH_AT + 32] if len(called.args) >= OPEN_HASH_AT + 32 else None
-
-
-def settled_result(called: Called) -> tuple[bytes, bytes] | None:
-    """Result hash and signature of SettleExecutionArgs."""
-    hash_at, signature_at = SETTLE_AT
-    args = called.args
-    if len(args) < signature_at + 64:
-        return None
-    return args[hash_at : hash_at + 32], args[signature_at : signature_at + 64]
-
-
-OPEN_HASH_AT = 48
-SETTLE_AT = (0, 32)
 
 
 def encode(address: bytes) -> str:
@@ -199,19 +126,6 @@ _BASE_POINT = bytes([0x58] + [0x66] * 31)
 
 def record_address(execution_id: bytes) -> str:
     return derive(b"execution", execution_id)
-
-
-def escrow_address(record: str) -> str:
-    key = decode_base58(record)
-    return derive(b"escrow", key) if key is not None and len(key) == 32 else ""
-
-
-def unclaimed_address() -> str:
-    return derive(b"unclaimed")
-
-
-def treasury_address() -> str:
-    return derive(b"treasury")
 
 
 def archive_address(index: int) -> str:

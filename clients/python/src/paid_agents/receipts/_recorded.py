@@ -8,17 +8,17 @@ import binascii
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
+from uuid import UUID
 
 from .._flow import Flow
 from ..models import Archive
 from ..money import format_usdc, from_base_units
 from . import _program
 from ._checks import Check, OpenCheck
-from ._claim import Claim
 from ._node import Node, NodeAccount, UnansweredError
 from ._program import PROGRAM, RECORD_BYTES, Record
-from .hashing import format_uuid, key_of
-from .receipt import seconds_of
+from .hashing import key_of
+from .receipt import Receipt, seconds_of
 
 _LAST_ARCHIVE = 2**16 - 1
 
@@ -47,15 +47,15 @@ class FoundNothing:
 Found: TypeAlias = FoundAccount | FoundLeaf | FoundNothing
 
 
-def find_record(node: Node, claim: Claim, find_archive: FindArchive | None) -> Flow[Found]:
+def find_record(node: Node, receipt: Receipt, find_archive: FindArchive | None) -> Flow[Found]:
     """Finds the record: by the receipt's proof, else by its account, else by a proof from `find_archive`."""
     try:
-        if claim.receipt is not None and claim.receipt.archive is not None:
-            return (yield from _find_leaf(node, claim.receipt.archive))
-        account = yield from node.account(claim.record)
+        if receipt.archive is not None:
+            return (yield from _find_leaf(node, receipt.archive))
+        account = yield from node.account(receipt.record)
         if account is not None and account.owner == PROGRAM:
             return FoundAccount(account)
-        archive = yield from _ask_for_archive(claim, find_archive)
+        archive = yield from _ask_for_archive(receipt, find_archive)
         if archive is not None:
             return (yield from _find_leaf(node, archive))
     except UnansweredError as error:
@@ -82,20 +82,20 @@ def _find_leaf(node: Node, archive: Archive) -> Flow[Found]:
 
 
 def check_record(
-    node: Node, claim: Claim, found: Found, find_archive: FindArchive | None
+    node: Node, receipt: Receipt, found: Found, find_archive: FindArchive | None
 ) -> Flow[tuple[Check, Record | None]]:
-    """Compares the record with the claim. The record is returned if the chain proves it, else None."""
+    """Compares the record with the receipt. The record is returned if the chain proves it, else None."""
     check = OpenCheck("record", node.source)
     record: Record | None = None
     if isinstance(found, FoundNothing):
         check.lacks(found.reason)
     elif isinstance(found, FoundLeaf):
-        record = yield from _prove_leaf(node, claim, check, found, find_archive)
+        record = yield from _prove_leaf(node, receipt, check, found, find_archive)
     else:
         data = found.account.data
         record = _decoded(check, lambda: _program.decode_record(_program.account_fields("ExecutionRecord", data)))
     if record is not None:
-        _compare_fields(check, claim, record)
+        _compare_fields(check, receipt, record)
     return check.end(), record
 
 
@@ -114,7 +114,7 @@ def _decode_exactly(fields: bytes) -> Record:
 
 
 def _prove_leaf(
-    node: Node, claim: Claim, check: OpenCheck, found: FoundLeaf, find_archive: FindArchive | None
+    node: Node, receipt: Receipt, check: OpenCheck, found: FoundLeaf, find_archive: FindArchive | None
 ) -> Flow[Record | None]:
     archive = found.archive
     if found.archive_account.owner != PROGRAM or found.tree.owner != PROGRAM:
@@ -123,10 +123,10 @@ def _prove_leaf(
     record = _decoded(check, lambda: _decode_exactly(_fields_of(archive)))
     if record is None:
         return None
-    check.equal("archive.record", archive.record, claim.record)
+    check.equal("archive.record", archive.record, receipt.record)
     check.equal("archive.archive", archive.archive, _program.archive_address(archive.archive_index))
     check.equal("archive.tree", archive.tree, found.tree_address)
-    place = _place_of(claim, archive)
+    place = _place_of(receipt, archive)
     root = _program.root_of(*place).hex()
     check.equal("archive.leaf", archive.leaf, place.leaf.hex())
     check.equal("archive.root", archive.root, root)
@@ -143,8 +143,8 @@ def _prove_leaf(
     if not is_proven and tree.count < _program.ARCHIVE_BUFFER:
         check.equal("root from fields and proof", root, tree.roots[0].hex())
     elif not is_proven:
-        fresh = yield from _ask_for_archive(claim, find_archive)
-        is_proven = fresh is not None and _compare_tree(check, _place_of(claim, fresh), tree)
+        fresh = yield from _ask_for_archive(receipt, find_archive)
+        is_proven = fresh is not None and _compare_tree(check, _place_of(receipt, fresh), tree)
         if fresh is None:
             check.lacks("The tree has grown since then, so a new proof of the leaf is needed. None was given.")
         elif is_proven:
@@ -153,13 +153,11 @@ def _prove_leaf(
                 return None
         else:
             check.lacks("Neither the proof in the receipt nor the new proof leads to nodes that the tree has.")
-    if is_proven:
-        yield from _check_archiving(node, check, found)
     return record if is_proven else None
 
 
-def _ask_for_archive(claim: Claim, find_archive: FindArchive | None) -> Flow[Archive | None]:
-    archive = (yield from find_archive(claim.execution_id)) if find_archive else None
+def _ask_for_archive(receipt: Receipt, find_archive: FindArchive | None) -> Flow[Archive | None]:
+    archive = (yield from find_archive(receipt.execution_id)) if find_archive else None
     try:
         if archive is not None:
             _fields_of(archive)
@@ -181,8 +179,8 @@ class _Place(NamedTuple):
     proof: list[bytes]
 
 
-def _place_of(claim: Claim, archive: Archive) -> _Place:
-    leaf = _program.leaf_of(key_of(claim.record), _fields_of(archive))
+def _place_of(receipt: Receipt, archive: Archive) -> _Place:
+    leaf = _program.leaf_of(key_of(receipt.record), _fields_of(archive))
     return _Place(leaf, archive.leaf_index, [bytes.fromhex(node) for node in archive.proof])
 
 
@@ -200,29 +198,9 @@ def _compare_tree(check: OpenCheck, place: _Place, tree: _program.Tree) -> bool:
     return True
 
 
-def _check_archiving(node: Node, check: OpenCheck, found: FoundLeaf) -> Flow[None]:
-    """The transaction that made the leaf proves nothing more. But if the receipt names a wrong one, the check fails."""
-    unknown = "It was not checked that archive.transaction archived the record: "
-    try:
-        transaction = yield from node.transaction(found.archive.transaction)
-    except UnansweredError as error:
-        check.notes(unknown + str(error))
-        return
-    if transaction is None:
-        check.notes(f"{unknown}the node's history does not have it.")
-        return
-    adds = any(one.program == PROGRAM and found.tree_address in one.accounts for one in transaction.instructions)
-    check.equal("archive.transaction", "adds to the tree" if adds else "another", "adds to the tree")
-
-
-def _compare_fields(check: OpenCheck, claim: Claim, record: Record) -> None:
-    receipt = claim.receipt
-    if receipt is None:
-        check.equal("status", record.status, record.status)
-        check.equal("execution_id", format_uuid(record.execution_id), claim.execution_id)
-        return
+def _compare_fields(check: OpenCheck, receipt: Receipt, record: Record) -> None:
     check.equal("status", record.status, "completed")
-    check.equal("execution_id", format_uuid(record.execution_id), claim.execution_id)
+    check.equal("execution_id", str(UUID(bytes=record.execution_id)), receipt.execution_id)
     check.equal("agent_id", record.listing, receipt.agent_id)
     check.equal("caller", record.caller, receipt.caller)
     check.equal("signing_key", record.signing_key, receipt.signing_key)
