@@ -32,7 +32,7 @@ export async function startOursByX402(slotTimeMs: number): Promise<Side> {
 }
 
 async function toSide(market: TestMarketplace, ask: () => Promise<number>): Promise<Side> {
-  const { process: relay } = market.relay;
+  const relay = market.relay.process!;
   return {
     async call() {
       const status = await ask();

@@ -16,7 +16,6 @@ const FAULTS = [
   'reconcile',
   'restoring',
   'sharedAuthority',
-  'start',
   'storage',
   'threads',
 ];

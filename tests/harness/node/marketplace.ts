@@ -3,6 +3,7 @@
  * two callers with keys, made with the CLI's code, and a relay in a process that can be killed.
  */
 
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
@@ -52,7 +53,14 @@ export interface Balances {
   treasury: bigint;
 }
 
-export type RelayHandle = Awaited<ReturnType<TestMarketplace['startRelayProcess']>>;
+export interface RelayHandle extends ReturnType<typeof standsStill> {
+  url: string;
+  /** Lets a task continue; with `nextStop`, until that point, where it stands still permanently. */
+  release(task: string, nextStop?: string): void;
+  kill(): Promise<void>;
+  /** Missing if it runs here. */
+  process?: ChildProcess;
+}
 
 const GRANT: Omit<GrantLimits, 'expiresAt'> = {
   perExecutionMax: 10_000_000n,
@@ -112,6 +120,24 @@ export async function untilCompared(url: string): Promise<void> {
   }
 }
 
+const standsStill = (standing: Set<string>) => ({
+  /** Tasks of executions that stand still, if started with STANDSTILL. */
+  standing,
+  /** Waits until this task stands still. Throws at once if its call is answered before. */
+  async untilStanding(task: string, answering: Promise<Answer>): Promise<void> {
+    let early: Answer | undefined;
+    answering.then(
+      (answer) => {
+        early = answer;
+      },
+      // The caller sees a broken connection.
+      () => undefined,
+    );
+    await until(`${task} stands still`, () => early !== undefined || standing.has(task));
+    if (early) throw new Error(`${task} was answered before: ${early.status} ${early.text}`);
+  },
+});
+
 /** Settings of every relay on a marketplace's node and ledger. */
 export const relayEnvironment = ({
   node,
@@ -137,6 +163,8 @@ export async function startMarketplace(
     environment?: NodeJS.ProcessEnv | ((node: TestNode) => Promise<NodeJS.ProcessEnv>);
     /** Accepts payments of x402 clients, with this fee payer. */
     feePayer?: Keypair;
+    /** Starts the first relay in the test's process: see `startHere`. */
+    here?: boolean;
   } = {},
 ) {
   const { slotTimeMs } = options;
@@ -175,25 +203,27 @@ export async function startMarketplace(
     await node.fundSol(options.feePayer.publicKey, 1e9);
   }
 
+  const settingsOf = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+    ...process.env,
+    ...relayEnvironment({ node, dataDir, database }),
+    ...(options.feePayer && { X402_FEE_PAYER_KEYPAIR: feePayerPath }),
+    // Most tests are not about gas and rent.
+    SPONSOR: 'all',
+    // Tests send hundreds of requests without a key from one address.
+    PUBLIC_RATE_PER_SECOND: '0',
+    MIN_FREE_BYTES: '0',
+    LOG_LEVEL: process.env.TEST_LOG ?? 'error',
+    // Its indexer needs no proxy.
+    INDEXER_RPC_URL: node.rpcUrl,
+    INDEXER_WS_URL: node.wsUrl,
+    ...settings,
+    ...environment,
+  });
+
   /** Starts a relay on this marketplace's ledger. `environment` overrides its settings; `hear` gets its output. */
   async function startRelayProcess(environment: NodeJS.ProcessEnv = {}, hear?: (text: string) => void) {
     const child = forkSource(join(import.meta.dirname, 'relayProcess.ts'), [], {
-      env: {
-        ...process.env,
-        ...relayEnvironment({ node, dataDir, database }),
-        ...(options.feePayer && { X402_FEE_PAYER_KEYPAIR: feePayerPath }),
-        // Most tests are not about gas and rent.
-        SPONSOR: 'all',
-        // Tests send hundreds of requests without a key from one address.
-        PUBLIC_RATE_PER_SECOND: '0',
-        MIN_FREE_BYTES: '0',
-        LOG_LEVEL: process.env.TEST_LOG ?? 'error',
-        // Its indexer needs no proxy.
-        INDEXER_RPC_URL: node.rpcUrl,
-        INDEXER_WS_URL: node.wsUrl,
-        ...settings,
-        ...environment,
-      },
+      env: settingsOf(environment),
       stdio: ['ignore', hear ? 'pipe' : 'inherit', hear ? 'pipe' : 'inherit', 'ipc'],
     });
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => hear?.(String(chunk)));
@@ -215,21 +245,8 @@ export async function startMarketplace(
       process: child,
       /** Resolves when the process is gone. */
       gone,
-      /** Tasks of executions that stand still, if started with STANDSTILL. */
-      standing,
-      /** Waits until this task stands still. Throws at once if its call is answered before. */
-      async untilStanding(task: string, answering: Promise<Answer>): Promise<void> {
-        let early: Answer | undefined;
-        answering.then(
-          (answer) => {
-            early = answer;
-          },
-          // The caller sees a broken connection.
-          () => undefined,
-        );
-        await until(`${task} stands still`, () => early !== undefined || standing.has(task));
-        if (early) throw new Error(`${task} was answered before: ${early.status} ${early.text}`);
-      },
+      ...standsStill(standing),
+      release: (task: string, nextStop?: string): void => void child.send({ release: task, nextStop }),
       async kill(): Promise<void> {
         child.kill('SIGKILL');
         await gone;
@@ -237,7 +254,22 @@ export async function startMarketplace(
     };
   }
 
-  const relay = await startRelayProcess();
+  /** Starts one in the test's process: sooner, but its `kill` is a stop. */
+  async function startHere(environment: NodeJS.ProcessEnv = {}, hear?: (text: string) => void): Promise<RelayHandle> {
+    const { runRelay } = await import('./runRelay.ts');
+    const standing = new Set<string>();
+    const running = await runRelay(settingsOf({ SHUTDOWN_SECONDS: '1', ...environment }), {
+      stands: (task) => standing.add(task),
+      sharesProcess: true,
+      ...(hear && { destination: { write: hear } }),
+    });
+    await untilCompared(running.url);
+    let stopped: Promise<void> | undefined;
+    const kill = () => (stopped ??= running.stop());
+    return { ...running, ...standsStill(standing), kill };
+  }
+
+  const relay: RelayHandle = options.here ? await startHere() : await startRelayProcess();
   const marketplace = await openMarketplace({ baseUrl: relay.url, rpcUrl: node.rpcUrl });
   /** What a creator writes about an agent. */
   const draftOf = (name: string, endpoint: string, price = options.price ?? '0.25') =>
@@ -327,6 +359,7 @@ export async function startMarketplace(
     dataDir,
     relay,
     startRelayProcess,
+    startHere,
     marketplace,
     usdcMint,
     authority,
@@ -432,7 +465,7 @@ export async function startMarketplace(
     },
     async stop() {
       server.close();
-      if (relay.process.exitCode === null) await relay.kill();
+      await relay.kill();
       await node.stop();
       rmSync(dataDir, { recursive: true, force: true });
     },

@@ -19,7 +19,7 @@ export type SeveralRelays = Awaited<ReturnType<typeof startSeveralRelays>>;
 
 /** Starts everything except the relays; `startRelay` starts those. */
 export async function startSeveralRelays(options: Parameters<typeof startMarketplace>[0]) {
-  const market = await startMarketplace(options);
+  const market = await startMarketplace({ ...options, here: true });
   await market.relay.kill();
   const successor = Keypair.generate();
   await market.node.fundSol(successor.publicKey, 10e9);

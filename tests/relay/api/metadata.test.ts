@@ -233,8 +233,13 @@ describe('POST /v1/metadata', () => {
       const mine = documentOf('mine among strangers');
       await world.post('/v1/metadata', mine, { key: await signIn() });
       const oldest = await addPending(documentOf('oldest of strangers'), world.state.nowMs - 5_000, STRANGER);
-      for (let n = 0; n < 500; n += 1)
-        await addPending(documentOf(`flood-${n}`), world.state.nowMs - 1_000, `198.51.100.${n >> 1}`);
+      const received_ms = BigInt(world.state.nowMs - 1_000);
+      const flood = Array.from({ length: 500 }, (_, n) => ({
+        metadata_hash: `of strangers ${n}`,
+        network: `${n >> 1}`,
+      }));
+      const rows = flood.map((row) => ({ ...row, received_ms, wallet: '', is_known: 0n }));
+      await world.ledger.insertInto('pending_metadata').values(rows).execute();
       expect((await post(documentOf('one more'))).status).to.equal(200);
       expect([await isStored(oldest), await isStored(hashMetadata(mine))]).to.deep.equal([false, true]);
       const left = world.ledger.selectFrom('pending_metadata').select('network').where('wallet', '=', '');

@@ -10,7 +10,6 @@ import { constants, findSpender } from '../../../app/sdk/program/program.ts';
 import { requestHash } from '../../../app/sdk/receipt/receipt.ts';
 import { type OpenByWalletOptions, openByWallet } from '../../../app/sdk/wallet/executions.ts';
 import { keypairSigner } from '../../../app/sdk/wallet/signer.ts';
-import { until } from '../../harness/edge/until.ts';
 import { type Funds, movedSince, readFunds, readRents } from '../../harness/node/funds.ts';
 import { type Answer, FEE, failedAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { useRelaysHere } from '../../harness/node/relayHere.ts';
@@ -25,7 +24,7 @@ const PAID = { callerUsdc: -PRICE, creatorUsdc: PRICE - FEE, treasuryUsdc: FEE }
 
 describe('fees and refundable deposits', () => {
   let rents: { empty: bigint; record: bigint; escrow: bigint };
-  const market = useMarketplace();
+  const market = useMarketplace({ here: true });
   const start = useRelaysHere(market);
   before(async () => {
     rents = await readRents(market);
@@ -37,7 +36,7 @@ describe('fees and refundable deposits', () => {
   });
 
   const startRelay = (settings: NodeJS.ProcessEnv = {}) => start(settings);
-  const execute = (relay: RunningRelay, caller = 0, body: object = { task: 'x' }): Promise<Answer> =>
+  const execute = (relay: { url: string }, caller = 0, body: object = { task: 'x' }): Promise<Answer> =>
     market.execute(relay.url, body, { caller });
   const fillGasBalance = (lamports: bigint | number, caller = 0) =>
     market.node.fundSol(findSpender(market.callers[caller]!.wallet.publicKey), Number(lamports));
@@ -62,6 +61,42 @@ describe('fees and refundable deposits', () => {
       need_lamports: Number(need),
     });
   }
+
+  const open = (gasLamports: number, more: Partial<OpenByWalletOptions> = {}) =>
+    openByWallet(market.marketplace, {
+      wallet: keypairSigner(market.callers[0]!.wallet),
+      agentId: new PublicKey(market.agentId),
+      requestHash: requestHash('x'),
+      gasLamports,
+      ...more,
+    });
+
+  // First: a relay refuses new keys for a minute if its ledger lacks what relays of earlier tests have opened.
+  it('are not mixed up when the wallet opens the id of a call of its key itself: it pays for the refused open, and still owes the rest', async () => {
+    const settings = { SPONSOR: 'none', WITHOUT_INDEXER: '1', STANDSTILL: '1' };
+    const relay = await market.startHere(settings);
+    await fillGasBalance(SOL);
+    expect((await execute(relay)).status).to.equal(200);
+    await market.query('ledger', `UPDATE executions SET lost_fees = ${OPEN}, lost_ms = 1`);
+    const task = stopAt('send-open:before');
+    const call = market.execute(relay.url, { task }, { headers: { 'idempotency-key': 'taken' } });
+    await relay.untilStanding(task, call);
+    const before = await funds();
+    const { execution_id } = await open(0, { requestHash: requestHash(task), nonceTail: tailOf('taken') });
+    relay.release(task);
+    const answer = await call;
+    expect([answer.status, answer.body.error.execution_id], answer.text).to.deep.equal([503, execution_id]);
+    const { wallet, ...moved } = movedSince(before, await funds());
+    expect(moved).to.deep.equal({ callerUsdc: -PRICE, authority: -OPEN });
+    expect(await market.query('ledger', 'SELECT lamports FROM debts')).to.deep.equal([{ lamports: 2n * OPEN }]);
+    const started = await request(relay.url, `/v1/executions/${execution_id}/start`, {
+      apiKey: market.callers[0]!.apiKey,
+      body: { task },
+    });
+    expect(started.body.error.details).to.deep.equal({ reason: 'gas', have_lamports: 0, need_lamports: Number(END) });
+    await market.query('ledger', 'DELETE FROM debts');
+    await relay.kill();
+  });
 
   for (const fails of [false, true]) {
     it(`takes all fees of a ${fails ? 'refunded' : 'paid'} call from the gas balance, which lends the escrow; the operator lends the record`, async () => {
@@ -142,14 +177,6 @@ describe('fees and refundable deposits', () => {
   });
 
   describe('an execution that its wallet opened itself', () => {
-    const open = (gasLamports: number, more: Partial<OpenByWalletOptions> = {}) =>
-      openByWallet(market.marketplace, {
-        wallet: keypairSigner(market.callers[0]!.wallet),
-        agentId: new PublicKey(market.agentId),
-        requestHash: requestHash('x'),
-        gasLamports,
-        ...more,
-      });
     const startCall = (relay: RunningRelay, id: string) =>
       request(relay.url, `/v1/executions/${id}/start`, {
         apiKey: market.callers[0]!.apiKey,
@@ -168,35 +195,6 @@ describe('fees and refundable deposits', () => {
         wallet: rents.escrow,
         authority: END - OPEN,
       });
-    });
-
-    it('is not the call of a key with the same id: the wallet pays for the refused open, and still owes the rest', async () => {
-      const settings = { SPONSOR: 'none', WITHOUT_INDEXER: '1', STANDSTILL: '1' };
-      const relay = await market.startRelayProcess(settings);
-      await fillGasBalance(SOL);
-      // Its ledger lacks what the relays of other tests have opened. It refuses new keys until the index has that.
-      await until('the relay takes new keys', async () => {
-        const headers = { 'idempotency-key': 'earlier' };
-        return (await market.execute(relay.url, { task: 'earlier' }, { headers })).status === 200;
-      });
-      await market.query('ledger', `UPDATE executions SET lost_fees = ${OPEN}, lost_ms = 1`);
-      const task = stopAt('send-open:before');
-      const call = market.execute(relay.url, { task }, { headers: { 'idempotency-key': 'taken' } });
-      await relay.untilStanding(task, call);
-      const before = await funds();
-      const { execution_id } = await open(0, { requestHash: requestHash(task), nonceTail: tailOf('taken') });
-      relay.process.send({ release: task });
-      const answer = await call;
-      expect([answer.status, answer.body.error.execution_id], answer.text).to.deep.equal([503, execution_id]);
-      const { wallet, ...moved } = movedSince(before, await funds());
-      expect(moved).to.deep.equal({ callerUsdc: -PRICE, authority: -OPEN });
-      expect(await market.query('ledger', 'SELECT lamports FROM debts')).to.deep.equal([{ lamports: 2n * OPEN }]);
-      const started = await request(relay.url, `/v1/executions/${execution_id}/start`, {
-        apiKey: market.callers[0]!.apiKey,
-        body: { task },
-      });
-      expect(started.body.error.details).to.deep.equal({ reason: 'gas', have_lamports: 0, need_lamports: Number(END) });
-      await relay.kill();
     });
 
     it('rejects: a record that holds too little gas, unless the operator gives the rest', async () => {

@@ -19,11 +19,12 @@ import { parseUsdc } from '../../../app/sdk/wire/usdc.ts';
 import type { KeyDirectory } from '../../../app/sdk/wire/wire.ts';
 import { useServers } from '../../harness/edge/listen.ts';
 import { until } from '../../harness/edge/until.ts';
-import { failedAnswer, goodAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
+import { failedAnswer, goodAnswer, PRICE, request } from '../../harness/node/marketplace.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
+import { useSharedMarketplace } from './market.ts';
 
 describe('API keys', () => {
-  const market = useMarketplace();
+  const market = useSharedMarketplace();
   let other: RunningRelay;
   before(async () => {
     other = await startRelayHere(market, { SPONSOR: 'all' });

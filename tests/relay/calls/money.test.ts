@@ -23,13 +23,13 @@ import {
   PRICE,
   request,
   type TestMarketplace,
-  useMarketplace,
 } from '../../harness/node/marketplace.ts';
+import { useSharedMarketplace } from './market.ts';
 
 describe('paid calls', () => {
   const stranger = generateSigningKey();
 
-  const market = useMarketplace();
+  const market = useSharedMarketplace();
   beforeEach(() => market.setBehaviour(null));
 
   const execute = (body: object, apiKey?: string) => market.execute(market.relay.url, body, { apiKey });
@@ -142,7 +142,7 @@ describe('paid calls', () => {
 
   it('shows a failed call as ended only after its refund has landed', async () => {
     market.setBehaviour((body, _response, reply) => reply(failedAnswer(body.execution_id)));
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < 2; round += 1) {
       const { body } = await execute({ task: 'x', async: true });
       let shown = (await read(body.execution_id)).body;
       while (shown.status === 'pending' || shown.status === 'running') {

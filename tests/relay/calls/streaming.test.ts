@@ -15,7 +15,8 @@ import { createExecutionHandler } from '../../../app/sdk/creator/creator.ts';
 import { renderEvent } from '../../../app/sdk/wire/eventStream.ts';
 import { serve } from '../../harness/edge/listen.ts';
 import { deferred, until } from '../../harness/edge/until.ts';
-import { type Balances, FEE, goodAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
+import { type Balances, FEE, goodAnswer, PRICE, request } from '../../harness/node/marketplace.ts';
+import { useSharedMarketplace } from './market.ts';
 
 const delta = (text: string) => renderEvent('delta', JSON.stringify({ text }));
 
@@ -30,7 +31,7 @@ describe('streamed output', () => {
   /** The Accept header of each call to the creator. */
   let accepted: string[];
 
-  const market = useMarketplace();
+  const market = useSharedMarketplace();
   beforeEach(async () => {
     accepted = [];
     held = await market.balances();

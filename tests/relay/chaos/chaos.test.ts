@@ -7,7 +7,7 @@ import { type Chaos, startChaos } from './run.ts';
 
 const EXECUTIONS = 20;
 const SEED = Number(process.env.SEED ?? 1);
-const RUNS = Number(process.env.RUNS ?? 2);
+const RUNS = Number(process.env.RUNS ?? 1);
 
 // Two relays need PostgreSQL, because a SQLite ledger is on one machine.
 (onPostgres ? describe : describe.skip)('chaos with two relays', function () {

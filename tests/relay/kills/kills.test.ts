@@ -53,13 +53,13 @@ const OPENING = [
 ];
 const REFUNDING = [...sidesOf(['refunding', 'refunded']), ...sendsOf('refund')];
 const SETTLING = [...OPENING, ...sidesOf(['storeResult', 'verified', 'settled']), ...sendsOf('settle')];
-/** Before the creator's call, the ending makes no difference. From then on the call's time runs. */
-const TIMING = [...sidesOf(['dispatched']), 'creator:during'];
+/** From the creator's call until its refund is decided, it makes a difference that the call's time runs. */
+const TIMING = [...sidesOf(['dispatched']), 'creator:during', 'refunding:before'];
 /** All that can depend on the database: a relay that takes over finds the row as each move has left it. */
 const isStored = (point: string) => /^(?!send-).*:after$/.test(point);
 const POINTS: Record<Ending, string[]> = onPostgres
   ? { completed: SETTLING.filter(isStored), failed: REFUNDING.filter(isStored), timeout: [] }
-  : { completed: SETTLING, failed: REFUNDING, timeout: [...TIMING, ...REFUNDING] };
+  : { completed: SETTLING, failed: REFUNDING, timeout: TIMING };
 const TRIED = ENDINGS.filter((ending) => POINTS[ending].length > 0);
 /** A relay killed at these points has sent nothing, and nothing will be sent: the call ends at no cost. */
 const NOTHING_SENT = ['claim:before', 'claim:after', 'openSigned:before'];
@@ -93,7 +93,7 @@ describe('kill -9', () => {
   const asked = new Set<string>();
 
   // Blockhashes live 150 slots, longer than a restart takes on a busy machine. Expiry has separate tests.
-  const market = useMarketplace({ slotTimeMs: 300 });
+  const market = useMarketplace({ here: true, slotTimeMs: 300 });
   before(async () => {
     witness = await startWitness(market);
     await market.relay.kill();

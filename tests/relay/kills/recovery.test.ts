@@ -65,9 +65,9 @@ describe('recovery', () => {
     relays.push(relay);
     const commits = async () => {
       const answer = new Promise<{ commits: number }>((resolve) =>
-        relay.process.once('message', (message) => resolve(message as { commits: number })),
+        relay.process!.once('message', (message) => resolve(message as { commits: number })),
       );
-      relay.process.send('figures');
+      relay.process!.send('figures');
       return (await answer).commits;
     };
     await execute(relay, 'warm');
@@ -140,33 +140,16 @@ describe('recovery', () => {
     });
     after(() => Promise.all([first, second].map((relay) => relay?.kill())));
 
-    it('keeps their executions apart, and calls each agent once', async () => {
-      const replies: (() => void)[] = [];
-      market.setBehaviour((body, _response, reply) => {
-        replies.push(() => reply(goodAnswer(market.signingKey, body.execution_id, 'late')));
-      });
-      const before = await market.balances();
-      const calls = [first, second].flatMap((relay) => [1, 2, 3].map((n) => execute(relay, `shared ${n}`)));
-      await until('all agents are called', async () => replies.length === 6);
-      // Long enough for both relays to check repeatedly for rows that are not theirs.
-      await new Promise((resolve) => setTimeout(resolve, 4_000));
-      for (const reply of replies) reply();
-      const answers = await Promise.all(calls);
-      expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200, 200]);
-      expect(answers.map(({ body }) => market.calls.get(body.execution_id))).to.deep.equal([1, 1, 1, 1, 1, 1]);
-      expect(await market.balances()).to.deep.equal(afterPaying(before, 6n));
-    });
-
     /** Stops the process while it does not write; otherwise it would block SQLite for everybody else. */
     async function freeze({ process }: RelayHandle): Promise<void> {
       const write = () => market.query('ledger', "DELETE FROM relays WHERE owner = 'nobody'");
       await until('it stands still and holds no lock', async () => {
-        process.kill('SIGSTOP');
+        process!.kill('SIGSTOP');
         const isFree = await write().then(
           () => true,
           () => false,
         );
-        if (!isFree) process.kill('SIGCONT');
+        if (!isFree) process!.kill('SIGCONT');
         return isFree;
       });
     }
@@ -184,7 +167,7 @@ describe('recovery', () => {
       await freeze(first);
       answers[0]!('the first answer');
       await until('the second relay asks again', async () => answers.length === 2);
-      first.process.kill('SIGCONT');
+      first.process!.kill('SIGCONT');
       // By the time the first relay answers other requests, it has received the first answer.
       await until('the first relay goes on', async () => (await request(first.url, '/health')).status === 200);
       await new Promise((resolve) => setTimeout(resolve, 500));

@@ -6,8 +6,8 @@ import { onPostgres } from '../../harness/postgres.ts';
 import type { Step, SweeperOptions } from '../sweeper/runSweeper.ts';
 import { type Stage, startStage } from '../sweeper/sweepStage.ts';
 
-/** Each sweeper is killed once at one of these steps. One is enough to see that another database stores the same. */
-const STEPS: Step[] = onPostgres ? ['sent'] : ['signed', 'stored', 'sent', 'landed', 'nodes'];
+/** Each sweeper is killed once at one of these steps. On PostgreSQL, the end of one of two relays is enough. */
+const STEPS: Step[] = onPostgres ? [] : ['signed', 'stored', 'sent', 'landed', 'nodes'];
 
 describe('sweepers that die', () => {
   let stage: Stage;

@@ -11,7 +11,7 @@ import { createRows, newExecutionId } from '../../harness/edge/rows.ts';
 import { createRandom, type Random } from '../../harness/random.ts';
 import { useTables } from '../../harness/tables.ts';
 
-const TABLES = 10;
+const TABLES = 5;
 const QUESTIONS = 100;
 const WALLETS = ['wallet one', 'wallet two'] as const;
 const LISTINGS = ['11111111111111111111111111111111', '22222222222222222222222222222222'] as const;

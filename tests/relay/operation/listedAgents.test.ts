@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { CompiledQuery } from 'kysely';
+import { chunks } from '../../../app/process/chunks.ts';
 import { wholeTurn } from '../../../app/process/turn.ts';
 import { creatorsNamed, findAgents } from '../../../app/relay/agents/search.ts';
 import { createUndocumented } from '../../../app/relay/agents/undocumented.ts';
@@ -15,10 +16,12 @@ import { AgentsQuery } from '../../../app/sdk/wire/wire.ts';
 import { writeAgents } from '../../../indexer/apply/agents.ts';
 import { createRows, metadataOf, newAddress } from '../../harness/edge/rows.ts';
 import { until } from '../../harness/edge/until.ts';
+import { onPostgres } from '../../harness/postgres.ts';
 import { createRandom } from '../../harness/random.ts';
 import { useTables } from '../../harness/tables.ts';
 
-const WORLDS = 4;
+/** Each database has worlds of its own. */
+const SEEDS = onPostgres ? [2, 3] : [0, 1];
 const LISTINGS = 40;
 const CHANGES = 150;
 const QUESTIONS = 100;
@@ -184,7 +187,7 @@ describe('lists of agents', () => {
     expect(await undocumented.read()).to.have.members([one.listing, other.listing]);
   });
 
-  for (let seed = 0; seed < WORLDS; seed += 1) {
+  for (const seed of SEEDS) {
     it(`equal a plain list after random changes of seed ${seed}`, async () => {
       const random = createRandom(seed);
       const plain = new Map<string, Plain>();
@@ -319,13 +322,15 @@ describe('lists of agents', () => {
       encodeMetadata(metadataOf({ name: `common ${number}`, custom_tags: number === 0 ? ['sandbox'] : [] })),
     );
     for (const bytes of documents) await addDocument(bytes);
-    const listings: string[] = [];
-    for (let number = 0; number < MANY; number += 1) {
-      const metadata_hash = hashMetadata(documents[number % documents.length]!);
-      const changes = { metadata_hash, price: BigInt(number % 90), listed_at: BigInt(number % 70), tag_mask: 1n };
-      listings.push(await addListing(changes, null));
-    }
-    await writeAgents(index.db, listings, []);
+    const listing = await addListing({ tag_mask: 1n, metadata_hash: hashMetadata(documents[0]!) }, null);
+    const first = await index.db.selectFrom('listings').selectAll().executeTakeFirstOrThrow();
+    const others = Array.from({ length: MANY - 1 }, (_, number) => ({
+      ...{ ...first, listing: newAddress(), listing_id: `${number}` },
+      metadata_hash: hashMetadata(documents[number % documents.length]!),
+      ...{ price: BigInt(number % 90), listed_at: BigInt(number % 70) },
+    }));
+    for (const part of chunks(others, 100)) await index.db.insertInto('listings').values(part).execute();
+    await writeAgents(index.db, [listing, ...others.map((one) => one.listing)], []);
     const reader = readerOf();
     for (const sort of AGENT_SORTS) {
       for (const offset of ['0', '700', String(MANY - 10)]) {

@@ -116,7 +116,7 @@ describe('calls to the node that fail', () => {
 
 describe('the figures of /metrics', () => {
   const serve = useServers();
-  const market = useMarketplace();
+  const market = useMarketplace({ here: true });
 
   /** The last relay, and its log. */
   let relay: RelayHandle;
@@ -263,7 +263,7 @@ describe('the figures of /metrics', () => {
     const [{ document: body }] = await market.query('ledger', 'SELECT document FROM documents');
     await market.query('ledger', 'DELETE FROM documents');
     await market.relay.kill();
-    relay = await market.startRelayProcess({ LOG_LEVEL: 'info' }, (text) => void lines.push(text));
+    relay = await market.startHere({ LOG_LEVEL: 'info' }, (text) => void lines.push(text));
     const { url } = relay;
     const read = async () => {
       const missing = (await scrape(url)).get('marketplace_listings_without_description');

@@ -49,7 +49,7 @@ describe('reconcile', () => {
   let key: string;
   const named = new Set<DifferenceKind>();
 
-  const market = useMarketplace();
+  const market = useMarketplace({ here: true });
   before(async () => {
     market.setBehaviour((body, _response, reply) => {
       if (body.task === 'failing') reply(failedAnswer(body.execution_id));

@@ -22,6 +22,7 @@ describe('lost fees of x402 payments', function () {
 
   let proxy: RpcProxy;
   const market = useMarketplace({
+    here: true,
     feePayer,
     slotTimeMs: 200,
     async environment(node) {
@@ -49,7 +50,7 @@ describe('lost fees of x402 payments', function () {
     const answering = buy(payer, task, headers);
     await market.relay.untilStanding(task, answering);
     await then();
-    market.relay.process.send({ release: task });
+    market.relay.release(task);
     const { status, body } = await answering;
     const [row] = await market.query(
       'ledger',
@@ -129,7 +130,7 @@ describe('lost fees of x402 payments', function () {
     const other = await rich();
     // Otherwise the first's open expires too, and is signed again a minute later.
     await until('the relay has a newer blockhash', async () => (await buy(other, 'meanwhile')).status === 200);
-    market.relay.process.send({ release: first });
+    market.relay.release(first);
     const { status, body } = await waiting;
     expect([status, body.error.details?.reason], JSON.stringify(body)).to.deep.equal([402, 'quote_expired']);
     expect((await paying).status).to.equal(200);
@@ -153,7 +154,7 @@ describe('lost fees of x402 payments', function () {
     const second = buy(payer, 'beside it');
     await until('the second is tried', () => isTried);
     proxy.onCall(null);
-    market.relay.process.send({ release: first });
+    market.relay.release(first);
     const answers = await Promise.all([paying, second]);
     expect(answers.map(({ status, text }) => (status === 200 ? status : text))).to.deep.equal([200, 200]);
     expect(await usdcOf(payer)).to.equal(0n);

@@ -75,34 +75,18 @@ describe('schemas of an attacker', () => {
     const all = (count: number, name: string) => ({ allOf: times(count, { $ref: `#/$defs/${name}` }) });
     return ofA(all(24, 'some'), { $defs: { some: all(200, 'one'), one: schema } });
   };
-  const STOPPED: [name: string, schema: Json, parameters: Json][] = [
-    [
-      'a union tried for each of many items',
-      ofA({ items: { anyOf: [...times(199, { type: 'object' }), { type: 'number' }] } }),
-      list(0, 400_000),
-    ],
-    ['a pattern asked again and again', again({ pattern: '(a|b)*a(a|b){20}[ab]*$' }), { a: ab }],
-  ];
   // Starts the thread, which takes seconds.
   before(() => untilTaken(() => createParameterCheck(ofA({}))(ownWork, JSON.stringify({ a: text }))));
 
   const TOO_LONG = 'parameters must be smaller: checking them against this agent’s schema takes too long';
-  for (const [name, schema, parameters] of STOPPED) {
-    it(`stops ${name}`, async () => {
-      expect(findInputSchemaFaults(schema, 'input_schema')).to.deep.equal([]);
-      const [fault] = await createParameterCheck(schema)(ownWork, JSON.stringify(parameters));
-      expect(fault?.message).to.equal(TOO_LONG);
-    });
-  }
-
-  it('stops the length of one text asked again and again, and continues to check with the same schema', async () => {
-    const schema = again({ type: 'string', maxLength: 1_000_000 });
+  it('stops a pattern asked again and again, and continues to check with the same schema', async () => {
+    const schema = again({ type: 'string', pattern: '(a|b)*a(a|b){20}[ab]*$' });
     expect(findInputSchemaFaults(schema, 'input_schema')).to.deep.equal([]);
     const check = createParameterCheck(schema);
     const messageOf = async (a: unknown) => (await check(ownWork, JSON.stringify({ a })))[0]?.message;
-    expect(await messageOf(text)).to.equal(TOO_LONG);
+    expect(await messageOf(ab)).to.equal(TOO_LONG);
     expect(await messageOf(1)).to.equal('parameters.a must be string');
-    expect(await messageOf('x')).to.equal(undefined);
+    expect(await messageOf('a'.repeat(21))).to.equal(undefined);
   });
 
   it('do not block the event loop with small parameters', async () => {
