@@ -20,7 +20,7 @@ import {
   request,
   useMarketplace,
 } from '../../harness/node/marketplace.ts';
-import { FORGETFUL, startRelayHere } from '../../harness/node/relayHere.ts';
+import { startRelayHere } from '../../harness/node/relayHere.ts';
 import { changing, changingEach, type RpcProxy, startRpcProxy, withoutFeatures } from '../../harness/node/rpcProxy.ts';
 import { stopAt } from '../../harness/node/standstill.ts';
 
@@ -223,7 +223,7 @@ describe('the cluster', () => {
       searches += 1;
       return 'silence';
     });
-    relay = await market.startRelayProcess(FORGETFUL);
+    relay = await market.startRelayProcess();
     let served!: Answer;
     await until('a call is taken', async () => {
       served = await market.execute(relay.url, { task: 'new' });
