@@ -3,7 +3,7 @@ import { constants, parseAddress, relayAuthoritiesOf } from '../../sdk/program/p
 import { networkOf, secretOf } from '../calls/x402/quote.ts';
 import { serviceFeeAt } from '../calls/x402/serviceFee.ts';
 import { createUnpaidLimit } from '../calls/x402/unpaid.ts';
-import { createBudget } from '../chain/edgeBudget.ts';
+import { createBudgets } from '../chain/edgeBudget.ts';
 import type { RelayConfig } from '../config.ts';
 import { ApiError } from '../errors.ts';
 import type { RelayDeps } from '../http/deps.ts';
@@ -17,7 +17,7 @@ export function assembleX402(
 ): RelayDeps['x402'] {
   if (!x402 || !chain.feePayer || !chain.finality.isFast) return null;
   // Apart from other strangers' requests: those without a payment cannot use it up.
-  const take = createBudget(edgeRpcPerSecond);
+  const take = createBudgets(edgeRpcPerSecond);
   return {
     feePayer: chain.feePayer,
     usdcMint: parseAddress(config.usdcMint.toBase58()),
@@ -27,7 +27,7 @@ export function assembleX402(
     secret: secretOf(x402.feePayer),
     ownKeys: [chain.feePayer, ...relayAuthoritiesOf(config)].map(String),
     lastHeightOf: chain.lastHeightOf,
-    takeReading: async () => take(),
+    takeReading: () => take('x402'),
     unpaid: createUnpaidLimit(),
     requireFees() {
       if (serviceFeeAt(x402.serviceFee, chain.quote()) === null) throw feesTooHigh(runway.pollSeconds);

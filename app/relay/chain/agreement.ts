@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PublicKey } from '@solana/web3.js';
 import type { Logger } from 'pino';
+import { least } from '../../sdk/wire/amounts.ts';
 import { type ChainNode, DEAD_MS, type Nodes } from './nodes.ts';
 import { type AccountsAt, type Finalized, MAX_LAG_SLOTS } from './reader.ts';
 
@@ -13,7 +14,6 @@ const ROUNDS = 5;
 const PAUSE_MS = 100;
 /** Maximum difference of two nodes' clocks, seconds, within `MAX_LAG_SLOTS`. */
 const MAX_CLOCK_GAP = 30n;
-const MAX_GAP = BigInt(MAX_LAG_SLOTS);
 
 export type Agreement = ReturnType<typeof createAgreement>;
 
@@ -83,13 +83,14 @@ function mergeAccounts(one: AccountsAt, other: AccountsAt): AccountsAt | null {
     // Lamports are not compared, because anybody may add some to an account at any time.
     return account.owner.equals(twin.owner) && account.data.equals(twin.data);
   });
-  const gap = one.now - other.now;
-  if (!isSame || gap > MAX_CLOCK_GAP || gap < -MAX_CLOCK_GAP) return null;
-  return { ...one, now: gap < 0n ? one.now : other.now };
+  return isSame && areNear(one.now, other.now, MAX_CLOCK_GAP) ? { ...one, now: least(one.now, other.now) } : null;
 }
 
 function mergeFinalized(one: Finalized, other: Finalized): Finalized | null {
-  const gap = one.blockHeight - other.blockHeight;
-  if (gap > MAX_GAP || gap < -MAX_GAP) return null;
-  return gap < 0n ? one : other;
+  if (!areNear(one.blockHeight, other.blockHeight)) return null;
+  return one.blockHeight < other.blockHeight ? one : other;
 }
+
+/** True if two nodes are at most so many blocks apart. */
+export const areNear = (one: bigint, other: bigint, most = BigInt(MAX_LAG_SLOTS)): boolean =>
+  one - other <= most && other - one <= most;

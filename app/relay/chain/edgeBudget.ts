@@ -4,16 +4,16 @@
  * that strangers cannot use up the reads of its requests either. A key's deposit comes back, so wallets that have never
  * paid also share one budget: many of them together read no more than strangers do.
  */
-import { LRUCache } from 'lru-cache';
+import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import { ApiError } from '../errors.ts';
 import type { Payers } from '../ledger/payers.ts';
 
-/** Reads allowed at once after a quiet time, in seconds of the rate. */
-const BURST_SECONDS = 5;
-/** Wallets whose budgets are kept; one that is forgotten is full again. */
-const MAX_WALLETS = 10_000;
+/** Reads are counted over so many seconds. All of them may come at once. */
+const COUNTED_SECONDS = 5;
 /** So many wallets that have never paid use up what they share, not a single one. */
 const SHARES = 4;
+/** What strangers share, and wallets that have never paid. No wallet has such an address. */
+const [STRANGERS, UNPAID] = ['strangers', 'unpaid'];
 
 /**
  * Takes one read out of the budget of a wallet with a live key, or of that of strangers. Rejects with ApiError 503 and
@@ -21,52 +21,24 @@ const SHARES = 4;
  */
 export type TakeReading = (wallet?: string) => Promise<void>;
 
-export function createEdgeBudget(
-  perSecond: number,
-  { hasPaid }: Pick<Payers, 'hasPaid'>,
-  now: () => number = () => performance.now(),
-): TakeReading {
-  const ofStrangers = createBudget(perSecond, now);
-  const ofUnpaid = createBudget(perSecond, now);
-  const ofEachPaying = createBudgets(perSecond, now);
-  const ofEachUnpaid = createBudgets(perSecond / SHARES, now);
-  return async (wallet) => {
-    if (wallet === undefined) {
-      ofStrangers();
-    } else if (await hasPaid(wallet)) {
-      ofEachPaying(wallet);
-    } else {
-      ofEachUnpaid(wallet);
-      ofUnpaid();
-    }
+export function createEdgeBudget(perSecond: number, { hasPaid }: Pick<Payers, 'hasPaid'>): TakeReading {
+  const take = createBudgets(perSecond);
+  const takeShare = createBudgets(perSecond / SHARES);
+  return async (wallet = STRANGERS) => {
+    if (wallet === STRANGERS || (await hasPaid(wallet))) return take(wallet);
+    await takeShare(wallet);
+    await take(UNPAID);
   };
 }
 
-/** A budget for each wallet. */
-function createBudgets(perSecond: number, now: () => number): (wallet: string) => void {
-  const budgets = new LRUCache<string, () => void>({ max: MAX_WALLETS });
-  return (wallet) => {
-    const take = budgets.get(wallet) ?? createBudget(perSecond, now);
-    budgets.set(wallet, take);
-    take();
-  };
-}
-
-/** One budget. Takes a read out of it, or throws as above. */
-export function createBudget(perSecond: number, now: () => number = () => performance.now()): () => void {
-  const most = perSecond * BURST_SECONDS;
-  let left = most;
-  let countedAt = now();
-  return () => {
-    const at = now();
-    left = Math.min(most, left + ((at - countedAt) * perSecond) / 1_000);
-    countedAt = at;
-    if (left < 1) {
-      const retryAfterSeconds = Math.max(1, Math.ceil((1 - left) / perSecond));
+/** A budget for each name. Takes a read out of one, or rejects as above. */
+export function createBudgets(perSecond: number): (name: string) => Promise<void> {
+  const counter = new RateLimiterMemory({ points: perSecond * COUNTED_SECONDS, duration: COUNTED_SECONDS });
+  return async (name) => {
+    await counter.consume(name).catch(({ msBeforeNext }: RateLimiterRes) => {
       throw new ApiError('service_unavailable', 'Too many unpaid requests are reading the chain. Retry later.', {
-        retryAfterSeconds,
+        retryAfterSeconds: Math.max(1, Math.ceil(msBeforeNext / 1_000)),
       });
-    }
-    left -= 1;
+    });
   };
 }

@@ -4,12 +4,13 @@ import { type Keypair, type TransactionInstruction, TransactionMessage, Versione
 import bs58 from 'bs58';
 import type { Logger } from 'pino';
 import { parseAddress } from '../../sdk/program/program.ts';
+import { greatest } from '../../sdk/wire/amounts.ts';
 import type { NewTransaction } from '../ledger/writing.ts';
-import type { Agreement } from './agreement.ts';
+import { type Agreement, areNear } from './agreement.ts';
 import type { Fees, PriorityQuote } from './fees.ts';
 import { LAMPORTS_PER_SIGNATURE, networkFee } from './networkFee.ts';
 import type { ChainNode, Nodes } from './nodes.ts';
-import { COMMITMENT, MAX_LAG_SLOTS } from './reader.ts';
+import { COMMITMENT } from './reader.ts';
 import { type Observe, timed } from './stages.ts';
 import { type Budget, encodeVersionOne, MOST_UNITS } from './versionOne.ts';
 
@@ -21,8 +22,6 @@ const BLOCKHASH_FRESH_MS = 1_000;
 const BLOCKHASH_STALE_MS = 3_000;
 /** Offset of the first signature, after their count. */
 const FIRST_SIGNATURE_AT = 1;
-/** Maximum difference between two nodes, blocks. */
-const MAX_GAP = BigInt(MAX_LAG_SLOTS);
 /** Blocks for which a blockhash is valid. */
 const BLOCKHASH_BLOCKS = 150n;
 
@@ -179,11 +178,7 @@ function createBlockhashes({ nodes, agreement, log, observe }: SignerOptions): (
 }
 
 /** The later height of two nodes; null if they are too far apart. */
-function laterOf(one: bigint, other: bigint): bigint | null {
-  const gap = one - other;
-  if (gap > MAX_GAP || gap < -MAX_GAP) return null;
-  return gap > 0n ? one : other;
-}
+const laterOf = (one: bigint, other: bigint): bigint | null => (areNear(one, other) ? greatest(one, other) : null);
 
 /** See `lastHeightOf`. A client takes its blockhash from the newest block, which is not final yet. */
 async function readLastHeight(

@@ -85,6 +85,8 @@ const REPLACING = sql.join(
   ),
 );
 
+const ALL = sql.join(EXECUTIONS_COLUMNS.map((column) => sql.ref(column)));
+
 /** A row with the number of transactions that were signed for earlier calls of its id. */
 type TakenRow = ExecutionColumns & { signed: bigint };
 
@@ -122,7 +124,7 @@ function taking({ db, compile }: Writing, row: Taken, me: Asking, { ways, limits
     ${funds ? sql`AND ${covers(named)}` : sql``}
     ORDER BY rank LIMIT 1
     ON CONFLICT (execution_id) DO UPDATE SET ${REPLACING} WHERE executions.state = 'void'
-    RETURNING *, (SELECT count(*) FROM transactions AS t WHERE t.execution_id = executions.execution_id) AS signed`;
+    RETURNING ${ALL}, (SELECT count(*) FROM transactions AS t WHERE t.execution_id = executions.execution_id) AS signed`;
   };
   const name = ['take', ways.length, isKeyed ? 'keyed' : '', limits ? 'limited' : '', funds ? 'funds' : '', ...columns];
   return compile(name.join(), values, (named) => compilable(db, build(named)));

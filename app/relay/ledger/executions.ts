@@ -2,6 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { OpenDatabase } from '../../database/open.ts';
 import { textsOf } from '../../database/portable.ts';
+import { EXECUTIONS_COLUMNS } from './generated.ts';
 import { IS_UNFINISHED, type JournalRow, type LedgerDatabase, type LedgerTables } from './tables.ts';
 import { readTransactions, signatureOf } from './transactions.ts';
 import type { Writing } from './writing.ts';
@@ -13,7 +14,7 @@ export async function readExecutionRow(
 ): Promise<JournalRow | undefined> {
   const { db, compile } = writing;
   const query = compile('row', { id }, (named) =>
-    db.selectFrom('executions').selectAll().where('execution_id', '=', named.id),
+    db.selectFrom('executions').select(EXECUTIONS_COLUMNS).where('execution_id', '=', named.id),
   );
   const [row] = (await db.executeQuery(query)).rows;
   // The transactions are read last: those of its state are there.
