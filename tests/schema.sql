@@ -32,15 +32,9 @@ CREATE TABLE configs (
   admin TEXT NOT NULL,
   -- JSON array of base58: the keys that may settle and refund, and open for API keys.
   relay_authorities TEXT NOT NULL,
-  usdc_mint TEXT NOT NULL,
-  treasury TEXT NOT NULL,
-  fee_bps INTEGER NOT NULL,
   -- Time from a paid execution's end until its record can be archived.
   record_seconds INTEGER NOT NULL,
-  slot INTEGER NOT NULL,
-  -- The admin and the guardian each have their own pause. Pending changes are read from the chain.
-  admin_paused INTEGER NOT NULL DEFAULT 0 CHECK (admin_paused IN (0, 1)),
-  guardian_paused INTEGER NOT NULL DEFAULT 0 CHECK (guardian_paused IN (0, 1))
+  slot INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE creators (
@@ -81,21 +75,15 @@ CREATE TABLE grants (
   grant_address TEXT PRIMARY KEY,
   wallet TEXT NOT NULL,
   key_id TEXT NOT NULL,
-  per_execution_max TEXT NOT NULL,
-  period_max TEXT NOT NULL,
-  total_max TEXT NOT NULL,
-  period_seconds INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   revoked INTEGER NOT NULL CHECK (revoked IN (0, 1)),
   execution_count INTEGER NOT NULL,
   total_spent TEXT NOT NULL,
   slot INTEGER NOT NULL,
-  -- 1 if the account is gone. A closed grant is also `revoked`, because its key is useless. Its limits and figures may lack the
+  -- 1 if the account is gone. A closed grant is also `revoked`, because its key is useless. Its expiry and figures may lack the
   -- last changes of a log that could not be trusted. The execution of a closed record has ended.
   closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)),
-  -- Most fee and gas that one execution may take from the wallet's gas balance, lamports.
-  max_gas_lamports INTEGER NOT NULL DEFAULT 0,
   UNIQUE (wallet, key_id)
 ) STRICT;
 
@@ -189,9 +177,7 @@ CREATE TABLE disputes (
   slot INTEGER NOT NULL,
   -- 1 once the account is gone, long after the outcome. If the log could not be trusted and the account could not be read any
   -- more, times are the block's, and amounts follow from the instruction and the listing's row, or are NULL.
-  closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)),
-  -- The wallet that paid the dispute's rent and bond; it gets the rent back.
-  rent_sponsor TEXT NOT NULL DEFAULT ''
+  closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1))
 ) STRICT;
 CREATE INDEX disputes_by_caller ON disputes (caller, (outcome <> 'open'), opened_at DESC, execution_id, outcome);
 CREATE INDEX disputes_by_listing ON disputes (listing, (outcome <> 'open'), opened_at DESC, execution_id, caller, outcome);
@@ -220,7 +206,6 @@ CREATE TABLE archives (
   archive_index INTEGER NOT NULL UNIQUE,
   tree TEXT NOT NULL UNIQUE,
   leaf_count INTEGER NOT NULL,
-  created_at INTEGER NOT NULL,
   slot INTEGER NOT NULL
 ) STRICT;
 
@@ -246,7 +231,6 @@ CREATE TABLE unclaimed_refunds (
   unclaimed_at INTEGER NOT NULL,
   signature TEXT,
   claimed_at INTEGER,
-  claim_signature TEXT,
   slot INTEGER NOT NULL,
   UNIQUE (tree, leaf_index)
 ) STRICT;

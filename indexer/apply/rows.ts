@@ -13,8 +13,6 @@ import {
   type Deposit,
   type Dispute,
   type ExecutionRecord,
-  findTreasury,
-  type GrantLimits,
   type KeyGrant,
   relayAuthoritiesOf,
 } from '../../app/sdk/program/program.ts';
@@ -40,21 +38,10 @@ export function configRow(address: PublicKey, config: Config, slot: bigint): Con
     config: base58(address),
     admin: base58(config.admin),
     relay_authorities: base58List(relayAuthoritiesOf(config)),
-    usdc_mint: base58(config.usdcMint),
-    treasury: base58(findTreasury()),
-    ...settingColumns(config),
+    record_seconds: BigInt(config.recordSeconds),
     slot,
   };
 }
-
-export const settingColumns = (
-  settings: Pick<Config, 'feeBps' | 'recordSeconds' | 'adminPaused' | 'guardianPaused'>,
-) => ({
-  fee_bps: BigInt(settings.feeBps),
-  record_seconds: BigInt(settings.recordSeconds),
-  admin_paused: flag(settings.adminPaused),
-  guardian_paused: flag(settings.guardianPaused),
-});
 
 export function creatorRow(profile: CreatorProfile, slot: bigint): CreatorRow {
   const wallet = base58(profile.creator);
@@ -99,14 +86,14 @@ export const termColumns = (terms: Omit<Terms, 'listing'>) => ({
 
 export function grantRow(
   address: PublicKey,
-  grant: GrantLimits & Pick<KeyGrant, 'wallet' | 'keyId' | 'createdAt' | 'revoked' | 'executionCount' | 'totalSpent'>,
+  grant: Pick<KeyGrant, 'wallet' | 'keyId' | 'expiresAt' | 'createdAt' | 'revoked' | 'executionCount' | 'totalSpent'>,
   slot: bigint,
 ): GrantRow {
   return {
     grant_address: base58(address),
     wallet: base58(grant.wallet),
     key_id: hex(grant.keyId),
-    ...limitColumns(grant),
+    expires_at: grant.expiresAt,
     created_at: grant.createdAt,
     revoked: flag(grant.revoked),
     closed: 0n,
@@ -115,15 +102,6 @@ export function grantRow(
     slot,
   };
 }
-
-export const limitColumns = (limits: GrantLimits) => ({
-  per_execution_max: String(limits.perExecutionMax),
-  period_max: String(limits.periodMax),
-  total_max: String(limits.totalMax),
-  period_seconds: BigInt(limits.periodSeconds),
-  expires_at: limits.expiresAt,
-  max_gas_lamports: BigInt(limits.maxGasLamports),
-});
 
 /** The record keeps no reason, hand-over, signatures, position or dispute, so these are empty. */
 export function executionRow(
@@ -197,7 +175,6 @@ export function archiveRow(address: PublicKey, archive: Stated<Archive>, slot: b
     archive_index: BigInt(archive.index),
     tree: base58(archive.tree),
     leaf_count: BigInt(archive.count),
-    created_at: archive.createdAt,
     slot,
   };
 }
@@ -233,7 +210,6 @@ export function disputeRow(address: PublicKey, dispute: Dispute, evidenceUri: st
     opened_at: dispute.openedAt,
     resolved_at: optionalTime(dispute.resolvedAt),
     closed: 0n,
-    rent_sponsor: base58(dispute.rentSponsor),
     slot,
   };
 }

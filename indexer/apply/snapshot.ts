@@ -159,7 +159,7 @@ function writeGoneDispute(unit: Unit, gone: GoneAccount, at: Position, listings:
   switch (instruction) {
     case 'open_dispute':
     case 'open_dispute_with_proof': {
-      const { record = '', payer = '' } = gone.accounts;
+      const { record = '' } = gone.accounts;
       const claim = claimOf(args);
       const execution = unit.rows.executions.get(record);
       if (!execution) {
@@ -178,7 +178,6 @@ function writeGoneDispute(unit: Unit, gone: GoneAccount, at: Position, listings:
         bond: 0n,
         bond_paid: null,
         opened_at: time,
-        rent_sponsor: payer,
         slot,
       });
       break;

@@ -173,10 +173,10 @@ export function writeUnclaimed(unit: Unit, event: MarketplaceEvent, { signature,
 }
 
 /** Writes that an unclaimed refund was claimed. */
-export function writeClaim(unit: Unit, data: EventData<'RefundClaimed'>, { signature, slot }: Position): void {
+export function writeClaim(unit: Unit, data: EventData<'RefundClaimed'>, { slot }: Position): void {
   const known = unit.rows.unclaimed_refunds.get(base58(data.claim));
   const row = known ?? { ...unclaimedRow(data.refund, data), slot };
-  unit.rows.unclaimed_refunds.put({ ...row, claimed_at: data.claimedAt, claim_signature: signature });
+  unit.rows.unclaimed_refunds.put({ ...row, claimed_at: data.claimedAt });
 }
 
 const unclaimedRow = (
@@ -193,7 +193,6 @@ const unclaimedRow = (
   unclaimed_at: refund.unclaimedAt,
   signature: null,
   claimed_at: null,
-  claim_signature: null,
 });
 
 /** The key of an unclaimed refund's row: the address of the account that forbids a second claim. */

@@ -57,7 +57,6 @@ export interface IndexTables {
     archive_index: bigint;
     tree: string;
     leaf_count: bigint;
-    created_at: bigint;
     slot: bigint;
   };
   backfill: {
@@ -84,15 +83,9 @@ export interface IndexTables {
     admin: string;
     /** JSON array of base58: the keys that may settle and refund, and open for API keys. */
     relay_authorities: string;
-    usdc_mint: string;
-    treasury: string;
-    fee_bps: bigint;
     /** Time from a paid execution's end until its record can be archived. */
     record_seconds: bigint;
     slot: bigint;
-    /** The admin and the guardian each have their own pause. Pending changes are read from the chain. */
-    admin_paused: 0n | 1n;
-    guardian_paused: 0n | 1n;
   };
   creators: {
     wallet: string;
@@ -139,8 +132,6 @@ export interface IndexTables {
     slot: bigint;
     /** 1 once the account is gone, long after the outcome. If the log could not be trusted and the account could not be read any more, times are the block's, and amounts follow from the instruction and the listing's row, or are NULL. */
     closed: 0n | 1n;
-    /** The wallet that paid the dispute's rent and bond; it gets the rent back. */
-    rent_sponsor: string;
   };
   eventless_transactions: {
     signature: string;
@@ -204,20 +195,14 @@ export interface IndexTables {
     grant_address: string;
     wallet: string;
     key_id: string;
-    per_execution_max: string;
-    period_max: string;
-    total_max: string;
-    period_seconds: bigint;
     expires_at: bigint;
     created_at: bigint;
     revoked: 0n | 1n;
     execution_count: bigint;
     total_spent: string;
     slot: bigint;
-    /** 1 if the account is gone. A closed grant is also `revoked`, because its key is useless. Its limits and figures may lack the last changes of a log that could not be trusted. The execution of a closed record has ended. */
+    /** 1 if the account is gone. A closed grant is also `revoked`, because its key is useless. Its expiry and figures may lack the last changes of a log that could not be trusted. The execution of a closed record has ended. */
     closed: 0n | 1n;
-    /** Most fee and gas that one execution may take from the wallet's gas balance, lamports. */
-    max_gas_lamports: bigint;
   };
   listed_signatures: {
     position: bigint;
@@ -274,7 +259,6 @@ export interface IndexTables {
     unclaimed_at: bigint;
     signature: string | null;
     claimed_at: bigint | null;
-    claim_signature: string | null;
     slot: bigint;
   };
   unread_accounts: {

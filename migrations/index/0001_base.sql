@@ -28,20 +28,15 @@ CREATE TABLE progress (
   checked_at INTEGER NOT NULL
 ) STRICT;
 
+-- The other settings, the pauses and pending changes are read from the chain.
 CREATE TABLE configs (
   config TEXT PRIMARY KEY,
   admin TEXT NOT NULL,
   -- JSON array of base58: the keys that may settle and refund, and open for API keys.
   relay_authorities TEXT NOT NULL,
-  usdc_mint TEXT NOT NULL,
-  treasury TEXT NOT NULL,
-  fee_bps INTEGER NOT NULL,
   -- Time from a paid execution's end until its record can be archived.
   record_seconds INTEGER NOT NULL,
-  slot INTEGER NOT NULL,
-  -- The admin and the guardian each have their own pause. Pending changes are read from the chain.
-  admin_paused INTEGER NOT NULL DEFAULT 0 CHECK (admin_paused IN (0, 1)),
-  guardian_paused INTEGER NOT NULL DEFAULT 0 CHECK (guardian_paused IN (0, 1))
+  slot INTEGER NOT NULL
 ) STRICT;
 
 -- Creators whose badge was ever given or taken; a creator without a row is not verified.
@@ -79,26 +74,20 @@ CREATE TABLE listings (
 CREATE INDEX listings_by_metadata ON listings (metadata_hash);
 CREATE INDEX listings_by_creator ON listings (creator, listed_at DESC);
 
--- Spending rights of API keys, including revoked ones. The column is `grant_address`, because GRANT is an SQL keyword.
+-- Spending rights of API keys, including revoked ones; their limits are read from the chain. The column is `grant_address`, because GRANT is an SQL keyword.
 CREATE TABLE grants (
   grant_address TEXT PRIMARY KEY,
   wallet TEXT NOT NULL,
   key_id TEXT NOT NULL,
-  per_execution_max TEXT NOT NULL,
-  period_max TEXT NOT NULL,
-  total_max TEXT NOT NULL,
-  period_seconds INTEGER NOT NULL,
   expires_at INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   revoked INTEGER NOT NULL CHECK (revoked IN (0, 1)),
   execution_count INTEGER NOT NULL,
   total_spent TEXT NOT NULL,
   slot INTEGER NOT NULL,
-  -- 1 if the account is gone. A closed grant is also `revoked`, because its key is useless. Its limits and figures may lack the
+  -- 1 if the account is gone. A closed grant is also `revoked`, because its key is useless. Its expiry and figures may lack the
   -- last changes of a log that could not be trusted. The execution of a closed record has ended.
   closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)),
-  -- Most fee and gas that one execution may take from the wallet's gas balance, lamports.
-  max_gas_lamports INTEGER NOT NULL DEFAULT 0,
   UNIQUE (wallet, key_id)
 ) STRICT;
 
@@ -198,9 +187,7 @@ CREATE TABLE disputes (
   slot INTEGER NOT NULL,
   -- 1 once the account is gone, long after the outcome. If the log could not be trusted and the account could not be read any
   -- more, times are the block's, and amounts follow from the instruction and the listing's row, or are NULL.
-  closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1)),
-  -- The wallet that paid the dispute's rent and bond; it gets the rent back.
-  rent_sponsor TEXT NOT NULL DEFAULT ''
+  closed INTEGER NOT NULL DEFAULT 0 CHECK (closed IN (0, 1))
 ) STRICT;
 -- The disputes of a party: open ones, then the others, newest first.
 CREATE INDEX disputes_by_caller ON disputes (caller, (outcome <> 'open'), opened_at DESC, execution_id, outcome);
@@ -237,7 +224,6 @@ CREATE TABLE archives (
   archive_index INTEGER NOT NULL UNIQUE,
   tree TEXT NOT NULL UNIQUE,
   leaf_count INTEGER NOT NULL,
-  created_at INTEGER NOT NULL,
   slot INTEGER NOT NULL
 ) STRICT;
 
@@ -257,7 +243,7 @@ CREATE TABLE archive_leaves (
 
 -- Refunds that their callers' accounts could not receive. Each is a leaf too, and the program sends these as instructions to
 -- itself. `claim` is the address of the account that exists once it is claimed, `source` that of the record or the deposit.
--- `claimed_at` and `claim_signature` are NULL until then. `signature` is NULL while only the claim is known, and not the
+-- `claimed_at` is NULL until then. `signature` is NULL while only the claim is known, and not the
 -- transaction that added the leaf. The amounts of the others are in one account of the program.
 CREATE TABLE unclaimed_refunds (
   claim TEXT PRIMARY KEY,
@@ -270,7 +256,6 @@ CREATE TABLE unclaimed_refunds (
   unclaimed_at INTEGER NOT NULL,
   signature TEXT,
   claimed_at INTEGER,
-  claim_signature TEXT,
   slot INTEGER NOT NULL,
   UNIQUE (tree, leaf_index)
 ) STRICT;

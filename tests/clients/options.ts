@@ -79,14 +79,6 @@ export function takesOptions(market: () => TestMarketplace): void {
       });
     });
 
-    it('proves nothing without a node, and names the checks that were not made', async () => {
-      const paid = await client().agents.run(market().agentId, { task: 'offline' });
-      const { ok, checks } = await client().executions.verify(paid.execution_id, { rpcUrl: null });
-      expect(ok).to.equal(false);
-      expect(checks.find(({ name }) => name === 'settlement')).to.include({ state: 'not_checked' });
-      expect(checks.filter(({ state }) => state === 'failed')).to.deep.equal([]);
-    });
-
     it('returns the record of a failed execution from wait, without a receipt and with its refund', async () => {
       const { executions } = client();
       const input = { task: 'x', parameters: { creator: 'fails' } };

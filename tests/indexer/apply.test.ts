@@ -233,7 +233,7 @@ describe('indexer, pages', () => {
     const [straight, late] = [await openOwn(), await openOwn()];
     await applyBatch(straight.db, ordered);
     const row = (await rowOf(straight))!;
-    expect(row).to.include({ signature: leaf.signature, claim_signature: history[claiming]!.signature });
+    expect(row).to.include({ signature: leaf.signature, claimed_at: claimed.data.claimedAt });
     await applyBatch(
       late.db,
       ordered.filter((item) => item !== leaf),

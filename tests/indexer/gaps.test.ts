@@ -62,7 +62,7 @@ describe('indexer, gaps', () => {
     await market.send([setPause({ authority: market.admin.publicKey, isPaused: false })], market.admin);
     const opened = await market.open();
     await bench.catchUp(indexer);
-    expect((await tables()).configs![0]).to.deep.include({ admin: market.admin.publicKey.toBase58(), fee_bps: 100n });
+    expect((await tables()).configs![0]).to.deep.include({ admin: market.admin.publicKey.toBase58() });
     expect((await tables()).listings![0]).to.deep.include({ listing: market.listing.toBase58(), status: 'active' });
     expect(await executionOf(opened)).to.deep.include({ status: 'open', listing_timeout_seconds: 60n });
     await market.settle(opened);

@@ -93,13 +93,8 @@ for (const how of ['heard', 'cut'] as const) {
     };
 
     it('shows a marketplace whose settings change', async () => {
-      await send([program.updateConfig({ admin: admin.publicKey, feeBps: 50 })], admin);
-      expect(await config()).to.deep.include({ admin_paused: 0n, guardian_paused: 0n, fee_bps: 50n });
-      const pause = (isPaused: boolean) => program.setPause({ authority: admin.publicKey, isPaused });
-      await send([pause(true)], admin);
-      expect(await config()).to.deep.include({ admin_paused: 1n, guardian_paused: 0n });
-      await send([pause(false)], admin);
-      expect(await config()).to.deep.include({ admin_paused: 0n, fee_bps: 50n });
+      await send([program.updateConfig({ admin: admin.publicKey, feeBps: 50, recordSeconds: 4_000 })], admin);
+      expect(await config()).to.deep.include({ record_seconds: 4_000n });
 
       const next = Keypair.generate();
       await market.node.fundSol(next.publicKey, 10e9);
@@ -154,7 +149,7 @@ for (const how of ['heard', 'cut'] as const) {
       expect(await listing()).to.deep.include({ deposited: 6_000_000n, slashed: 0n });
     });
 
-    it('shows a grant whose limits change', async () => {
+    it('shows a grant whose expiry changes', async () => {
       keyId = await market.grant();
       usedKey = await market.grant();
       const expiresAt = BigInt(await market.node.now()) + 100n;
@@ -168,12 +163,7 @@ for (const how of ['heard', 'cut'] as const) {
       };
       await send([await aftermath.updateGrant(keyId, limits)], market.caller);
       expect(await grantOf(keyId)).to.deep.include({
-        per_execution_max: '1',
-        period_max: '2',
-        total_max: '18446744073709551613',
-        period_seconds: 4n,
         expires_at: expiresAt,
-        max_gas_lamports: 5n,
         revoked: 0n,
         closed: 0n,
       });
@@ -203,7 +193,6 @@ for (const how of ['heard', 'cut'] as const) {
         outcome: 'open',
         bond: 10_000_000n,
         bond_paid: 10_000_000n,
-        rent_sponsor: market.caller.publicKey.toBase58(),
         amount_to_caller: 0n,
         amount_slashed: 0n,
         owed: 0n,
@@ -369,10 +358,9 @@ for (const how of ['heard', 'cut'] as const) {
         total_spent: String(PRICE),
       });
       await send([aftermath.closeGrant(keyId)], market.caller);
-      expect(await grantOf(keyId)).to.deep.include({ revoked: 1n, closed: 1n, per_execution_max: '1' });
+      expect(await grantOf(keyId)).to.deep.include({ revoked: 1n, closed: 1n });
       await send(await market.grantInstructions(keyId), market.caller);
       expect(await grantOf(keyId)).to.deep.include({ revoked: 0n, closed: 0n, execution_count: 0n, total_spent: '0' });
-      expect((await grantOf(keyId)).per_execution_max).to.equal('18446744073709551615');
     });
 
     it('shows ended executions that become leaves, one of them known from its leaf alone', async () => {
@@ -459,7 +447,6 @@ for (const how of ['heard', 'cut'] as const) {
           unclaimed_at: refund.unclaimedAt,
           signature,
           claimed_at: null,
-          claim_signature: null,
         });
         hashes.push(leaf);
         refunds.push(refund);
@@ -468,12 +455,11 @@ for (const how of ['heard', 'cut'] as const) {
       const proof = proofsOfHashes(hashes)[4]!.proof;
       const place = { archiveIndex: 0, tree: tree.publicKey, leafIndex: 4, proof };
       const people = { payer: caller.publicKey, destination: market.source };
-      const claimed = await send([program.claimRefund({ ...place, ...people, refund: refunds[1]! })], caller);
+      await send([program.claimRefund({ ...place, ...people, refund: refunds[1]! })], caller);
       const row = await rowOf('unclaimed_refunds', 'source', deposit.address.toBase58());
-      expect(row).to.deep.include({ claim_signature: claimed });
       expect(row!.claimed_at).to.be.a('bigint');
       const open = await rowOf('unclaimed_refunds', 'source', record.toBase58());
-      expect(open).to.deep.include({ claimed_at: null, claim_signature: null });
+      expect(open).to.deep.include({ claimed_at: null });
     });
 
     it('shows a dispute whose account is closed after its execution', async () => {

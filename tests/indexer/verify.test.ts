@@ -16,7 +16,7 @@ const DAY = 86_400;
  */
 const TAMPERED: [table: string, column: string | null, sql: string][][] = [
   [
-    ['configs', 'fee_bps', 'UPDATE configs SET fee_bps = fee_bps + 1'],
+    ['configs', 'record_seconds', 'UPDATE configs SET record_seconds = record_seconds + 1'],
     ['creators', 'verified', 'UPDATE creators SET verified = 1 - verified'],
     ['listings', 'deposited', 'UPDATE listings SET deposited = deposited + 1'],
     ['grants', 'total_spent', "UPDATE grants SET total_spent = total_spent || '0'"],
@@ -120,13 +120,13 @@ describe('indexer, verify', function () {
   });
 
   it('exits 1 when something differs', async () => {
-    await change(path(), 'UPDATE configs SET fee_bps = 9999');
+    await change(path(), 'UPDATE configs SET record_seconds = 9999');
     const wrong = await run('--json');
     expect(wrong.code).to.equal(1);
     const [difference] = JSON.parse(wrong.stdout).differences;
-    expect(difference).to.deep.include({ table: 'configs', column: 'fee_bps', index: '9999', chain: '100' });
+    expect(difference).to.deep.include({ table: 'configs', column: 'record_seconds', index: '9999', chain: '3600' });
     const text = await run();
-    expect(text.stdout).to.equal(`configs ${difference.key} fee_bps: 9999 in the index, 100 on the chain\n`);
+    expect(text.stdout).to.equal(`configs ${difference.key} record_seconds: 9999 in the index, 3600 on the chain\n`);
     expect(text.stderr).to.include('executions: 7 rows');
   });
 });

@@ -20,7 +20,7 @@ interface Page {
   offset: number;
 }
 
-type DisputeView = Omit<DisputeRow, 'dispute' | 'record' | 'rent_sponsor' | 'closed' | 'slot'> & {
+type DisputeView = Omit<DisputeRow, 'dispute' | 'record' | 'closed' | 'slot'> & {
   metadata_hash: string;
   task: string | null;
   creator: string;

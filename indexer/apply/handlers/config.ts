@@ -1,6 +1,5 @@
 /** Events of the marketplace itself: its config, its treasury, and creators' verification. */
 import { base58, base58List, flag } from '../columns.ts';
-import { settingColumns } from '../rows.ts';
 import { changeRow, writeRow } from '../write.ts';
 import type { Handlers } from './handler.ts';
 
@@ -10,15 +9,13 @@ export const config = {
       config: base58(data.config),
       admin: base58(data.admin),
       relay_authorities: base58List(data.relayAuthorities),
-      usdc_mint: base58(data.usdcMint),
-      treasury: base58(data.treasury),
-      ...settingColumns(data.settings),
+      record_seconds: BigInt(data.settings.recordSeconds),
       slot,
     });
   },
 
   ConfigUpdated(unit, data, { slot }) {
-    changeRow(unit, 'configs', base58(data.config), { ...settingColumns(data.settings), slot });
+    changeRow(unit, 'configs', base58(data.config), { record_seconds: BigInt(data.settings.recordSeconds), slot });
   },
 
   AdminChanged(unit, data, { slot }) {
@@ -36,7 +33,7 @@ export const config = {
 
   ChangeApplied(unit, data, { slot }) {
     changeRow(unit, 'configs', base58(data.config), {
-      ...settingColumns(data.settings),
+      record_seconds: BigInt(data.settings.recordSeconds),
       relay_authorities: base58List(data.relayAuthorities),
       slot,
     });

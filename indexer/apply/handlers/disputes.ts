@@ -22,7 +22,6 @@ export const disputes = {
       bond: data.bond,
       bond_paid: data.bond,
       opened_at: data.openedAt,
-      rent_sponsor: base58(data.rentSponsor),
       slot,
     });
   },

@@ -1,6 +1,6 @@
 /** Events of grants, which let the relay spend for a key. Events of executions report how much was spent. */
 import { base58 } from '../columns.ts';
-import { grantRow, limitColumns } from '../rows.ts';
+import { grantRow } from '../rows.ts';
 import { changeRow, writeRow } from '../write.ts';
 import type { Handlers } from './handler.ts';
 
@@ -18,7 +18,7 @@ export const grants = {
   },
 
   GrantUpdated(unit, data, { slot }) {
-    changeRow(unit, 'grants', base58(data.grant), { ...limitColumns(data), slot });
+    changeRow(unit, 'grants', base58(data.grant), { expires_at: data.expiresAt, slot });
   },
 
   /** The index keeps no gas balances. The event itself is stored. */

@@ -125,17 +125,12 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
         grant_address: newAddress(),
         wallet: key.wallet,
         key_id: key.keyId,
-        per_execution_max: '10000000',
-        period_max: '10000000',
-        total_max: '18446744073709551615',
-        period_seconds: 86_400n,
         expires_at: BigInt(changes.expiresAt ?? EPOCH + 1000),
         created_at: BigInt(EPOCH),
         revoked: changes.revoked ?? 0n,
         closed: 0n,
         execution_count: 4n,
         total_spent: '1250000',
-        max_gas_lamports: 20_000n,
         slot: 10n,
       })
       .execute();
@@ -303,7 +298,6 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
       opened_at: BigInt(EPOCH + 100),
       resolved_at: null,
       closed: 0n,
-      rent_sponsor: newAddress(),
       slot: 30n,
       ...changes,
     };
@@ -332,12 +326,7 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
         config: 'config',
         admin,
         relay_authorities: JSON.stringify(relayAuthorities),
-        usdc_mint: 'mint',
-        treasury: 'treasury',
-        fee_bps: 100n,
         record_seconds: 3_600n,
-        admin_paused: 0n,
-        guardian_paused: 0n,
         slot: 1n,
       })
       .execute();
@@ -355,7 +344,6 @@ export function createRows(index: Kysely<IndexDatabase>, ledger: Kysely<LedgerTa
       unclaimed_at: 1n,
       signature: 'a signature',
       claimed_at: null,
-      claim_signature: null,
       slot: 20n,
       ...changes,
     };

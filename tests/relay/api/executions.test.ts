@@ -243,7 +243,7 @@ describe('GET /v1/executions/{execution_id}', () => {
       expect(waiting.unclaimed).to.deep.equal(refund);
       // The tree of these rows is not built, so there is no proof yet.
       expect((await world.get(`/v1/unclaimed/${source}`)).status).to.equal(404);
-      const claimed = { claimed_at: BigInt(EPOCH + 5), claim_signature: 'a signature' };
+      const claimed = { claimed_at: BigInt(EPOCH + 5) };
       await world.index.updateTable('unclaimed_refunds').set(claimed).where('claim', '=', claim).execute();
       const done = await read(shown);
       // Anybody can send more into a deposit, so only the chain knows the amount of its return.

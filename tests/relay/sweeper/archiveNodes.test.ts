@@ -139,7 +139,7 @@ describe("the nodes of an archive's tree", () => {
       const archive = { archive: PublicKey.unique().toBase58(), archive_index: 0n, tree: TREE };
       await tables.index.db
         .insertInto('archives')
-        .values({ ...archive, leaf_count: 0n, created_at: 1n, slot: 1n })
+        .values({ ...archive, leaf_count: 0n, slot: 1n })
         .execute();
     });
 
@@ -209,7 +209,7 @@ describe("the nodes of an archive's tree", () => {
       const other = { archive: PublicKey.unique().toBase58(), tree: PublicKey.unique().toBase58() };
       await db
         .insertInto('archives')
-        .values({ ...other, archive_index: 1n, leaf_count: 0n, created_at: 1n, slot: 1n })
+        .values({ ...other, archive_index: 1n, leaf_count: 0n, slot: 1n })
         .execute();
       await addLeaves(0, 2);
       await count(2n);
