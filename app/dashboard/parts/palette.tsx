@@ -51,14 +51,6 @@ export default function Palette({ onClose }: { onClose(): void }) {
             <Command.List className="max-h-[min(28rem,70dvh)] scroll-pb-8 overflow-y-auto overscroll-contain mask-b-from-[calc(100%-2rem)] p-2 pb-8 **:[[cmdk-group-heading]]:px-3 **:[[cmdk-group-heading]]:py-2 **:[[cmdk-group-heading]]:text-xs **:[[cmdk-group-heading]]:font-medium **:[[cmdk-group-heading]]:text-faint">
               <Found sought={sought} onClose={onClose} />
             </Command.List>
-            <p
-              className="flex gap-5 border-t border-line px-5 py-2.5 text-xs text-faint max-sm:hidden"
-              aria-hidden="true"
-            >
-              <span>↑ ↓ choose</span>
-              <span>Enter opens</span>
-              <span>Esc closes</span>
-            </p>
           </Command>
         </Dialog.Content>
       </Dialog.Portal>

@@ -90,9 +90,10 @@ const AGO_SECONDS = 7 * 86_400;
 /** A shown age is at most so old, ms. */
 const AGO_MS = 30_000;
 
-export function agoText(at: string, zone = ''): string {
+function agoText(at: string): string {
   const seconds = Math.max(0, (Date.now() - Date.parse(at)) / 1_000);
   const time = new Date(at);
+  const zone = ` ${zoneAt(time)}`;
   if (seconds > AGO_SECONDS)
     return `${time.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' })}${zone}`;
   const clock = `${time.toLocaleTimeString(undefined, { timeStyle: 'medium' })}${zone}`;
@@ -113,7 +114,7 @@ export function Ago({ at }: { at: string }) {
       title={new Date(at).toLocaleString(undefined, { dateStyle: 'full', timeStyle: 'long' })}
       className="whitespace-nowrap"
     >
-      {agoText(at, ` ${zoneAt(new Date(at))}`)}
+      {agoText(at)}
     </time>
   );
 }

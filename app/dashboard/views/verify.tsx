@@ -7,7 +7,7 @@ import { type ReactNode, type Ref, useEffect, useRef, useState } from 'react';
 import { EXECUTION_ID } from '../../sdk/wire/choices.ts';
 import { NewToThis } from '../parts/explained.tsx';
 import { Chevron } from '../parts/icons.tsx';
-import { Anchor, TextLink } from '../parts/links.tsx';
+import { Anchor } from '../parts/links.tsx';
 import { NumberMark } from '../parts/stepList.tsx';
 import { Button, cx, Input, PageHead } from '../parts/ui.tsx';
 import { agentQuery, configQuery, queryClient } from '../service.ts';
@@ -134,18 +134,9 @@ export default function Verify() {
         />
       </Fold>
       <div ref={result} className="mt-8 scroll-mt-24 print:mt-0">
-        {current ? (
-          <VerificationResult verification={current} onNode={chooseNode} />
-        ) : (
-          <>
-            <WhatIsChecked />
-            <p className="mt-8 text-sm text-faint">
-              No receipt? Run an agent from the <TextLink to="/">home page</TextLink>; its result has one.
-            </p>
-          </>
-        )}
+        {current ? <VerificationResult verification={current} onNode={chooseNode} /> : <WhatIsChecked />}
       </div>
-      <p className={cx('text-sm text-faint print:hidden', current ? 'mt-8' : 'mt-2')}>
+      <p className="mt-8 text-sm text-faint print:hidden">
         You can check a receipt without this page too:{' '}
         <Anchor href="/docs#verify">commands for your own computer</Anchor>
       </p>

@@ -92,8 +92,7 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
           </TextLink>
         </Explained>
         <Anchor href="/docs" className="py-1 font-medium sm:ml-auto">
-          <span className="sm:hidden">API docs</span>
-          <span className="max-sm:hidden">Call from code</span>
+          API docs
         </Anchor>
       </div>
       <FirstRun agents={agents} />

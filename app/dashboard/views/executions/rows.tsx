@@ -5,7 +5,7 @@ import { Avatar } from '../../parts/avatar.tsx';
 import { Chevron } from '../../parts/icons.tsx';
 import { AtRight, Table } from '../../parts/table.tsx';
 import { Badge, cx } from '../../parts/ui.tsx';
-import { agoText, formatAmount, formatDuration, Id, shorten, zoneAt } from '../../parts/values.tsx';
+import { formatAmount, formatDuration, Id, shorten, zoneAt } from '../../parts/values.tsx';
 import { inPrint } from '../../service.ts';
 import { lessUsdc } from '../listing/own.ts';
 import { type Outcome, outcomeOf, payerOf } from './outcome.ts';
@@ -86,7 +86,7 @@ export function Rows({ executions }: { executions: ExecutionSummary[] }) {
   );
 }
 
-/** In one line, to the second, because a program may make many alike calls in a minute; its age and zone on hover. */
+/** In one line, to the second, because a program may make many alike calls in a minute; the exact time on hover. */
 export function Exact({ at, hasZone = false }: { at: string; hasZone?: boolean }) {
   const time = new Date(at);
   const isThisYear = time.getFullYear() === new Date().getFullYear();
@@ -95,7 +95,7 @@ export function Exact({ at, hasZone = false }: { at: string; hasZone?: boolean }
     isThisYear ? { day: 'numeric', month: 'short' } : { dateStyle: 'medium' },
   );
   return (
-    <time dateTime={at} title={`${agoText(at)} ${zoneAt(time)}`} className="whitespace-nowrap tabular-nums">
+    <time dateTime={at} title={at} className="whitespace-nowrap tabular-nums">
       {day}, {time.toLocaleTimeString(undefined, { timeStyle: 'medium' })} {hasZone && zoneAt(time)}
     </time>
   );
