@@ -6,17 +6,12 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
+import type { Mutant } from './mutant.ts';
+import { oneLine } from './rust.ts';
 import { TREE } from './workspace.ts';
 
 /** A change of the source, and the tests that should notice it, the most likely first. */
-export interface Mutant {
-  /** Identical in every run over the same source. */
-  id: string;
-  /** Path relative to the workspace's root, and line from 1. */
-  file: string;
-  line: number;
-  /** The removed or changed text, on one line. */
-  text: string;
+export interface RelayMutant extends Mutant {
   edit: { start: number; end: number; replacement: string };
   tests: string[];
 }
@@ -93,7 +88,7 @@ const SQL_SWAPS: Record<string, string> = {
 };
 const SQL_OPERATOR = /(?<= )(?:<=?|>=?|<>|[-=+]|AND)(?= )/g;
 
-export function findMutants(): Mutant[] {
+export function findRelayMutants(): RelayMutant[] {
   return PATHS.flatMap(({ files, tests }) =>
     files.flatMap((name) => {
       const file = `app/relay/${name}`;
@@ -106,17 +101,15 @@ export function findMutants(): Mutant[] {
   );
 }
 
-const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
-
-function mutantsOf(file: string, text: string, tests: string[]): Mutant[] {
+function mutantsOf(file: string, text: string, tests: string[]): RelayMutant[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const version = createHash('sha256').update(text).digest('hex').slice(0, 12);
-  const found: Mutant[] = [];
+  const found: RelayMutant[] = [];
   const add = (start: number, end: number, replacement: string) => {
     const line = source.getLineAndCharacterOfPosition(start).line + 1;
     const shown = oneLine(text.split('\n')[line - 1]!);
     found.push({
-      ...{ id: `${file}:${start} ${replacement} ${version}`, file, line, tests },
+      ...{ kind: 'relay', id: `${file}:${start} ${replacement} ${version}`, file, line, error: null, tests },
       text: `${oneLine(text.slice(start, end))} becomes ${replacement || 'nothing'} in: ${shown}`,
       edit: { start, end, replacement },
     });

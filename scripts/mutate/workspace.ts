@@ -1,6 +1,6 @@
 /**
- * The copy of the repository under target/mutants, in which mutants are tested. The working tree may change
- * during a run of an hour, and a mutant must never be mistaken for the relay.
+ * The copy of the repository under target/mutants, in which mutants are built and tested. The working tree may change
+ * during a run of an hour, and a mutant must never be mistaken for the program.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -19,8 +19,8 @@ import { ROOT } from '../build/process.ts';
 export const FOLDER = join(ROOT, 'target/mutants');
 /** Path of the copy. */
 export const TREE = join(FOLDER, 'tree');
-const COPIED = [
-  'programs',
+const PROGRAM = ['programs', 'scripts/idl', 'Cargo.toml', 'Cargo.lock'];
+const TESTS = [
   'tests',
   'app',
   'indexer',
@@ -35,9 +35,10 @@ const COPIED = [
   '.mocharc.json',
   'ARCHITECTURE.md',
 ];
+const SOURCES = 'programs/marketplace/src';
 
 /** Sorted paths, relative to `root`, of all files at or below `path`. Empty if it does not exist. */
-function filesBelow(path: string, root = TREE): string[] {
+export function filesBelow(path: string, root = TREE): string[] {
   const found = statSync(join(root, path), { throwIfNoEntry: false });
   if (!found?.isDirectory()) return found ? [path] : [];
   const names = readdirSync(join(root, path)).filter((name) => name !== 'node_modules' && name !== 'target');
@@ -51,10 +52,16 @@ function hashOf(files: string[]): string {
   return hash.digest('hex');
 }
 
-/** Synchronizes the copy with the working tree. Returns the hash of tests and code. */
-export function copyTree(): string {
-  const wanted = COPIED.flatMap((path) => filesBelow(path, ROOT));
-  const stale = new Set(COPIED.flatMap((path) => filesBelow(path)));
+/** Hashes that identify results: of the mutated files, and of the files that test them. */
+export interface Copy {
+  program: string;
+  tests: string;
+}
+
+/** Synchronizes the copy with the working tree. Unchanged files are not touched, so cargo does not rebuild them. */
+export function copyTree(): Copy {
+  const wanted = [...PROGRAM, ...TESTS].flatMap((path) => filesBelow(path, ROOT));
+  const stale = new Set([...PROGRAM, ...TESTS].flatMap((path) => filesBelow(path)));
   for (const file of wanted) {
     stale.delete(file);
     const bytes = readFileSync(join(ROOT, file));
@@ -66,7 +73,17 @@ export function copyTree(): string {
   for (const file of stale) rmSync(join(TREE, file));
   const modules = join(TREE, 'node_modules');
   if (!existsSync(modules)) symlinkSync(join(ROOT, 'node_modules'), modules);
-  return hashOf(['tests', 'app'].flatMap((path) => filesBelow(path)));
+  const rust = [SOURCES, 'Cargo.lock', 'Cargo.toml', 'programs/marketplace/Cargo.toml'];
+  return {
+    program: hashOf(rust.flatMap((path) => filesBelow(path))),
+    tests: hashOf(['tests', 'app'].flatMap((path) => filesBelow(path))),
+  };
+}
+
+/** Paths, relative to the root, and contents of the program's Rust files. */
+export function readSources(): { file: string; text: string }[] {
+  const files = filesBelow(SOURCES).filter((file) => file.endsWith('.rs') && !file.endsWith('/tests.rs'));
+  return files.map((file) => ({ file, text: readFileSync(join(TREE, file), 'utf8') }));
 }
 
 /** Writes a file of the copy, for example a source with one changed operator. */

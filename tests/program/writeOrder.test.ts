@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { blank, closing, withoutTests } from './rust.ts';
+import { blank, closing, withoutTests } from '../../scripts/mutate/rust.ts';
 
 const SOURCE = join(import.meta.dirname, '../../programs/marketplace/src');
 

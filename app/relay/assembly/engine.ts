@@ -5,6 +5,7 @@ import { attachedIndex, readRestartSlot } from '../../../indexer/queries/read.ts
 import { areOpensPaused, parseAddress } from '../../sdk/program/program.ts';
 import { watchAuthorities } from '../chain/cluster.ts';
 import { createWarnings } from '../events/warnings.ts';
+import { createExposure } from '../execution/begin/exposure.ts';
 import { createEngine } from '../execution/engine.ts';
 import { compareEnds } from '../execution/recovery/restarted.ts';
 import { isReturned, readClosedEnd } from '../ledger/indexed.ts';
@@ -27,6 +28,7 @@ export function assembleEngine({ log, wrapChain, wrapJournal }: RelayOptions, pa
     parts.lending.keeps(authorities.config().recordSeconds);
   });
   gate.set('opens_paused', areOpensPaused(parts.config));
+  const exposure = createExposure();
   const engine = createEngine({
     chain: wrapChain ? wrapChain(chain) : chain,
     leases,
@@ -36,7 +38,9 @@ export function assembleEngine({ log, wrapChain, wrapJournal }: RelayOptions, pa
     lending: parts.lending,
     authorities,
     hasPaid: parts.payers.hasPaid,
-    openFailed(error) {
+    requireExposure: exposure.requireRoom,
+    openFailed(error, listing) {
+      if (error === 'ExposureLimitReached') exposure.reached(listing);
       // The chain's refusal counts until Config shows otherwise.
       if (error === 'OpensPaused') gate.set('opens_paused', true);
       if (error === 'OpensPaused' || error === 'NotRelayAuthority') void authorities.poll();

@@ -54,8 +54,10 @@ export interface EngineDeps {
   hasPaid(wallet: string): Promise<boolean>;
   /** The bytes of a result, in the ledger or the object storage. */
   readText: ReadText;
-  /** Called when the chain refuses an open, with the program's error name if it has one. */
-  openFailed(error: string | null): void;
+  /** Throws if new executions of a listing are refused. */
+  requireExposure(listing: string): void;
+  /** Called when the chain refuses an open of a listing, with the program's error name if it has one. */
+  openFailed(error: string | null, listing: string): void;
   /** Called with each claimed call, to warn its wallet in time. */
   claimed?(call: ClaimedCall): void;
   log: Logger;

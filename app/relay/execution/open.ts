@@ -144,7 +144,7 @@ export function createOpening(
       if (row.deposit === null) return signAgain(row);
       return voidOpen(row, progress, openRefused(null, 'the transaction failed through no fault of this call', row));
     }
-    deps.openFailed(error);
+    deps.openFailed(error, row.listing);
     const culprit = culpritOf(error);
     if (culprit !== 'operator') sharing.exclude(culprit === 'listing' ? row.listing : row.wallet);
     // The service fee of a deposit pays for it.

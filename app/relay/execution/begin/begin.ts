@@ -45,6 +45,7 @@ export function createBeginning(deps: EngineDeps, sharing: Pick<Sharing, 'share'
    */
   async function begin(principal: Principal, agent: Agent, call: PaidCall, progress: Progress): Promise<JournalRow> {
     requirePrice(agent, call);
+    deps.requireExposure(agent.listing);
     const identity = identify(principal.wallet, call, chain.clock());
     const { executionId } = identity;
     const ticket = await queue.enter(principal.wallet, agent.listing, call.arrivedMs);

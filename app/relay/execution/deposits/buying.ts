@@ -121,6 +121,7 @@ export function createBuying(
 
   /** Returns the row with the deposit's transaction signed. Throws ApiError. */
   async function buy(agent: Agent, call: DepositCall, progress: Progress): Promise<JournalRow> {
+    deps.requireExposure(agent.listing);
     const executionId = formatUuid(deriveExecutionId(parseAddress(call.payer).toBytes(), call.nonce));
     // The same payment is already starting. This one's `finally` must not remove the first one's id.
     if (starting.has(executionId)) throw inProgress(executionId);
