@@ -1,6 +1,6 @@
 /**
- * The agent of examples/agent.json in Python and Go, without a kit: it passes the conformance test and fails a call
- * with the reason. tests/docs/commands.ts has the one in TypeScript listed, called and paid.
+ * The agent of examples/agent.json in Python, Go and plain JavaScript, with nothing else installed: it passes the
+ * conformance test and fails a call with the reason. tests/docs/commands.ts has the one in TypeScript listed, called and paid.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -35,6 +35,9 @@ const PROGRAMS: Record<string, (folder: string) => Promise<Tools & { command: st
     const { code, output } = await run('go', ['build', '-o', binary, join(EXAMPLES, 'creator.go')]);
     const obstacle = code === 0 ? null : `go is needed, Debian's package golang-go: ${output}`;
     return { folder, obstacle, command: [binary] };
+  },
+  async 'creator.mjs'(folder) {
+    return { folder, obstacle: null, command: [process.execPath, join(EXAMPLES, 'creator.mjs')] };
   },
 };
 

@@ -20,6 +20,7 @@ export const ABOUT: Record<string, string> = {
   'archive.ts': 'proves an archived execution',
   'creator.ts': "a creator's server with the kit of the SDK",
   'creator.py': "a creator's server in Python, with no package but `cryptography`",
+  'creator.mjs': "a creator's server in JavaScript for Node, without any package",
   'creator.go': "a creator's server in Go, with the standard library only",
   'requirements.txt': 'the packages of `creator.py`',
   'agent.json': 'the description of an agent, with every field',
