@@ -45,7 +45,7 @@ export function Summary({ config, pending }: SummaryProps) {
               then go to the marketplace.
             </span>,
           ],
-          pending !== undefined && ['What can change', delayWords(pending.admin_delay_seconds)],
+          ['What can change', pending ? delayWords(pending.admin_delay_seconds) : '…'],
         ]}
       />
     </Card>
