@@ -153,7 +153,7 @@ describe('Idempotency-Key', () => {
     await stood(claimed.task);
     const second = await execute('claimed', claimed, { url });
     expect([second.status, second.body.error.code]).to.deep.equal([409, 'request_in_progress']);
-    other.process.send({ release: claimed.task });
+    other.release(claimed.task);
     expect((await first).status).to.equal(200);
 
     const taken = { task: stopAt('openSigned:before') };
@@ -166,7 +166,7 @@ describe('Idempotency-Key', () => {
       const [row] = await market.query('ledger', `SELECT state FROM executions ${ofTask}`);
       return row?.state === 'void';
     });
-    other.process.send({ release: taken.task });
+    other.release(taken.task);
     const { status, body, headers } = await call;
     expect([status, body.error.code, headers.get('retry-after')]).to.deep.equal([503, 'service_unavailable', '5']);
     expect(await spent()).to.equal(PRICE);

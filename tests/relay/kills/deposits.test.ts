@@ -102,7 +102,7 @@ interface Doomed extends Bought {
 describe('kill -9 of a relay that holds deposits', () => {
   const feePayer = Keypair.generate();
 
-  const market = useMarketplace({ slotTimeMs: 200, feePayer });
+  const market = useMarketplace({ here: true, slotTimeMs: 200, feePayer });
   before(async () => {
     await market.relay.kill();
     market.setBehaviour((body, _response, reply) =>
@@ -177,7 +177,7 @@ describe('kill -9 of a relay that holds deposits', () => {
   /** Releases the calls from their gates, up to their kill points. */
   function release(relay: RelayHandle, doomed: Doomed[]): void {
     for (const { task, gate, point } of doomed) {
-      if (gate !== point) relay.process.send({ release: task, nextStop: point });
+      if (gate !== point) relay.release(task, point);
     }
   }
 
@@ -465,14 +465,14 @@ describe('kill -9 of a relay that holds deposits', () => {
     await until('it has paid', async () => doomed.standing.has(task));
     const id = (await market.executionsByTask()).get(task)!;
     const hide = await accountsOf(one);
-    doomed.process.send({ release: task, nextStop: 'openConfirmed:before' });
+    doomed.release(task, 'openConfirmed:before');
     await until('it is open', async () => doomed.standing.has(`${task} at openConfirmed:before`));
     const show = await accountsOf(one);
     await hide();
     await doomed.kill();
     await call;
     const returning = await start({ STANDSTILL: '1' });
-    returning.process.send({ release: task, nextStop: 'returning:after' });
+    returning.release(task, 'returning:after');
     await setStatus('paused', returning);
     await market.outliveOpens();
     await until('its return is signed', async () => returning.standing.has(`${task} at returning:after`));

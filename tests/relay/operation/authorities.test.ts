@@ -27,7 +27,7 @@ describe('a relay authority that is removed', () => {
   let held: (() => void)[] = [];
 
   // A held transaction must not expire.
-  const market = useMarketplace({ slotTimeMs: 400 });
+  const market = useMarketplace({ here: true, slotTimeMs: 400 });
   const proxy = useRpcProxy(market);
   before(async () => {
     await market.relay.kill();

@@ -2,7 +2,6 @@
  * Commands beside a relay that works: `check`, as a deployment script runs it, on a good deployment and with one thing
  * wrong at a time; backups of the ledger, and putting them back.
  */
-import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
@@ -24,7 +23,7 @@ import { startRpcProxy } from '../../harness/node/rpcProxy.ts';
 const NAME = /^ledger-\d{8}T\d{6}Z\.sqlite\.zst$/;
 
 describe('commands of the operator', () => {
-  const market = useMarketplace();
+  const market = useMarketplace({ here: true });
 
   describe('a check before the start', () => {
     async function check(changes: NodeJS.ProcessEnv = {}): Promise<{ status: number | null; findings: Finding[] }> {
@@ -52,7 +51,7 @@ describe('commands of the operator', () => {
         'database',
         'disk',
       ]);
-      const { stdout } = await runRelayCommand(market, ['check']);
+      const { stdout } = await runCommandHere(market, ['check']);
       expect(stdout.split('\n')[0]).to.equal('ok    settings   every setting is valid');
     });
 
@@ -153,7 +152,7 @@ describe('commands of the operator', () => {
         }
         return done;
       })();
-      const { status, stdout, stderr } = await runRelayCommand(market, ['backup', '--json'], { BACKUP_DIR: dir });
+      const { status, stdout, stderr } = await runCommandHere(market, ['backup', '--json'], { BACKUP_DIR: dir });
       ended = true;
       expect(await calls).to.be.greaterThan(0);
       expect([status, stderr]).to.deep.equal([0, '']);
@@ -179,7 +178,7 @@ describe('commands of the operator', () => {
     it('is put back into an empty place, and never onto a ledger or under a relay', async () => {
       const empty = join(folder, 'empty');
       const given = { BACKUP_DIR: dir, DATA_DIR: empty };
-      const { status, stdout } = await runRelayCommand(market, ['restore'], given);
+      const { status, stdout } = await runCommandHere(market, ['restore'], given);
       expect([status, stdout.includes(`Restored ${listBackups(dir)[0]!.path}`)]).to.deep.equal([0, true]);
       const copy = new Sqlite(ledgerPath(empty), { readonly: true });
       expect(copy.prepare('SELECT count(*) FROM api_keys').pluck().get()).to.equal(2);
@@ -251,11 +250,12 @@ describe('commands of the operator', () => {
       expect(() => chooseBackup(empty, undefined)).to.throw('has no backup');
     });
 
-    it('says what to install if zstd is missing', () => {
-      const given = { ...process.env, DATA_DIR: market.dataDir, BACKUP_DIR: dir, PATH: '' };
-      const words = ['scripts/run.mjs', 'app/relay/main.ts', 'backup'];
-      const { status, stderr } = spawnSync(process.execPath, words, { env: given, encoding: 'utf8' });
-      expect([status, stderr]).to.deep.equal([1, 'zstd is not installed. On Debian or Ubuntu: apt-get install zstd\n']);
+    it('says what to install if zstd is missing', async () => {
+      const { PATH } = process.env;
+      process.env.PATH = '';
+      const says = 'zstd is not installed. On Debian or Ubuntu: apt-get install zstd';
+      expect(await thrown(backUp(place(market.dataDir), { ...settings, dir }))).to.equal(says);
+      process.env.PATH = PATH;
     });
 
     it('is the way back from an upgrade that the older release cannot run on', async () => {
@@ -302,9 +302,9 @@ describe('commands of the operator', () => {
 
   describe('afterwards', () => {
     it('a relay that runs names its wrong clock itself, and no other problem', async () => {
-      const shift = encodeURIComponent('const now = Date.now; Date.now = () => now() - 90_000');
-      const settings = { NODE_OPTIONS: `--import=data:text/javascript,${shift}` };
-      const relay = await market.startRelayProcess(settings);
+      const { now } = Date;
+      Date.now = () => now() - 90_000;
+      const relay = await startRelayHere(market);
       const ready = async () => (await request(relay.url, '/ready')).body as { problems: string[]; advice: string[] };
       await until(
         'the clock is named',
@@ -316,7 +316,8 @@ describe('commands of the operator', () => {
       expect(advice).to.have.length(1);
       expect(advice[0]).to.match(/is (89|90) s behind the Solana node’s\. Set it by NTP/);
       expect(await figuresOf(relay.url, 'marketplace_problem{problem="clock_wrong"}')).to.deep.equal([1]);
-      await relay.kill();
+      Date.now = now;
+      await relay.stop();
     });
   });
 });

@@ -6,7 +6,7 @@ import { createEdgeBudget, type TakeReading } from '../../../app/relay/chain/edg
 import type { ApiError } from '../../../app/relay/errors.ts';
 import { until } from '../../harness/edge/until.ts';
 import { createBuyers } from '../../harness/node/buyers.ts';
-import { afterPaying, request, useMarketplace, useRelayProcess } from '../../harness/node/marketplace.ts';
+import { afterPaying, type RelayHandle, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import type { PaymentChange } from '../../harness/node/x402.ts';
 
 describe("the edge's budget of readings", () => {
@@ -48,9 +48,13 @@ describe("the edge's budget of readings", () => {
   });
 
   describe('when it is used up', () => {
-    const market = useMarketplace({ feePayer: Keypair.generate() });
+    const market = useMarketplace({ here: true, feePayer: Keypair.generate() });
     before(() => market.relay.kill());
-    const relay = useRelayProcess(market, { EDGE_RPC_PER_SECOND: '1' });
+    let relay: RelayHandle;
+    before(async () => {
+      relay = await market.startHere({ EDGE_RPC_PER_SECOND: '1' });
+    });
+    after(() => relay.kill());
 
     const start = (wallet: object = {}) =>
       request(relay.url, `/v1/executions/${randomUUID()}/start`, { body: { task: 'none' }, ...wallet });

@@ -45,7 +45,7 @@ describe('two nodes', () => {
   let relay: RelayHandle;
   let log = '';
 
-  const market = useMarketplace({ slotTimeMs: 100 });
+  const market = useMarketplace({ here: true, slotTimeMs: 100 });
   before(async () => {
     await market.relay.kill();
     [one, other] = await Promise.all([startRpcProxy(market.node), startRpcProxy(market.node)]);

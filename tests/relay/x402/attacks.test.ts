@@ -66,7 +66,7 @@ describe('attacks on the x402 API', function () {
     const answering = buy({ task }, { accepted, by: payer });
     await market.relay.untilStanding(task, answering);
     await then(accepted);
-    market.relay.process.send({ release: task });
+    market.relay.release(task);
     await later?.();
     return { accepted, answer: await answering };
   }
@@ -495,7 +495,7 @@ describe('attacks on the x402 API', function () {
       await market.relay.untilStanding(task, answering);
       const agentId = new PublicKey(agent);
       await updateListing(own, { wallet: creator, agentId, draft: draftAt(n % 2 === 0 ? '0.26' : '0.25') });
-      market.relay.process.send({ release: task });
+      market.relay.release(task);
       const answer = await answering;
       expect([answer.status, answer.body.error.code], answer.text).to.deep.equal([409, 'price_changed']);
       expect(decodeHeader(answer, 'payment-response')?.success).to.equal(isPaid ? false : undefined);
@@ -598,7 +598,7 @@ describe('attacks on the x402 API', function () {
       await until('ten stand', async () => begun.every(({ task }) => proxied.standing.has(task)));
       for (const n of [10, 11, 12]) expect((await (await begin(n)).answering).status).to.equal(503);
       await Promise.all(begun.map(({ payer }) => away(payer)));
-      for (const { task } of begun) proxied.process.send({ release: task });
+      for (const { task } of begun) proxied.release(task);
       const answers = await Promise.all(begun.map(({ answering }) => answering));
       expect(answers.map(reasonOf)).to.deep.equal(Array(10).fill('payment_failed'));
       const payer = await rich(2n * TOTAL);
