@@ -240,9 +240,8 @@ export interface StoredTables {
   };
   results: {
     execution_id: string;
-    /** Bytes of the result, in any place. */
+    /** Bytes of the result, also of a dropped one. */
     size: bigint;
-    object_stored: Generated<bigint>;
     result_hash: string;
     signature: string;
     execution_signature: string | null;
