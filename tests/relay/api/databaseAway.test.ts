@@ -23,7 +23,6 @@ const WITHOUT_DATABASE = [
   '/llms.txt',
   '/examples/{name}',
   '/idl.json',
-  '/.well-known/agent-card.json',
   '/.well-known/http-message-signatures-directory',
 ];
 /**
