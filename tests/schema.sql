@@ -794,8 +794,9 @@ CREATE TABLE agent_examples (
 
 CREATE TABLE results (
   execution_id TEXT PRIMARY KEY,
-  -- Bytes of the result, also of a dropped one.
+  -- Bytes of the result, in any place.
   size INTEGER NOT NULL,
+  object_stored INTEGER NOT NULL DEFAULT 0,
   result_hash TEXT NOT NULL,
   signature TEXT NOT NULL,
   execution_signature TEXT,
@@ -807,7 +808,8 @@ CREATE TABLE results (
   -- At most 5 MiB. It is the last column because SQLite reads a row up to the last column that a query needs.
   result BLOB
 ) STRICT;
-CREATE INDEX results_kept ON results (verified_ms) WHERE result IS NOT NULL;
+CREATE INDEX results_kept ON results (verified_ms) WHERE result IS NOT NULL OR object_stored = 1;
+CREATE INDEX results_here ON results (size) WHERE result IS NOT NULL;
 
 CREATE TABLE failed_answers (
   execution_id TEXT PRIMARY KEY,

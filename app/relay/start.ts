@@ -55,7 +55,7 @@ export interface RunningRelay {
 export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const { config, log } = options;
   let sweeper: Sweeper | null = null;
-  const { parts, marketplace, keyDirectory, money } = await assembleParts(options, {
+  const { parts, marketplace, keyDirectory, objects, money } = await assembleParts(options, {
     inFlight: () => engine.inFlight(),
     swept: async () => (await sweeper?.figures()) ?? null,
   });
@@ -134,6 +134,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   const endKeeping = startKeeping({
     ledger: ledger.db,
     views: views.db,
+    objects,
     settings: config.results,
     now: deps.now,
     log,

@@ -319,11 +319,15 @@ CREATE TABLE agent_examples (
   PRIMARY KEY (metadata_hash, wallet)
 ) STRICT;
 
--- Results are bytes, because their text may contain U+0000. Old ones are dropped, and the row then keeps only their hash.
+-- Results are bytes, because their text may contain U+0000. They may be in an object storage instead. Old ones are dropped, and
+-- the row then keeps only their hash.
+--
+-- A result is here while `result` is not null, else in the storage while `object_stored` is 1, else it has been dropped.
 CREATE TABLE results (
   execution_id TEXT PRIMARY KEY,
-  -- Bytes of the result, also of a dropped one.
+  -- Bytes of the result, in any place.
   size INTEGER NOT NULL,
+  object_stored INTEGER NOT NULL DEFAULT 0,
   result_hash TEXT NOT NULL,
   signature TEXT NOT NULL,
   execution_signature TEXT,
@@ -335,8 +339,9 @@ CREATE TABLE results (
   -- At most 5 MiB. It is the last column because SQLite reads a row up to the last column that a query needs.
   result BLOB
 ) STRICT;
--- Results that expire.
-CREATE INDEX results_kept ON results (verified_ms) WHERE result IS NOT NULL;
+-- Results that expire, and results to move to the object storage.
+CREATE INDEX results_kept ON results (verified_ms) WHERE result IS NOT NULL OR object_stored = 1;
+CREATE INDEX results_here ON results (size) WHERE result IS NOT NULL;
 
 -- What creators' servers said in calls that were refunded, for the creators.
 CREATE TABLE failed_answers (

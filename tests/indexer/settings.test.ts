@@ -99,6 +99,14 @@ describe('settings', () => {
       expect(refusal(() => readRelay({ ...environment, EGRESS_IPS }))).to.not.include('EGRESS_IPS');
   });
 
+  it('name the setting of the storage that is there, and those that it needs', () => {
+    const path = join(newDirectory(), 'relay.json');
+    writeFileSync(path, JSON.stringify([...Keypair.generate().secretKey]));
+    expect(refusal(() => readRelay({ RELAY_KEYPAIR: path, S3_BUCKET: 'results' }))).to.equal(
+      'S3_BUCKET is set, so these are needed too: S3_ENDPOINT, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY',
+    );
+  });
+
   it('refuse a price of a SOL with which no x402 client would ever get a quote', () => {
     const path = join(newDirectory(), 'relay.json');
     writeFileSync(path, JSON.stringify([...Keypair.generate().secretKey]));

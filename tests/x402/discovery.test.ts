@@ -206,6 +206,7 @@ describe('catalogues of x402 services', () => {
       JSON.stringify(quoteOf(await probe(ids.own))),
       (await world.get('/openapi.json')).text,
       (await world.get('/.well-known/x402')).text,
+      (await world.get(`/v1/agents/${ids.own}/agent-card.json`)).text,
     ];
     for (const text of documents) expect(text.match(UNSEEN)).to.equal(null);
     expect(documents[1]).to.include(JSON.stringify(`About the agent, ${BY}${JSON.stringify(SHOWN)}`).slice(1, -1));

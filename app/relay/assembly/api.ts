@@ -34,6 +34,7 @@ export function assembleDeps(
     explorerQuery: explorerQuery(more.genesisHash, config.publicRpcUrl),
     ledger: files.ledger.db,
     views: files.views.db,
+    readText: parts.readText,
     documents: parts.documents,
     findKey: createKeyReader(files.views),
     payers,

@@ -49,6 +49,7 @@ export function assembleEngine({ log, wrapChain, wrapJournal }: RelayOptions, pa
       if (error === null) parts.runway.poll().catch(() => undefined);
     },
     claimed: createWarnings({ ledger: ledger.db, writes, now: () => Date.now(), log }),
+    readText: parts.readText,
     closedEnd: (executionId) => readClosedEnd(files.views.db, executionId),
     isReturned: (deposit) => isReturned(files.views.db, deposit),
     endpointOf: async (hash) => (await documents.get(hash))?.metadata.endpoint ?? null,

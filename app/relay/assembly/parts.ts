@@ -29,6 +29,7 @@ import { createLending } from '../operation/lending.ts';
 import { createMetrics, type Metrics } from '../operation/metrics.ts';
 import { loadCallKeys } from '../outbound/callKeys.ts';
 import { createCreatorPool } from '../outbound/dispatch.ts';
+import { createReadText, createResultObjects } from '../outbound/resultObjects.ts';
 import { startRunway, startStorage, startX402Runway } from './reserves.ts';
 
 export interface RelayOptions {
@@ -86,6 +87,7 @@ export async function assembleParts(options: RelayOptions, more: Later) {
   await noteLender(files.ledger.db, chain.authority.toBase58());
   const callKeys = loadCallKeys(config.callKeysPath);
   const keyDirectory = await shareCallKeys(files.ledger.db, callKeys.directory, log);
+  const objects = config.results.objects && createResultObjects(config.results.objects);
   const storage = await startStorage(config, gate, log);
   const lending = createLending({
     ...config,
@@ -102,6 +104,7 @@ export async function assembleParts(options: RelayOptions, more: Later) {
     lending,
     /** Of the fee payer of x402 payments; null without one. */
     x402Runway,
+    readText: createReadText(objects, log),
     files,
     payers: createPayers(files.views.db),
     undocumented,
@@ -117,7 +120,7 @@ export async function assembleParts(options: RelayOptions, more: Later) {
     metrics,
     observe,
   };
-  return { parts, marketplace, keyDirectory, money };
+  return { parts, marketplace, keyDirectory, objects, money };
 }
 
 /** The cluster's finality. Says what it changes for this relay. */

@@ -9,7 +9,7 @@ import { TASK_CHARACTERS } from '../../sdk/wire/wire.ts';
 import { requireOwn } from '../agents/ownListings.ts';
 import { ApiError } from '../errors.ts';
 import { toRequest } from '../execution/serve.ts';
-import { readText } from '../ledger/results.ts';
+import { readStored } from '../ledger/results.ts';
 import type { LedgerDatabase } from '../ledger/tables.ts';
 import { beginningOf } from '../outbound/answerBody.ts';
 import { renderRequest } from '../outbound/dispatch.ts';
@@ -151,11 +151,12 @@ export async function readReceived(
 }
 
 async function answerOf(
-  { views }: ResultsDeps,
+  { views, readText }: ResultsDeps,
   row: { execution_id: string; body: Buffer | null; is_cut: bigint | null },
 ): Promise<ReceivedCallContent['answer']> {
   if (row.body) return { kind: 'body', text: row.body.toString('utf8'), is_cut: row.is_cut === 1n };
-  const text = await readText(views, row.execution_id);
+  const stored = await readStored(views, row.execution_id);
+  const text = stored && (await readText(stored));
   if (!text) return null;
   const { body, isCut } = beginningOf([text]);
   return { kind: 'result', text: body.toString('utf8'), is_cut: isCut };

@@ -128,7 +128,7 @@ async function toFull(
     : undefined;
   const result = stored && isCommitted(stored.result_hash, row.result_hash) ? stored : undefined;
   const deletedMs = row.content_deleted_ms;
-  const text = (deletedMs === null && result?.result) || null;
+  const text = result && deletedMs === null ? await deps.readText(result) : null;
   const chainHash = row.result_hash === null ? null : `sha256:${row.result_hash}`;
   const time = row.execution_time_ms ?? result?.execution_time_ms ?? null;
   const unclaimed = row.status === 'failed' && isRefunded(row) ? await readUnclaimed(deps, row) : null;

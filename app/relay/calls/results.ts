@@ -2,11 +2,14 @@
 import { parseUuid } from '../../sdk/receipt/receipt.ts';
 import { isSameSecret } from '../digest.ts';
 import { lostResult } from '../execution/standing.ts';
-import { readText } from '../ledger/results.ts';
+import { readStored } from '../ledger/results.ts';
 import type { Databases } from '../ledger/tables.ts';
+import type { ReadText } from '../outbound/resultObjects.ts';
 import { isSettled } from './executionViews.ts';
 
-export type ResultsDeps = Pick<Databases, 'views'>;
+export interface ResultsDeps extends Pick<Databases, 'views'> {
+  readText: ReadText;
+}
 
 /** The address of a result's text. It cannot be guessed, because a result belongs to its caller. */
 export function resultUrl(deps: { baseUrl(): string }, executionId: string, token: string): string {
@@ -20,8 +23,8 @@ interface FoundResult {
 }
 
 /**
- * The UTF-8 bytes behind an `ipfs_url`; null unless the token is right and the result is paid for. Throws ApiError 410 if
- * it is no longer kept.
+ * The UTF-8 bytes behind an `ipfs_url`; null unless the token is right and the result is paid for. Throws ApiError: 410
+ * if it is no longer kept, 503 if its storage does not answer.
  */
 export async function findResult(deps: ResultsDeps, executionId: string, token: string): Promise<FoundResult | null> {
   if (!parseUuid(executionId)) return null;
@@ -36,7 +39,8 @@ export async function findResult(deps: ResultsDeps, executionId: string, token: 
   if (!row || !isSameSecret(row.token, token)) return null;
   if (!isSettled(row) || !isCommitted(row.result_hash, row.chain_hash)) return null;
   // Only now, so that guessing tokens never reads 5 MiB.
-  const text = row.content_deleted_ms === null ? await readText(deps.views, executionId) : null;
+  const stored = row.content_deleted_ms === null ? await readStored(deps.views, executionId) : undefined;
+  const text = stored && (await deps.readText(stored));
   if (text) return { text, hash: row.result_hash };
   throw lostResult(executionId);
 }

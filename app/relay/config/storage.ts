@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { databaseUrl } from '../../database/postgres.ts';
+import type { ObjectSettings } from '../outbound/resultObjects.ts';
 import { whole } from './numbers.ts';
 
 export const storageSettings = {
@@ -19,6 +20,14 @@ export const storageSettings = {
     .describe(
       'how long results are kept; disputed ones at least until the dispute ends. Their hashes are kept permanently',
     ),
+  S3_ENDPOINT: z
+    .url()
+    .optional()
+    .describe('URL of an S3-compatible storage for results of 64 KiB or more; needs all of S3_*'),
+  S3_BUCKET: z.string().min(1).optional().describe('bucket, which must exist'),
+  S3_REGION: z.string().min(1).default('us-east-1').describe('region for the signatures of requests'),
+  S3_ACCESS_KEY_ID: z.string().min(1).optional().describe('access key id'),
+  S3_SECRET_ACCESS_KEY: z.string().min(1).optional().describe('secret access key'),
   BACKUP_DIR: z.string().min(1).optional().describe('folder of backups of the ledger (default: DATA_DIR/backups)'),
   BACKUP_KEEP: whole(1).default(7).describe('number of the newest backups kept in BACKUP_DIR'),
   BACKUP_COMMAND: z
@@ -30,6 +39,7 @@ export const storageSettings = {
 
 type StorageEnv = z.output<z.ZodObject<typeof storageSettings>>;
 
+/** Throws if some of S3_* are missing. */
 export function readStorage(env: StorageEnv) {
   return {
     dataDir: env.DATA_DIR,
@@ -39,6 +49,8 @@ export function readStorage(env: StorageEnv) {
     results: {
       /** Days that a result is kept after its verification. */
       retentionDays: env.RESULT_RETENTION_DAYS,
+      /** Null: all results stay in the ledger. */
+      objects: readObjectSettings(env),
     },
     /** May not exist. */
     backupDir: backupDirOf(env),
@@ -47,3 +59,22 @@ export function readStorage(env: StorageEnv) {
 
 export const backupDirOf = ({ BACKUP_DIR, DATA_DIR }: Pick<StorageEnv, 'BACKUP_DIR' | 'DATA_DIR'>): string =>
   BACKUP_DIR ?? join(DATA_DIR, 'backups');
+
+function readObjectSettings(env: StorageEnv): ObjectSettings | null {
+  const { S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY } = env;
+  const given = { S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY };
+  const names = Object.keys(given) as (keyof typeof given)[];
+  const missing = names.filter((name) => given[name] === undefined);
+  if (missing.length === names.length) return null;
+  if (missing.length > 0) {
+    const isSet = names.find((name) => given[name] !== undefined);
+    throw new Error(`${isSet} is set, so these are needed too: ${missing.join(', ')}`);
+  }
+  return {
+    endpoint: S3_ENDPOINT!,
+    bucket: S3_BUCKET!,
+    region: env.S3_REGION,
+    accessKeyId: S3_ACCESS_KEY_ID!,
+    secretAccessKey: S3_SECRET_ACCESS_KEY!,
+  };
+}

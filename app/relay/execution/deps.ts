@@ -13,6 +13,7 @@ import type { Journal } from '../ledger/journal.ts';
 import type { Leases } from '../ledger/leases.ts';
 import type { JournalRow, ResultRow } from '../ledger/tables.ts';
 import type { CreatorAnswer, CreatorPool } from '../outbound/dispatch.ts';
+import type { ReadText } from '../outbound/resultObjects.ts';
 import type { OutputStream } from './contract.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -53,6 +54,8 @@ export interface EngineDeps {
   endpointOf(metadataHash: string): Promise<string | null>;
   /** True if an execution of the wallet was settled, so that it is no stranger. */
   hasPaid(wallet: string): Promise<boolean>;
+  /** The bytes of a result, in the ledger or the object storage. */
+  readText: ReadText;
   /** Throws if new executions of a listing are refused. */
   requireExposure(listing: string): void;
   /** Called when the chain refuses an open of a listing, with the program's error name if it has one. */

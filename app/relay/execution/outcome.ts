@@ -3,6 +3,7 @@ import { ApiError } from '../errors.ts';
 import type { Journal } from '../ledger/journal.ts';
 import type { JournalRow } from '../ledger/tables.ts';
 import { landedOf, transactionsOf } from '../ledger/transactions.ts';
+import type { ReadText } from '../outbound/resultObjects.ts';
 import type { ExecuteOutcome } from './contract.ts';
 import type { Progress } from './deps.ts';
 import { lostResult, standingOf } from './standing.ts';
@@ -15,11 +16,12 @@ const NOTHING_PAID = 'The call was interrupted. Nothing was charged.';
 /** The sources of an outcome. */
 interface OutcomeDeps {
   journal: Pick<Journal, 'get' | 'result'>;
+  readText: ReadText;
 }
 
 /** The answer for a row as it is now. Throws the ApiError that the row ended with. */
 export async function outcomeOf(
-  { journal }: OutcomeDeps,
+  { journal, readText }: OutcomeDeps,
   executionId: string,
   progress: Progress,
 ): Promise<ExecuteOutcome> {
@@ -28,7 +30,7 @@ export async function outcomeOf(
   if (!row) throw new ApiError('service_unavailable', NOTHING_PAID, { retryAfterSeconds: RETRY_SECONDS });
   if (row.state === 'settled') {
     const result = progress.result ?? (await journal.result(executionId));
-    const text = row.content_deleted_ms === null ? result?.result : null;
+    const text = result && row.content_deleted_ms === null ? await readText(result) : null;
     const settle = landedOf(row, 'settle') ?? transactionsOf(row, 'settle').at(-1);
     if (!result || !text || !settle) throw lostResult(executionId);
     return {

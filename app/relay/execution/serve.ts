@@ -78,6 +78,7 @@ export function createServing(
       // A view of the same bytes: copying a long result would block the event loop.
       result: Buffer.from(verdict.result.buffer as ArrayBuffer, verdict.result.byteOffset, verdict.result.length),
       size: BigInt(verdict.result.length),
+      object_stored: 0n,
       result_hash: verdict.resultHash,
       signature: verdict.signature,
       execution_signature: verdict.executionSignature,

@@ -240,8 +240,9 @@ export interface StoredTables {
   };
   results: {
     execution_id: string;
-    /** Bytes of the result, also of a dropped one. */
+    /** Bytes of the result, in any place. */
     size: bigint;
+    object_stored: Generated<bigint>;
     result_hash: string;
     signature: string;
     execution_signature: string | null;

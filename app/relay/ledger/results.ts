@@ -5,11 +5,12 @@ import { IS_ENDED, type LedgerDatabase, type LedgerTables, type ResultRow } from
 import { JournalConflict, type Writing } from './writing.ts';
 
 /** A new result. */
-type NewResult = Insertable<LedgerTables['results']>;
+type NewResult = Omit<Insertable<LedgerTables['results']>, 'object_stored'>;
 
 const WITHOUT_TEXT = [
   'execution_id',
   'size',
+  'object_stored',
   'result_hash',
   'signature',
   'execution_signature',
@@ -65,14 +66,36 @@ export function createResults({ writes, db, owner, compile }: Writing) {
   };
 }
 
-/** The bytes of an execution's result; null if they are no longer kept. */
-export async function readText(views: Kysely<LedgerDatabase>, executionId: string): Promise<Buffer | null> {
-  const query = views.selectFrom('results').select('result').where('execution_id', '=', executionId);
-  return (await query.executeTakeFirst())?.result ?? null;
+/** The location and hash of an execution's result, with the bytes if they are here. */
+export function readStored(ledger: Kysely<LedgerTables> | Kysely<LedgerDatabase>, executionId: string) {
+  return (ledger as Kysely<LedgerTables>)
+    .selectFrom('results')
+    .select(['execution_id', 'object_stored', 'result_hash', 'result'])
+    .where('execution_id', '=', executionId)
+    .executeTakeFirst();
 }
 
 /** Rows per query. */
 const BATCH = 20;
+
+/** Results of at least `minBytes` that are still in the ledger, of ended executions. */
+export function readMovable(views: Kysely<LedgerDatabase>, minBytes: number) {
+  return views
+    .selectFrom('results')
+    .innerJoin('executions as j', 'j.execution_id', 'results.execution_id')
+    .select('results.execution_id')
+    .where('results.result', 'is not', null)
+    .where('results.size', '>=', BigInt(minBytes))
+    .where(IS_ENDED)
+    .limit(BATCH)
+    .execute();
+}
+
+/** Marks a result as moved to the object storage. */
+export async function markMoved(ledger: Kysely<LedgerTables>, executionId: string): Promise<void> {
+  const change = { result: null, object_stored: 1n };
+  await ledger.updateTable('results').set(change).where('execution_id', '=', executionId).execute();
+}
 
 /** Stored results from before `verifiedMs`, of ended executions that nobody disputes now. */
 export function readExpired(views: Kysely<LedgerDatabase>, verifiedMs: number) {
@@ -80,8 +103,8 @@ export function readExpired(views: Kysely<LedgerDatabase>, verifiedMs: number) {
     .selectFrom('results')
     .innerJoin('executions as j', 'j.execution_id', 'results.execution_id')
     .leftJoin('chain.executions as c', 'c.execution_id', 'results.execution_id')
-    .select('results.execution_id')
-    .where('results.result', 'is not', null)
+    .select(['results.execution_id', 'results.object_stored'])
+    .where(sql<boolean>`(results.result IS NOT NULL OR results.object_stored = 1)`)
     .where('results.verified_ms', '<', BigInt(verifiedMs))
     .where(IS_ENDED)
     .where(sql<boolean>`coalesce(c.status, '') <> 'disputed'`)
@@ -92,6 +115,6 @@ export function readExpired(views: Kysely<LedgerDatabase>, verifiedMs: number) {
 
 /** Drops the text of a result. Only the hash, the signatures and the size stay. */
 export async function dropResult(ledger: Kysely<LedgerTables>, executionId: string): Promise<void> {
-  const change = { result: null, steps: null };
+  const change = { result: null, object_stored: 0n, steps: null };
   await ledger.updateTable('results').set(change).where('execution_id', '=', executionId).execute();
 }

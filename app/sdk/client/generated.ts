@@ -1954,6 +1954,7 @@ export interface Routes {
     listAgents: { input: { limit?: number; offset?: number; tags?: string; min_success_rate?: number; min_executions?: number; verified_only?: boolean; q?: string; creator?: string; sort?: "total_executions" | "success_rate" | "price_asc" | "price_desc" | "created_at" | "best" }; answer: components["schemas"]["AgentPage"] };
     getAgent: { input: { agent_id: string }; answer: components["schemas"]["AgentFull"] };
     getAgentPicture: { input: { agent_id: string; metadata_hash: string }; answer: string };
+    getAgentCard: { input: { agent_id: string }; answer: object };
     getAgentStatistics: { input: { agent_id: string }; answer: components["schemas"]["AgentStatistics"] };
     executeAgent: { input: { agent_id: string; body: components["schemas"]["ExecuteBody"] }; answer: components["schemas"]["ExecuteCompleted"] | components["schemas"]["ExecuteAccepted"] };
     buyExecution: { input: { agent_id: string; payer?: string; body: components["schemas"]["ExecuteBody"] }; answer: components["schemas"]["ExecuteCompleted"] };
@@ -1994,6 +1995,7 @@ export const ROUTES = {
   listAgents: {"method":"GET","path":"/v1/agents","fields":["agents","total"]},
   getAgent: {"method":"GET","path":"/v1/agents/{agent_id}","fields":["agent_id","name"]},
   getAgentPicture: {"method":"GET","path":"/v1/agents/{agent_id}/pictures/{metadata_hash}"},
+  getAgentCard: {"method":"GET","path":"/v1/agents/{agent_id}/agent-card.json","fields":[]},
   getAgentStatistics: {"method":"GET","path":"/v1/agents/{agent_id}/statistics","fields":["agent_id","from"]},
   executeAgent: {"method":"POST","path":"/v1/agents/{agent_id}/execute","fields":["execution_id","status"],"isPaid":true,"takesKey":true},
   buyExecution: {"method":"POST","path":"/v1/x402/agents/{agent_id}/execute","fields":["execution_id","status"],"isPaid":true,"takesKey":true},

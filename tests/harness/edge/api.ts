@@ -24,6 +24,7 @@ import { createPayers } from '../../../app/relay/ledger/payers.ts';
 import type { Obstacle } from '../../../app/relay/operation/gate.ts';
 import { loadCallKeys } from '../../../app/relay/outbound/callKeys.ts';
 import { createCreatorPool } from '../../../app/relay/outbound/dispatch.ts';
+import { createReadText } from '../../../app/relay/outbound/resultObjects.ts';
 import { createPost } from '../../../app/relay/outbound/testPost.ts';
 import type { SweepFigures } from '../../../app/relay/sweeper/sweeper.ts';
 import type { ExecutionRecord, KeyGrant } from '../../../app/sdk/program/program.ts';
@@ -140,6 +141,7 @@ export async function startWorld(
       },
       mayLack: () => false,
     },
+    readText: createReadText(null, log),
     findKey: createKeyReader(views),
     payers,
     isBusy: () => false,

@@ -23,6 +23,7 @@ const WITHOUT_DATABASE = [
   '/llms.txt',
   '/examples/{name}',
   '/idl.json',
+  '/.well-known/agent-card.json',
   '/.well-known/http-message-signatures-directory',
 ];
 /**

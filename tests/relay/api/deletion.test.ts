@@ -1,6 +1,8 @@
 /** DELETE /v1/executions/{execution_id}/content: when a caller can delete task and result, and which data stay. */
 import { Keypair } from '@solana/web3.js';
 import { expect } from 'chai';
+import pino from 'pino';
+import { keepResults } from '../../../app/relay/execution/keeping.ts';
 import { verifyReceipt } from '../../../app/sdk/receipt/verify.ts';
 import type { ExecutionRow } from '../../../indexer/queries/tables.ts';
 import { useWorld } from '../../harness/edge/api.ts';
@@ -79,6 +81,24 @@ describe('DELETE /v1/executions/{execution_id}/content', () => {
     const statesOf = (hashes: string) => ['passed', hashes, 'passed', hashes];
     expect(await states(saved)).to.deep.equal(statesOf('passed'));
     expect(await states(receipt)).to.deep.equal(statesOf('not_checked'));
+  });
+
+  it('hides a result in the object storage at once, and drops it with the next run', async () => {
+    const id = await addSettled();
+    const moved = { result: null, object_stored: 1n as const, verified_ms: BigInt(AFTER) };
+    await world.ledger.updateTable('results').set(moved).where('execution_id', '=', id).execute();
+    await remove(id);
+    expect(await read(id)).to.include({ result: null, ipfs_url: null });
+    const dropped: string[] = [];
+    const objects = {
+      put: async () => expect.fail('nothing is moved'),
+      get: async () => expect.fail('nothing is read'),
+      drop: async (executionId: string) => void dropped.push(executionId),
+    };
+    const { ledger, views, now } = world.deps;
+    const settings = { retentionDays: 30 };
+    await keepResults({ ledger, views, objects, settings, now, log: pino({ level: 'silent' }) });
+    expect(dropped).to.deep.equal([id]);
   });
 
   it('deletes the request of a failed execution, the message that may quote it, and the raw answer', async () => {

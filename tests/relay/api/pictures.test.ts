@@ -33,6 +33,7 @@ describe('the picture of an agent', () => {
       const agent = await world.get(`/v1/agents/${agentId}`);
       expect(agent.json.picture_path).to.equal(path);
       for (const { text } of [page, agent]) expect(text).to.not.include('base64');
+      expect((await world.get(`/v1/agents/${agentId}/agent-card.json`)).json.iconUrl).to.equal(world.url + path);
 
       const response = await fetch(world.url + path);
       expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).to.equal(true);

@@ -89,6 +89,7 @@ describe('a repeated call', () => {
     const { outcomeOf } = createEngine({
       chain: { finality: FAST },
       journal,
+      readText: world.deps.readText,
       log: world.deps.log,
     } as unknown as EngineDeps);
     const run = async (): Promise<ExecuteOutcome> => {

@@ -34,6 +34,7 @@ describe('the journal', () => {
     execution_id: id,
     result: Buffer.from(result),
     size: BigInt(result.length),
+    object_stored: 0n,
     result_hash: `sha256:${result}`,
     signature: `ed25519:${result}`,
     execution_signature: null,
@@ -165,7 +166,8 @@ describe('the journal', () => {
     const live = newProgress({ isFresh: true });
     const { open } = createOpening(deps as unknown as EngineDeps, {} as never, { exclude: () => undefined }, STOP);
     expect(await rejected(open(row, live))).to.be.instanceOf(JournalConflict);
-    expect(await outcomeOf({ journal: mine }, id, live)).to.deep.equal({ kind: 'running', executionId: id });
+    const readText = async () => null;
+    expect(await outcomeOf({ journal: mine, readText }, id, live)).to.deep.equal({ kind: 'running', executionId: id });
   });
 
   it('keeps the fees and signatures of earlier calls when their Idempotency-Key is used again', async () => {

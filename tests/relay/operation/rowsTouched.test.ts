@@ -90,6 +90,7 @@ const READ: Record<string, string[]> = {
     '?verified_only=true&offset=100',
   ],
   '/v1/agents/{agent_id}': [`/${agentId}`, `/${addressOf('listing', 0)}`],
+  '/v1/agents/{agent_id}/agent-card.json': [`/${agentId}/agent-card.json`],
   '/v1/agents/{agent_id}/pictures/{metadata_hash}': [`/${agentId}/pictures/${'0'.repeat(64)}`],
   '/v1/agents/{agent_id}/statistics': [`/${agentId}/statistics`, `/${addressOf('listing', 0)}/statistics`],
   '/v1/executions': [
@@ -110,7 +111,7 @@ const READ: Record<string, string[]> = {
 };
 /** Public reads that run no query. */
 const NO_QUERY = [
-  ...['/', '/docs', '/openapi.json', '/idl.json', '/llms.txt', '/examples/{name}'],
+  ...['/', '/docs', '/openapi.json', '/idl.json', '/llms.txt', '/examples/{name}', '/.well-known/agent-card.json'],
   ...['/.well-known/x402', '/.well-known/http-message-signatures-directory'],
 ];
 

@@ -1,4 +1,4 @@
-/** A disk that fills up: running calls end, and new ones begin once there is room. */
+/** A disk that fills up, and a storage of results that hangs: running calls end, and new ones begin once there is room. */
 import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
@@ -16,6 +16,7 @@ import { until } from '../../harness/edge/until.ts';
 import { useFolder } from '../../harness/folder.ts';
 import { afterPaying, figuresOf, goodAnswer, PRICE, request, useMarketplace } from '../../harness/node/marketplace.ts';
 import { startRelayHere } from '../../harness/node/relayHere.ts';
+import { type Storage, startStorage } from '../../harness/storage.ts';
 
 const query = (sql: string, ...parameters: unknown[]) => ({ sql, parameters }) as unknown as CompiledQuery;
 
@@ -126,6 +127,7 @@ describe('room for the ledger', () => {
 
 describe('a relay without room', () => {
   let relay: RunningRelay;
+  let objects: Storage;
   /** The relay's writing connections to ledger.db. */
   const connections = new Set<Sqlite.Database>();
   const market = useMarketplace();
@@ -142,7 +144,10 @@ describe('a relay without room', () => {
       Sqlite.prototype.pragma = pragma;
     });
   });
-  after(() => relay.stop());
+  after(async () => {
+    await relay.stop();
+    await objects?.stop();
+  });
 
   const allow = (pages: number) => {
     for (const connection of connections) connection.pragma(`max_page_count = ${pages}`);
@@ -180,5 +185,41 @@ describe('a relay without room', () => {
     expect((await market.balances()).callers[0]).to.equal(before.callers[0]! - 2n * PRICE);
     const [dropped] = await figuresOf(relay.url, 'marketplace_log_lines_dropped_total');
     expect(dropped).to.be.above(droppedBefore);
+  });
+
+  it('in a storage that hangs serves, settles, answers from the ledger, stops, and moves results once it is back', async () => {
+    const text = 'r'.repeat(100_000);
+    market.setBehaviour(({ execution_id }, _, reply) => reply(goodAnswer(market.signingKey, execution_id, text)));
+    objects = await startStorage();
+    const { endpoint, bucket, accessKeyId, secretAccessKey } = objects.settings;
+    const place = { S3_ENDPOINT: endpoint, S3_BUCKET: bucket };
+    const keys = { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey };
+    const start = async () => {
+      relay = await startRelayHere(market, { SPONSOR: 'all', ...place, ...keys });
+    };
+    await relay.stop();
+    await start();
+    objects.state.weather = 'hangs';
+    const before = await market.balances();
+    const first = await execute({ task: 'large' });
+    expect(first.status, first.text.slice(0, 300)).to.equal(200);
+    await until('it asks the storage', () => objects.state.held > 0);
+    const second = await execute({ task: 'large' });
+    expect(second.status, second.text.slice(0, 300)).to.equal(200);
+    expect(await market.balances()).to.deep.equal(afterPaying(before, 2n));
+    const requireBoth = async () => {
+      for (const { body } of [first, second]) {
+        const record = await market.read(relay.url, body.execution_id);
+        expect([record.status, record.body.result === text]).to.deep.equal([200, true]);
+      }
+    };
+    await requireBoth();
+    await relay.stop();
+    objects.state.weather = 'fair';
+    await start();
+    const ids = [first, second].map(({ body }) => `'${body.execution_id}'`).join();
+    const stored = `SELECT 1 FROM results WHERE object_stored = 1 AND execution_id IN (${ids})`;
+    await until('both are in the storage', async () => (await market.query('ledger', stored)).length === 2);
+    await requireBoth();
   });
 });

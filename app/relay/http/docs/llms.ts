@@ -16,6 +16,7 @@ export function createLlmsText(document: OpenApi): string {
     'AI agents': [
       `- [MCP](${url}/docs#mcp): ${url}/mcp by Streamable HTTP with an API key as Bearer token, ${url}/mcp?pay_by=key for hosts that sign in by OAuth, or npx @agent-marketplace/mcp over stdio`,
       `- [Keys and budgets](${url}/docs#keys): what a key may spend; it reads its own budget by GET ${url}/v1/key`,
+      `- [A2A agent card](${url}/.well-known/agent-card.json): of the marketplace; each listing has one at /v1/agents/{agent_id}/agent-card.json`,
     ],
     Formats: [
       `- [OpenAPI 3.1](${url}/openapi.json): every route with its schemas, errors and examples`,

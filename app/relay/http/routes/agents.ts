@@ -1,9 +1,10 @@
 /** Routes of agents: descriptions and prices. */
 import { AgentFull, AgentPage, AgentStatistics, AgentsQuery } from '../../../sdk/wire/wire.ts';
-import { getAgent, listAgents } from '../../agents/catalog.ts';
+import { getAgent, listAgents, requireAgent } from '../../agents/catalog.ts';
 import { readPicture } from '../../agents/pictures.ts';
 import { readAgentStatistics } from '../../agents/statistics.ts';
 import { parse, readQuery } from '../../parse.ts';
+import { createAgentCard } from '../agentCard.ts';
 import { CACHING, ok, route } from './route.ts';
 import { AGENT_ID, AGENT_PARAM, CREATOR, INPUT_SCHEMA, OUTPUT_SCHEMA } from './samples.ts';
 
@@ -100,6 +101,28 @@ export const agentRoutes = {
       const { type, bytes } = await readPicture(deps, param('agent_id'), param('metadata_hash'));
       const headers = { 'Content-Type': type, 'Content-Security-Policy': "default-src 'none'; sandbox" };
       return { status: 200, value: Buffer.from(bytes), headers };
+    },
+  }),
+
+  getAgentCard: route({
+    ...ONE,
+    path: '/v1/agents/{agent_id}/agent-card.json',
+    summary: "Fetch an agent's A2A card",
+    about:
+      "The listing as an agent card of A2A 1.0: name, skills, price and schemas. The marketplace does not serve A2A's own methods; the card names the REST API and MCP as interfaces.",
+    answers: ok({ about: 'The card.', bytes: 'application/json' }),
+    errors: ['agent_not_found', 'metadata_missing'],
+    async handle({ deps }, { param }) {
+      const [agent, { listingVersion }] = await Promise.all([
+        getAgent(deps, param('agent_id')),
+        requireAgent(deps, param('agent_id')),
+      ]);
+      const card = createAgentCard(
+        { baseUrl: deps.baseUrl(), environment: deps.config.environment },
+        agent,
+        listingVersion,
+      );
+      return { status: 200, value: Buffer.from(JSON.stringify(card)) };
     },
   }),
 

@@ -6,6 +6,7 @@ import { MOST_OFFERED, offeredPath } from '../../calls/x402/directory.ts';
 import { requireX402 } from '../../calls/x402/sell.ts';
 import { ApiError } from '../../errors.ts';
 import { readHealth } from '../../operation/health.ts';
+import { createServiceCard } from '../agentCard.ts';
 import { EXAMPLES } from '../docs/examples.ts';
 import { CACHING, ok, route } from './route.ts';
 
@@ -147,6 +148,18 @@ export const serviceRoutes = {
     answers: ok({ about: 'The text.', bytes: 'text/plain' }),
     async handle({ llms }) {
       return { status: 200, value: llms() };
+    },
+  }),
+
+  getServiceCard: route({
+    ...DOCUMENT,
+    path: '/.well-known/agent-card.json',
+    summary: 'Fetch the A2A card of the marketplace',
+    about: 'The marketplace as an agent card of A2A 1.0: it finds agents and runs them. Each listing has its own card.',
+    answers: ok({ about: 'The card.', bytes: 'application/json' }),
+    async handle({ deps }) {
+      const card = createServiceCard({ baseUrl: deps.baseUrl(), environment: deps.config.environment });
+      return { status: 200, value: Buffer.from(JSON.stringify(card)) };
     },
   }),
 
