@@ -6,7 +6,6 @@ import type { Account } from 'litesvm/dist/internal.js';
 import { z } from 'zod';
 import { LOADER, parseLoaded } from './loaderJson.ts';
 import { CODES, context, invalidParams, RpcError } from './wire.ts';
-import { toZstd } from './zstd.ts';
 
 /** Base58 of longer data takes too long and is refused, as by a validator. */
 const MAX_BASE58_BYTES = 128;
@@ -52,8 +51,8 @@ function encodeData(owner: string, data: Uint8Array, { encoding, dataSlice }: Ac
   }
   const slice = dataSlice ? data.subarray(dataSlice.offset, dataSlice.offset + dataSlice.length) : data;
   const bytes = Buffer.from(slice.buffer, slice.byteOffset, slice.length);
-  if (encoding === 'base64+zstd') return [toZstd(bytes).toString('base64'), encoding];
-  if (encoding === 'base64' || encoding === 'jsonParsed') return [bytes.toString('base64'), 'base64'];
+  // Not compressed: clients read what the answer names.
+  if (encoding?.startsWith('base64') || encoding === 'jsonParsed') return [bytes.toString('base64'), 'base64'];
   if (bytes.length > MAX_BASE58_BYTES) {
     const message = 'Encoded binary (base 58) data should be less than 128 bytes, please use Base64 encoding.';
     throw new RpcError(CODES.invalidRequest, message);

@@ -6,24 +6,15 @@
  * once, at `confirmed` when the slot has ended, and at `finalized` then too, or later by an option. Only simulations see
  * the newest state at every commitment.
  */
-import { type Commitment, PublicKey } from '@solana/web3.js';
+import type { Commitment, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 // The bindings below the package's public API. That API would decode and encode every transaction again with another
 // library, which also adds 100 ms to each start.
 import { Account, EpochSchedule, FailedTransactionMetadata, LiteSvm, Rent } from 'litesvm/dist/internal.js';
 import { decimalsIn } from './accountJson.ts';
 import { clockAt, clockData } from './clock.ts';
-import { costUnits, loadedBytes } from './cost.ts';
 import { History, type Landed, type LandedMeta } from './history.ts';
-import {
-  type Balances,
-  describe,
-  innerInstructionsOf,
-  nameOf,
-  type Outcome,
-  outcomeOf,
-  type Simulated,
-} from './outcome.ts';
+import { describe, innerInstructionsOf, nameOf, type Outcome, outcomeOf, type Simulated } from './outcome.ts';
 import { SLOTS_PER_EPOCH, Slots } from './slots.ts';
 import { tokenBalances } from './tokenBalances.ts';
 import { type Decoded, feeOf } from './transaction.ts';
@@ -178,12 +169,9 @@ export class Bank {
       const result = this.svm.simulateVersionedTransaction(bytes);
       const accounts = result instanceof FailedTransactionMetadata ? [] : result.postAccounts();
       const postAccounts = new Map(accounts.map((entry) => [bs58.encode(entry.address), entry.account()]));
-      const after = keys.map((key, index) => postAccounts.get(key.toBase58()) ?? before[index]!);
       return {
         ...this.outcomeOf(transaction, before, result),
         postAccounts,
-        balances: this.balances(before, after),
-        loadedBytes: this.loadedBytes(before),
       };
     } finally {
       this.svm.setSigverify(true);
@@ -206,11 +194,7 @@ export class Bank {
     return keys.map((key) => this.svm.getAccount(key.toBytes()));
   }
 
-  private loadedBytes(accounts: (Account | null)[]): number {
-    return loadedBytes(this.svm, accounts, (bytes) => new PublicKey(bytes));
-  }
-
-  private balances(before: (Account | null)[], after: (Account | null)[]): Balances {
+  private balances(before: (Account | null)[], after: (Account | null)[]) {
     const decimalsOf = (mint: PublicKey): number | null => {
       const account = this.svm.getAccount(mint.toBytes());
       return account ? decimalsIn(account.data()) : null;
@@ -256,15 +240,12 @@ export class Bank {
     for (const [index, address] of addresses.entries()) {
       if (message.isAccountWritable(index)) this.versions.keep(address, slot, before[index]!);
     }
-    const loaded = this.loadedBytes(before);
-    const described = describe(meta);
     const told: LandedMeta = {
       fee: Number(fee),
       ...balances,
-      ...described,
+      ...describe(meta),
       ...(isUnloaded && { logMessages: null }),
       innerInstructions: isUnloaded ? null : innerInstructionsOf(meta),
-      costUnits: costUnits(message, described.computeUnitsConsumed, loaded),
     };
     this.listener?.onLanded(
       this.history.add({ signature, slot, blockTime, err, bytes, addresses, meta: JSON.stringify(told) }),

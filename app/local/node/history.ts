@@ -16,7 +16,6 @@ export interface LandedMeta {
   logMessages: string[] | null;
   innerInstructions: { index: number; instructions: InnerInstruction[] }[] | null;
   computeUnitsConsumed: number;
-  costUnits: number;
   returnData: ReturnData | null;
 }
 

@@ -16,13 +16,9 @@ export interface Outcome {
   meta: TransactionMetadata;
 }
 
-export type Balances = Pick<LandedMeta, `${'pre' | 'post'}${'' | 'Token'}Balances`>;
-
 export interface Simulated extends Outcome {
   /** Accounts as it would leave them, by address. */
   postAccounts: Map<string, Account>;
-  balances: Balances;
-  loadedBytes: number;
 }
 
 /** After a run by the VM there are always logs, even if empty. */

@@ -5,7 +5,7 @@ import { accountConfig } from './accountJson.ts';
 import { inContext, readingOf, settled, showAccount } from './accountMethods.ts';
 import type { Bank } from './bank.ts';
 import type { Landed } from './history.ts';
-import { type Balances, describe, innerInstructionsOf, nameOf, type Simulated } from './outcome.ts';
+import { describe, innerInstructionsOf, nameOf, type Simulated } from './outcome.ts';
 import { BLOCKHASH_SLOTS } from './slots.ts';
 import {
   type Decoded,
@@ -99,33 +99,19 @@ const UNPAID = new Set([
   ...['AccountNotFound', 'InsufficientFundsForFee', 'InsufficientFundsForRent', 'InvalidAccountForFee'],
   ...['SanitizeFailure', 'AccountLoadedTwice', 'TooManyAccountLocks'],
 ]);
-const NO_BALANCES = { preBalances: null, postBalances: null, preTokenBalances: null, postTokenBalances: null };
 
-function unchanged({ preBalances, preTokenBalances }: Balances): Balances {
-  return { preBalances, postBalances: preBalances, preTokenBalances, postTokenBalances: preTokenBalances };
-}
-
-function ran({ message }: Decoded, { err, meta, balances, loadedBytes, postAccounts }: Simulated) {
-  // A validator stops at the limit, which only version 1 must name.
-  const limit = message.version === 1 ? (message.transactionConfig.loadedAccountsDataSizeLimit ?? 0) : Infinity;
+function ran({ message }: Decoded, { err, meta, postAccounts }: Simulated) {
   const { logMessages: logs, computeUnitsConsumed: unitsConsumed, returnData } = describe(meta);
   // A transaction whose payer cannot pay is not run.
   const paysNothing = err !== null && logs.length === 0 && UNPAID.has(nameOf(err));
-  const fee = paysNothing ? null : feeOf(message);
-  const loadedAccountsDataSize = paysNothing ? 0 : Math.min(loadedBytes, limit);
-  const shown = { err, logs, unitsConsumed, returnData, loadedAccountsDataSize, fee };
-  if (err === null) return { shown, balances, postAccounts };
-  // A failure changes only the payer's balance.
-  const [had = 0, ...others] = balances.preBalances;
-  const postBalances = [had - (fee ?? 0), ...others];
-  return { shown, balances: { ...unchanged(balances), postBalances }, postAccounts };
+  return { shown: { err, logs, unitsConsumed, returnData, fee: paysNothing ? null : feeOf(message) }, postAccounts };
 }
 
-function refused(err: TransactionError, { balances }: Simulated) {
-  const none = { logs: [] as string[], unitsConsumed: 0, returnData: null, loadedAccountsDataSize: 0, fee: null };
-  // With a wrong signature, no accounts are read.
-  const seen = err === 'SignatureFailure' ? NO_BALANCES : unchanged(balances);
-  return { shown: { err, ...none }, balances: seen, postAccounts: null };
+function refused(err: TransactionError) {
+  return {
+    shown: { err, logs: [] as string[], unitsConsumed: 0, returnData: null, fee: null },
+    postAccounts: null,
+  };
 }
 
 /** `faucet` pays for airdrops. */
@@ -138,7 +124,7 @@ function sendingMethods(bank: Bank, faucet: Keypair): Record<string, Method> {
   function attempt(transaction: Decoded, commitment: Commitment, verify: boolean) {
     const result = bank.simulate(transaction, verify);
     const refusal = result.err === 'SignatureFailure' ? result.err : bank.refusal(transaction, commitment);
-    if (refusal !== null) return { ...refused(refusal, result), innerInstructions: () => [] };
+    if (refusal !== null) return { ...refused(refusal), innerInstructions: () => [] };
     return { ...ran(transaction, result), innerInstructions: () => innerInstructionsOf(result.meta) };
   }
 
@@ -147,7 +133,7 @@ function sendingMethods(bank: Bank, faucet: Keypair): Record<string, Method> {
     if (shown.err === null) return;
     const message = `Transaction simulation failed: ${describeError(shown.err, shown.logs)}`;
     const untold = { accounts: null, innerInstructions: null, loadedAddresses: null, replacementBlockhash: null };
-    throw new RpcError(CODES.preflightFailure, message, { ...shown, ...untold, ...NO_BALANCES });
+    throw new RpcError(CODES.preflightFailure, message, { ...shown, ...untold });
   }
 
   return {
@@ -182,7 +168,6 @@ function sendingMethods(bank: Bank, faucet: Keypair): Record<string, Method> {
       const lastValidBlockHeight = block.height + BLOCKHASH_SLOTS;
       return inContext(reading, {
         ...tried.shown,
-        ...tried.balances,
         accounts: accounts ?? null,
         innerInstructions: options?.innerInstructions ? tried.innerInstructions() : null,
         loadedAddresses: { writable: [], readonly: [] },

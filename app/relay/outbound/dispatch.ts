@@ -85,6 +85,32 @@ interface NotNow {
   raw: RawAnswer;
 }
 
+/** Sends a request as a creator gets it. Throws on connection errors. */
+export async function sendToCreator(
+  agent: Agent,
+  url: string,
+  { headers, body, signal }: { headers: Record<string, string>; body: Uint8Array; signal: AbortSignal },
+) {
+  const response = await httpRequest(url, {
+    dispatcher: agent,
+    method: 'POST',
+    headers: { ...headers, 'accept-encoding': 'identity' },
+    body,
+    signal,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  // A body destroyed before its end emits an error event, which without a listener ends the process.
+  response.body.on('error', () => undefined);
+  return response;
+}
+
+/** Why this endpoint can never be called; null for an error after which it may answer. */
+export function whyNever(error: unknown): string | null {
+  const isNever = error instanceof ForbiddenEndpoint || error instanceof errors.InvalidArgumentError;
+  return isNever ? `The creator's server cannot be called: ${error.message}` : null;
+}
+
 /** One attempt. Throws on connection errors. */
 async function attempt(
   pool: CreatorPool,
@@ -94,22 +120,9 @@ async function attempt(
 ): Promise<CreatorAnswer | NotNow> {
   const body = renderRequest({ ...request, timeout_seconds: secondsLeft });
   const signature = await pool.sign({ url: endpoint, body, purpose: 'execution', signingKey });
-  const response = await httpRequest(endpoint, {
-    dispatcher: pool.agent,
-    method: 'POST',
-    headers: {
-      ...signature,
-      accept: onDelta ? `${EVENT_STREAM}, application/json` : 'application/json',
-      'accept-encoding': 'identity',
-    },
-    body,
-    signal,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
+  const accept = onDelta ? `${EVENT_STREAM}, application/json` : 'application/json';
+  const response = await sendToCreator(pool.agent, endpoint, { headers: { ...signature, accept }, body, signal });
   const { statusCode: status, headers } = response;
-  // A body destroyed before its end emits an error event, which without a listener ends the process.
-  response.body.on('error', () => undefined);
   if (status !== 200) {
     const raw = { status, ...(await readBeginning(response.body)) };
     if (RETRIED_STATUSES.has(status)) return { kind: 'notNow', raw };
@@ -194,8 +207,8 @@ export async function callCreator(pool: CreatorPool, call: CreatorCall): Promise
       lastProblem = `the server answered with ${statusText(raw.status)}`;
     } catch (error) {
       if (call.stop?.aborted) throw call.stop.reason;
-      const never = error instanceof ForbiddenEndpoint || error instanceof errors.InvalidArgumentError;
-      if (never) return { kind: 'failed', message: `The creator's server cannot be called: ${error.message}` };
+      const never = whyNever(error);
+      if (never) return { kind: 'failed', message: never };
       raw = null;
       lastProblem = describeConnectionFault(error);
     }

@@ -27,7 +27,7 @@ export function snippetsOf(baseUrl: string, path: string, method: string, operat
   const sample = sampleOf(baseUrl, path, method, operation);
   const codes: [Language, string][] = [
     ['curl', curl(sample)],
-    ['TypeScript', sample.id in ROUTES ? clientCall(sample) : fetchCall(sample)],
+    ['TypeScript', sample.id in ROUTES ? clientCall(sample) : procedureCall(sample)],
     ['Python', python(sample)],
   ];
   return codes.map(([language, code]) => [
@@ -86,10 +86,7 @@ function curl(sample: Sample): string {
 }
 
 /** A value as TypeScript: JSON without quotes around names. */
-const literal = (value: unknown, by = ''): string =>
-  JSON.stringify(value, null, 2)
-    .replace(/^( *)"(\w+)":/gm, '$1$2:')
-    .replaceAll('\n', `\n${by}`);
+const literal = (value: unknown): string => JSON.stringify(value, null, 2).replace(/^( *)"(\w+)":/gm, '$1$2:');
 
 /** A request of the client, which repeats paid calls safely by itself. */
 function clientCall({ id, baseUrl, inPath, query, body, needsKey, answersEvents }: Sample): string {
@@ -108,22 +105,10 @@ const client = new AgentMarketplace({ baseUrl: ${literal(baseUrl)}${key} });
   return `${begin}console.log(await client.request('${id}'${given}));`;
 }
 
-function fetchCall(sample: Sample): string {
-  const { method, needsKey, body, answersJson } = sample;
-  const headers = [
-    ...(needsKey ? [`Authorization: \`Bearer \${process.env.${KEY_VARIABLE}}\``] : []),
-    ...(body === undefined ? [] : [`'Content-Type': 'application/json'`]),
-  ];
-  const init = [
-    ...(method === 'GET' ? [] : [`method: '${method}'`]),
-    ...(headers.length > 0 ? [`headers: { ${headers.join(', ')} }`] : []),
-    ...(body === undefined ? [] : [`body: JSON.stringify(${literal(body, '  ')})`]),
-  ];
-  const options = init.length > 0 ? `, {\n  ${init.join(',\n  ')},\n}` : '';
-  return `const response = await fetch(${literal(urlOf(sample))}${options});
+/** A query of /trpc, which the client does not have. */
+const procedureCall = (sample: Sample): string => `const response = await fetch(${literal(urlOf(sample))});
 if (!response.ok) throw new Error(await response.text());
-console.log(await response.${answersJson ? 'json' : 'text'}());`;
-}
+console.log(await response.json());`;
 
 const PRINT_LINES = `for line in response.iter_lines(decode_unicode=True):
     print(line)`;
