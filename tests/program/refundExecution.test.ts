@@ -97,21 +97,6 @@ describe('refund_execution', () => {
     w.vm.setTokenAccount(wallet, account);
     await w.moves([refund()], [w.relay], w.endingOf('refund'));
   });
-
-  it('rejects: another sponsor, grant or gas balance', async () => {
-    await rejects('WrongRentSponsor', { rentSponsor: w.stranger.publicKey });
-    const { publicKey: wallet } = w.stranger;
-    await w.must([program.createGrant({ ...w.grantInput(), wallet, payer: wallet })], [w.stranger]);
-    for (const [at, address, error] of [
-      [6, program.findGrant(w.caller.publicKey, new Uint8Array(16).fill(0x66)), 'WrongGrant'],
-      [6, program.findGrant(wallet, w.keyId), 'WrongGrant'],
-      [7, program.findSpender(wallet), 'WrongAddress'],
-    ] as const) {
-      const forged = refund();
-      forged.keys[at]!.pubkey = address;
-      await w.rejects([forged], [w.relay], error);
-    }
-  });
 });
 
 describe("refund_execution and the key's grant", () => {

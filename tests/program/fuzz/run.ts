@@ -94,7 +94,7 @@ class Run implements Scene {
     const name = names.join(' and ');
     const keys = instructions.flatMap((instruction) => instruction.keys.map(({ pubkey }) => text(pubkey)));
     const touched = new Set([text(FEE_PAYER.publicKey), ...keys.filter((address) => !isExternal(address))]);
-    const outcome = await this.chain.send(instructions, touched);
+    const outcome = await this.chain.send(instructions);
     if (!outcome) return;
     const refusal = this.ledger.attempt(plan.rule);
     const fee = networkFee(instructions);
