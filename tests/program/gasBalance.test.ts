@@ -1,4 +1,4 @@
-/** The gas balance in an open, where it pays fee and gas and may lend rents, and its withdrawal. gas.test.ts has the ends. */
+/** The gas balance: what it pays and lends at an open, and its withdrawal. gas.test.ts has the ends of executions. */
 import { SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
@@ -29,7 +29,7 @@ describe('the gas balance in an open', () => {
   const lent = () => recordRent() + escrowRent();
   const holds = (lamports: bigint) =>
     w.vm.setAccount(gasBalance, { lamports, owner: SystemProgram.programId, data: new Uint8Array() });
-  /** An open that it pays, and whose escrow it lends. The relay lends the record's rent, which a third party gets back. */
+  /** It pays the open and lends the escrow. The relay lends the record's rent, which a third party gets back. */
   const prepare = (change: Partial<program.OpenExecutionWithGrantInput> = {}) => {
     const paid = { feeLamports: OPEN_FEE, spenderLendsEscrow: true, rentSponsor: sponsor };
     const input = w.openGrantInput({ ...paid, ...change });

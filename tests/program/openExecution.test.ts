@@ -1,4 +1,4 @@
-/** open_execution: a wallet funds an escrow from its own account, exactly at the terms that it has seen. opens.test.ts has the refusals. */
+/** open_execution: a wallet funds an escrow, exactly at the terms that it has seen. opens.test.ts has the refusals. */
 import { AccountLayout, TOKEN_2022_PROGRAM_ID } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';

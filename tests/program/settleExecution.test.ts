@@ -44,7 +44,7 @@ describe('settle_execution', () => {
     expect(outcome.events[0]?.data).to.include({ ...shares, gasLamports: GAS, gasReturned: 0 });
   });
 
-  it('rounds the fee down, at the lowest price and around one base unit', async () => {
+  it('rounds the fee down, at the lowest price and around one base unit, and gives dust to the treasury with it', async () => {
     const cases: [bigint, number, bigint][] = [
       [10_000n, 100, 100n],
       [10_099n, 100, 100n],
@@ -56,12 +56,12 @@ describe('settle_execution', () => {
     for (const [price, feeBps, fee] of cases) {
       const run = await w.open();
       await w.overwrite('ExecutionRecord', run.record, { price, feeBps });
-      w.vm.setTokenAccount(run.escrow, { mint: w.usdcMint, owner: run.record, amount: price });
+      w.vm.setTokenAccount(run.escrow, { mint: w.usdcMint, owner: run.record, amount: price + 7n });
       const outcome = await w.moves([w.settleInstruction(run)], [w.relay], {
         caller: { lamports: rent() },
         relay: { lamports: GAS_LAMPORTS },
         creator: { usdc: price - fee },
-        ...(fee > 0n && { treasury: { usdc: fee } }),
+        treasury: { usdc: fee + 7n },
       });
       expect(outcome.events[0]?.data).to.include({ creatorAmount: price - fee, platformAmount: fee, feeBps });
     }
