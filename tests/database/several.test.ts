@@ -36,6 +36,8 @@ describe('several processes on one PostgreSQL', () => {
     after(() => ledger.close());
     const leasesOf = (owner: string) => createSharedLeases(url, ledger.pool, owner, LEASE_MS);
     const aliveNow = async () => leasesOf('watcher').alive(0);
+    const renewed = async () =>
+      (await ledger.db.selectFrom('relays').select('alive_until_ms').executeTakeFirstOrThrow()).alive_until_ms;
 
     it('are alive for others while they renew a lease, whatever their clocks say, and dead once it ends', async () => {
       const end = await leasesOf('one').keep(log);
@@ -62,8 +64,6 @@ describe('several processes on one PostgreSQL', () => {
 
     it('renew their lease, and take their lock again after the connection was cut', async () => {
       const end = await leasesOf('cut').keep(log);
-      const renewed = async () =>
-        (await ledger.db.selectFrom('relays').select('alive_until_ms').executeTakeFirstOrThrow()).alive_until_ms;
       const first = await renewed();
       await cut('INSERT INTO relays%');
       await until('it renews the lease', async () => (await renewed()) > first);
@@ -76,8 +76,6 @@ describe('several processes on one PostgreSQL', () => {
       const lock = String(lockNumber('relay patient'));
       await lost.query('SELECT pg_advisory_lock($1)', [lock]);
       const end = await leasesOf('patient').keep(log);
-      const renewed = async () =>
-        (await ledger.db.selectFrom('relays').select('alive_until_ms').executeTakeFirstOrThrow()).alive_until_ms;
       const first = await renewed();
       await until('it renews the lease', async () => (await renewed()) > first);
       await lost.end();

@@ -38,11 +38,15 @@ const TABLES: Record<string, string> = {
   agent_days: 'listing, day, outcome, reason, time_ms',
 };
 
+/** Closes what a test opened. */
+const closings: (() => unknown)[] = [];
+
 /** A fresh index in memory or on PostgreSQL. */
 async function openOwn() {
   const opened = onPostgres
     ? openPostgres<IndexDatabase>(await freshPostgres(), { schema: SCHEMAS.index })
     : openMemory();
+  closings.push(() => opened.close());
   const rows = async (text: string) => (await sql.raw<Record<string, unknown>>(text).execute(opened.db)).rows;
   const dump = async () => {
     const tables: Record<string, Record<string, unknown>[]> = {};
@@ -126,6 +130,10 @@ async function expectFigures({ db, rows }: Opened): Promise<void> {
 }
 
 describe('indexer, pages', () => {
+  afterEach(async () => {
+    for (const close of closings.splice(0)) await close();
+  });
+
   it('produce the same tables in one page and in many, with totals that add up', async () => {
     for (let seed = 1; seed <= HISTORIES; seed += 1) {
       const history = randomHistory(seed, LENGTH);
@@ -140,7 +148,6 @@ describe('indexer, pages', () => {
       expect(await whole.dump(), `seed ${seed}, one page`).to.deep.equal(expected);
       expect(await pages.dump(), `seed ${seed}, pages`).to.deep.equal(expected);
       await expectFigures(single);
-      for (const opened of [whole, single, pages]) await opened.close();
     }
   });
 
@@ -153,7 +160,6 @@ describe('indexer, pages', () => {
     await apply(opened, history, randomOf(2));
     const { cursor: __, ...after } = await opened.dump();
     expect(after).to.deep.equal(before);
-    await opened.close();
   });
 
   it('give a listing with another document a new id, and ids only grow', async () => {
@@ -177,7 +183,6 @@ describe('indexer, pages', () => {
       }
     }
     expect(changed).to.be.above(5);
-    await opened.close();
   });
 
   it("store any text that a stranger puts into a listing's address field", async () => {
@@ -192,7 +197,6 @@ describe('indexer, pages', () => {
     expect((await opened.dump()).listings![0]!.metadata_uri).to.equal('https://a\uFFFDb.example');
     const [event] = (await opened.dump()).events!.filter(({ name }) => name === 'AgentListed');
     expect(JSON.parse(String(event!.data)).metadataUri).to.equal('https://a\0b.example');
-    await opened.close();
   });
 
   it('recognise an execution whose account was read before its open was seen', async () => {
@@ -213,7 +217,6 @@ describe('indexer, pages', () => {
     await applyBatch(other.db, [...before, { ...before.at(-1)!, signature: 'naming', content }]);
     await applyBatch(other.db, [opening]);
     expect(await newestOf(other)).to.deep.equal(row);
-    for (const opened of [straight, other]) await opened.close();
   });
 
   it('show a claim whose leaf comes later as if the leaf had come first', async () => {
@@ -242,7 +245,6 @@ describe('indexer, pages', () => {
     expect(await rowOf(late)).to.deep.equal({ ...row, signature: null, slot });
     await applyBatch(late.db, [leaf]);
     expect(await rowOf(late)).to.deep.equal(row);
-    for (const opened of [straight, late]) await opened.close();
   });
 
   it('rejects: a page that does not follow the last stored transaction', async () => {
@@ -256,29 +258,24 @@ describe('indexer, pages', () => {
       `the cursor of the index is at ${history[9]!.signature}, and this batch starts after another`,
     );
     expect(await opened.dump()).to.deep.equal(before);
-    await opened.close();
   });
 
   it('rejects: the retry of a failed page after the tables were replaced', async () => {
     const opened = await openOwn();
-    try {
-      const history = randomHistory(11, 20);
-      await applyBatch(opened.db, history.slice(0, 10));
-      const { db } = opened;
-      // PostgreSQL can fail like this when tables are replaced just after a statement began to read them.
-      const execute = async () => {
-        Reflect.deleteProperty(db, 'transaction');
-        await db.updateTable('cursor').set({ signature: 'of other tables' }).execute();
-        throw new Error('could not open relation with OID 16390');
-      };
-      Object.defineProperty(db, 'transaction', { configurable: true, value: () => ({ execute }) });
-      const events = (await opened.rows('SELECT * FROM events')).length;
-      const failure = await applyBatch(db, history.slice(10), history[9]!.signature).catch((error) => error);
-      expect(failure).to.be.instanceOf(CursorMoved);
-      expect(await opened.rows('SELECT * FROM events')).to.have.length(events);
-    } finally {
-      await opened.close();
-    }
+    const history = randomHistory(11, 20);
+    await applyBatch(opened.db, history.slice(0, 10));
+    const { db } = opened;
+    // PostgreSQL can fail like this when tables are replaced just after a statement began to read them.
+    const execute = async () => {
+      Reflect.deleteProperty(db, 'transaction');
+      await db.updateTable('cursor').set({ signature: 'of other tables' }).execute();
+      throw new Error('could not open relation with OID 16390');
+    };
+    Object.defineProperty(db, 'transaction', { configurable: true, value: () => ({ execute }) });
+    const events = (await opened.rows('SELECT * FROM events')).length;
+    const failure = await applyBatch(db, history.slice(10), history[9]!.signature).catch((error) => error);
+    expect(failure).to.be.instanceOf(CursorMoved);
+    expect(await opened.rows('SELECT * FROM events')).to.have.length(events);
   });
 
   it('rejects: a page with a value that no column holds, and names the transaction', async () => {
@@ -292,6 +289,5 @@ describe('indexer, pages', () => {
     const failure = await applyBatch(opened.db, history.slice(0, at + 1)).catch((error: Error) => error.message);
     expect(failure).to.include(`cannot apply transaction ${history[at]!.signature}`);
     expect((await opened.dump()).events).to.deep.equal([]);
-    await opened.close();
   });
 });

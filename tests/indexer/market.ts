@@ -25,7 +25,7 @@ import {
   signResult,
 } from '../../app/sdk/receipt/receipt.ts';
 import { layGround } from '../harness/node/ground.ts';
-import { startNode, type TestNode } from '../harness/node/node.ts';
+import { startNode } from '../harness/node/node.ts';
 
 const USDC = 1_000_000n;
 export const PRICE = 250_000n;
@@ -49,9 +49,8 @@ export interface OpenedExecution extends Execution {
 
 export type Market = Awaited<ReturnType<typeof startMarket>>;
 
-/** Starts on a new node, or on `existing`, whose payer may initialize the program. */
-export async function startMarket(existing?: TestNode) {
-  const node: TestNode = existing ?? (await startNode());
+export async function startMarket() {
+  const node = await startNode();
   const { connection, payer } = node;
   const [relay, creator, caller] = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
   const { usdcMint } = await layGround(node, relay, [creator, caller]);

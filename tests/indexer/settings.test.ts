@@ -72,31 +72,10 @@ describe('settings', () => {
     expect(refusal(() => readIndexer({ ENVIRONMENT: 'prod' }))).to.match(/^ENVIRONMENT must be test or live: /);
   });
 
-  it('take the operator’s contact as an address of the web or of mail, and nothing that a page could run', () => {
-    const environment = { RELAY_KEYPAIR: 'x' };
-    const wrong = [
-      'help@example.com',
-      'http://example.com',
-      'javascript:alert(1)',
-      'mailto:',
-      'mailto:a@b.example?cc=c',
-    ];
-    for (const OPERATOR_CONTACT of [...wrong, 'https://user:canary@example.com', 'example.com'])
-      expect(refusal(() => readRelay({ ...environment, OPERATOR_CONTACT }))).to.match(
-        /^OPERATOR_CONTACT must be https:\/\/HOST\/PATH or mailto:NAME@HOST, without [^\n]*$/,
-      );
-    for (const OPERATOR_CONTACT of ['https://example.com/help', 'mailto:help@example.com', ''])
-      expect(refusal(() => readRelay({ ...environment, OPERATOR_CONTACT }))).to.not.include('OPERATOR_CONTACT');
-  });
-
-  it('take addresses and ranges of addresses for the firewalls of creators, and nothing else', () => {
-    const environment = { RELAY_KEYPAIR: 'x' };
-    for (const EGRESS_IPS of ['203.0.113', '203.0.113.10;203.0.113.11', '203.0.113.0/33', '203.0.113.1,', 'a.example'])
-      expect(refusal(() => readRelay({ ...environment, EGRESS_IPS }))).to.match(
-        /^EGRESS_IPS must be IP addresses, or ranges such as 203.0.113.0\/24, separated by commas: /,
-      );
-    for (const EGRESS_IPS of ['203.0.113.10, 2001:db8::/48', '203.0.113.0/24', ''])
-      expect(refusal(() => readRelay({ ...environment, EGRESS_IPS }))).to.not.include('EGRESS_IPS');
+  it('drop the slash at the end of the public URL', () => {
+    const RELAY_KEYPAIR = join(newDirectory(), 'relay.json');
+    writeFileSync(RELAY_KEYPAIR, JSON.stringify([...Keypair.generate().secretKey]), { mode: 0o600 });
+    expect(readRelay({ RELAY_KEYPAIR, BASE_URL: 'https://host/market/' }).baseUrl).to.equal('https://host/market');
   });
 
   it('name the setting of the storage that is there, and those that it needs', () => {
@@ -119,59 +98,68 @@ describe('settings', () => {
     );
   });
 
-  it('describe a valid address, and never print the wrong value', () => {
-    const addresses = {
-      DATABASE_URL: [
-        'postgres://user:canary pw@host:port/name',
-        'postgres://user:can/ary@host/name',
-        'mysql://canary/x',
-      ],
-      SOLANA_RPC_URL: ['localhost:8899/canary', 'ws://canary', 'https://one,canary'],
-      SOLANA_WS_URL: ['http://canary'],
-    };
-    expect(refusal(() => readRelay({ RELAY_KEYPAIR: 'x', PUBLIC_RPC_URL: 'wss://canary' }))).to.match(
+  /** Settings with an address: how it is described, wrong values, which are never printed, and right ones. */
+  const ADDRESSES: Record<string, [says: RegExp, wrong: string[], right: string[]]> = {
+    DATABASE_URL: [
+      /^DATABASE_URL must be postgres:\/\/USER:PASSWORD@HOST:PORT\/NAME, in USER .* as %XX: /,
+      ['postgres://user:canary pw@host:port/name', 'postgres://user:can/ary@host/name', 'mysql://canary/x'],
+      ['postgres://user:p%40ss@db.internal/name?sslmode=verify-full', 'postgresql:///name?host=/run/postgresql'],
+    ],
+    SOLANA_RPC_URL: [
+      /^SOLANA_RPC_URL must be a URL, https:\/\/HOST or http:\/\/HOST:PORT, or several separated by commas: JSON-RPC URL/,
+      ['localhost:8899/canary', 'ws://canary', 'https://one,canary'],
+      ['http://one:8899,https://two'],
+    ],
+    SOLANA_WS_URL: [
+      /^SOLANA_WS_URL must be a URL, wss:\/\/HOST or ws:\/\/HOST:PORT, or several separated by commas: WebSocket URL/,
+      ['http://canary'],
+      ['ws://one:8900'],
+    ],
+    PUBLIC_RPC_URL: [
       /^PUBLIC_RPC_URL must be a URL, https:\/\/HOST or http:\/\/HOST:PORT: /,
-    );
-    const expected = {
-      DATABASE_URL: /^DATABASE_URL must be postgres:\/\/USER:PASSWORD@HOST:PORT\/NAME, in USER .* as %XX: /,
-      SOLANA_RPC_URL:
-        /^SOLANA_RPC_URL must be a URL, https:\/\/HOST or http:\/\/HOST:PORT, or several separated by commas: JSON-RPC URL/,
-      SOLANA_WS_URL:
-        /^SOLANA_WS_URL must be a URL, wss:\/\/HOST or ws:\/\/HOST:PORT, or several separated by commas: WebSocket URL/,
-    };
-    for (const [name, given] of Object.entries(addresses)) {
-      for (const value of given) {
-        for (const read of [readIndexer, readTool]) {
-          if (read === readTool && name === 'SOLANA_WS_URL') continue;
+      ['wss://canary'],
+      ['https://one'],
+    ],
+    BASE_URL: [
+      /^BASE_URL must be https:.* without user, password, query and fragment: /,
+      ['ws://host', 'https://canary@host', 'https://:canary@host', 'https://host?canary', 'https://host#canary'],
+      ['https://host/market/'],
+    ],
+    OPERATOR_CONTACT: [
+      /^OPERATOR_CONTACT must be https:\/\/HOST\/PATH or mailto:NAME@HOST, without [^\n]*$/,
+      [
+        ...['help@canary.example', 'http://example.com', 'javascript:alert(1)', 'mailto:', 'mailto:a@b.example?cc=c'],
+        ...['https://user:canary@example.com', 'example.com'],
+      ],
+      ['https://example.com/help', 'mailto:help@example.com', ''],
+    ],
+    EGRESS_IPS: [
+      /^EGRESS_IPS must be IP addresses, or ranges such as 203.0.113.0\/24, separated by commas: /,
+      ['203.0.113', '203.0.113.10;203.0.113.11', '203.0.113.0/33', '203.0.113.1,', 'a.example'],
+      ['203.0.113.10, 2001:db8::/48', '203.0.113.0/24', ''],
+    ],
+  };
+  /** The settings that relay, indexer and commands share. */
+  const SHARED = ['DATABASE_URL', 'SOLANA_RPC_URL', 'SOLANA_WS_URL'];
+
+  for (const [name, [says, wrong, right]] of Object.entries(ADDRESSES)) {
+    it(`describe ${name}, take only what it may be, and never print the wrong value`, () => {
+      const relay = (environment: object) => readRelay({ RELAY_KEYPAIR: 'x', ...environment });
+      const readers = SHARED.includes(name) ? [readIndexer, ...(name === 'SOLANA_WS_URL' ? [] : [readTool])] : [relay];
+      for (const read of readers) {
+        for (const value of wrong) {
           const message = refusal(() => read({ [name]: value }));
-          expect(message).to.match(expected[name as keyof typeof expected]);
+          expect(message, value).to.match(says);
           expect(message).to.not.include('canary');
         }
+        for (const value of right)
+          expect(
+            refusal(() => read({ [name]: value })),
+            value,
+          ).to.not.include(name);
       }
-    }
-    const good = [
-      'postgres://user:p%40ss@db.internal/name?sslmode=verify-full',
-      'postgresql:///name?host=/run/postgresql',
-    ];
-    for (const DATABASE_URL of good) expect(readIndexer({ DATABASE_URL }).path).to.equal(DATABASE_URL);
-  });
-
-  it('accept only a public URL that links can begin with', () => {
-    for (const wrong of [
-      'ws://host',
-      'https://canary@host',
-      'https://:canary@host',
-      'https://host?canary',
-      'https://host#canary',
-    ]) {
-      const message = refusal(() => readRelay({ RELAY_KEYPAIR: 'x', BASE_URL: wrong }));
-      expect(message, wrong).to.match(/^BASE_URL must be https:.* without user, password, query and fragment: /);
-      expect(message).to.not.include('canary');
-    }
-    const RELAY_KEYPAIR = join(newDirectory(), 'relay.json');
-    writeFileSync(RELAY_KEYPAIR, JSON.stringify([...Keypair.generate().secretKey]), { mode: 0o600 });
-    expect(readRelay({ RELAY_KEYPAIR, BASE_URL: 'https://host/market/' }).baseUrl).to.equal('https://host/market');
-  });
+    });
+  }
 
   const never = new AbortController().signal;
   /** What both ways of reading a node say of it. */

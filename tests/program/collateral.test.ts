@@ -1,12 +1,27 @@
 /** A listing after its creation: key rotation, more collateral, delisting, and the return of the collateral. */
+import { TOKEN_2022_PROGRAM_ID } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { TOKEN_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
-import { FEE, GAS_LAMPORTS, PRICE, possessionOf, USDC, useWorld } from '../harness/vm/world.ts';
-import { delist, giveBack, resume, rotate, SPAN, secondAgent, swap, topUp } from './exploits/acts.ts';
+import { FEE, GAS_LAMPORTS, NO_KEY, PRICE, possessionOf, USDC, useWorld } from '../harness/vm/world.ts';
+import {
+  BOND,
+  delist,
+  dispute,
+  giveBack,
+  reprice,
+  resume,
+  rotate,
+  SPAN,
+  secondAgent,
+  swap,
+  topUp,
+  uphold,
+  WINDOW,
+} from './exploits/acts.ts';
 
 describe('keys, collateral and delisting', () => {
   const w = useWorld();
@@ -54,9 +69,14 @@ describe('keys, collateral and delisting', () => {
     await w.rejects([topUp(w, 1_000n * USDC)], [w.creator], 'InsufficientBalance');
     const falseMint = namedKeypair('counterfeit mint').publicKey;
     w.vm.setMint(falseMint, w.stranger.publicKey);
-    for (const source of [w.wallet(w.stranger), w.vm.setWallet(w.creator.publicKey, falseMint, USDC)]) {
+    // An account of Token-2022 with the bytes of a USDC account.
+    const look = namedKeypair('look-alike').publicKey;
+    w.vm.setTokenAccount(look, { mint: w.usdcMint, owner: w.creator.publicKey, amount: USDC });
+    w.vm.setAccount(look, { ...(await w.vm.getAccount(look))!, owner: TOKEN_2022_PROGRAM_ID });
+    for (const source of [w.wallet(w.stranger), w.vm.setWallet(w.creator.publicKey, falseMint, USDC), look]) {
       await w.rejects([topUp(w, 1n, source)], [w.creator], 'InvalidDepositSource');
     }
+    await w.rejects([swap(reprice(w, {}), { payout: look })], [w.creator], 'InvalidPayout');
     await w.must([delist(w)], [w.creator]);
     await w.rejects([topUp(w, 1n)], [w.creator], 'ListingDelisted');
   });
@@ -71,12 +91,33 @@ describe('keys, collateral and delisting', () => {
     await w.vm.setClock(START + SPAN - 1n);
     await w.rejects([giveBack(w)], [], 'CollateralNotReturnable');
     await w.vm.setClock(START + SPAN);
-    await w.rejects([swap(giveBack(w), { rent_sponsor: w.stranger.publicKey })], [], 'WrongRentSponsor');
     const rent = w.vm.rent(TOKEN_BYTES);
     await w.moves([giveBack(w)], [], {
       creator: { usdc: 10n * USDC, lamports: rent },
       vault: { usdc: -10n * USDC, lamports: -rent },
     });
     await w.rejects([giveBack(w)], [], 'CollateralNotReturnable');
+  });
+
+  it('keeps the deposit for an execution that opened in the second of the delisting and is disputed last', async () => {
+    const longest = 3_600;
+    const rent = w.vm.rent(TOKEN_BYTES);
+    await w.must([reprice(w, { timeoutSeconds: longest })], [w.creator]);
+    const input = w.openInput({ listingVersion: 2, timeoutSeconds: longest });
+    await w.must([program.openExecution(input), delist(w)], [w.caller, w.creator]);
+    const last = w.execution(input.nonce, input.caller, NO_KEY, input.payer);
+    const settledAt = START + 3_600n + 600n - 1n;
+    await w.vm.setClock(settledAt);
+    await w.must([w.settleInstruction(last)], [w.relay]);
+    await w.vm.setClock(settledAt + WINDOW - 1n);
+    await w.rejects([giveBack(w), dispute(w, last)], [w.caller], 'CollateralNotReturnable');
+    await w.must([dispute(w, last)], [w.caller]);
+    await w.vm.setClock(START + SPAN);
+    await w.rejects([giveBack(w)], [], 'DisputesOpen');
+    await w.moves([uphold(w, last, PRICE), giveBack(w)], [w.admin], {
+      caller: { usdc: PRICE, lamports: BOND },
+      creator: { usdc: 10n * USDC - PRICE, lamports: rent },
+      vault: { usdc: -10n * USDC, lamports: -rent },
+    });
   });
 });

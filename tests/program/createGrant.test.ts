@@ -36,7 +36,10 @@ describe('grants', () => {
     }
     const moments = [now, now - 1n, 0n, -1n, now + YEAR + 1n, 2n ** 63n - 1n, -(2n ** 63n)];
     const beyond: [Partial<program.GrantLimits>, string][] = [
-      ...['perExecutionMax', 'periodMax', 'totalMax'].map((name): [object, string] => [{ [name]: 0n }, 'GrantLimitZero']),
+      ...['perExecutionMax', 'periodMax', 'totalMax'].map((name): [object, string] => [
+        { [name]: 0n },
+        'GrantLimitZero',
+      ]),
       [{ periodSeconds: 0 }, 'GrantLimitZero'],
       [{ maxGasLamports: 100_001 }, 'GrantGasOutOfBounds'],
       ...moments.map((expiresAt): [object, string] => [{ expiresAt }, 'GrantExpiryOutOfBounds']),

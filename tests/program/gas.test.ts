@@ -65,16 +65,24 @@ describe('the gas in a record', () => {
   const gasBalance = program.findSpender(namedKeypair('caller').publicKey);
   const both: End[] = ['settle', 'refund'];
 
+  /** The rent of the escrow goes back to whichever of these lent it. */
+  const LENDERS = [
+    [false, 'sponsor'],
+    [true, 'gasBalance'],
+  ] as const;
+
   it('goes to the relay authority that ends the execution, whichever one opened', async () => {
     for (const [end, seconds] of [
       ['settle', 0n],
       ['refund', 0n],
       ['refund', REFUND_AFTER],
     ] as const) {
-      await opened();
-      await w.vm.setClock(START + seconds);
-      await ends({ end, by: second }, { second: GAS_LAMPORTS, sponsor: rent() }, second.publicKey);
-      await w.vm.setClock(START);
+      for (const [spenderLendsEscrow, lender] of LENDERS) {
+        await opened({ spenderLendsEscrow });
+        await w.vm.setClock(START + seconds);
+        await ends({ end, by: second }, { second: GAS_LAMPORTS, [lender]: rent() }, second.publicKey);
+        await w.vm.setClock(START);
+      }
     }
     expect(await w.vm.lamports(run.record)).to.equal(w.vm.rent(RECORD_BYTES));
     expect(await w.read('ExecutionRecord', run.record)).to.include({ gasLamports: GAS });
@@ -118,10 +126,13 @@ describe('the gas in a record', () => {
       [w.stranger, 0xffff_ffff],
       [w.caller, GAS],
     ] as const) {
-      await opened();
-      await w.vm.setClock(START + REFUND_AFTER);
-      await ends({ end: 'refund', by, taken }, { sponsor: rent(), gasBalance: GAS_LAMPORTS }, gasBalance, GAS);
-      await w.vm.setClock(START);
+      for (const [spenderLendsEscrow, lender] of LENDERS) {
+        await opened({ spenderLendsEscrow });
+        await w.vm.setClock(START + REFUND_AFTER);
+        const to = { sponsor: 0n, gasBalance: GAS_LAMPORTS };
+        await ends({ end: 'refund', by, taken }, { ...to, [lender]: to[lender] + rent() }, gasBalance, GAS);
+        await w.vm.setClock(START);
+      }
     }
   });
 

@@ -1,46 +1,66 @@
+/** The gas balance: what it pays and lends at an open, and its withdrawal. gas.test.ts has the ends of executions. */
+import { SystemProgram } from '@solana/web3.js';
 import { expect } from 'chai';
 import * as program from '../../app/sdk/program/program.ts';
 import { namedKeypair } from '../harness/vm/keys.ts';
 import { RECORD_BYTES, TOKEN_BYTES } from '../harness/vm/sizes.ts';
-import { GAS, GAS_BALANCE, GAS_LAMPORTS, PRICE, useWorld } from '../harness/vm/world.ts';
+import { type Execution, FEE, GAS, GAS_BALANCE, GAS_LAMPORTS, PRICE, useWorld } from '../harness/vm/world.ts';
+import { swap, tip } from './exploits/acts.ts';
+
+/** What the open itself costs, lamports. */
+const OPEN_FEE = 5_678;
+const PAID = BigInt(OPEN_FEE);
 
 describe('the gas balance in an open', () => {
   const w = useWorld();
-  const sponsor = namedKeypair('rent return');
+  let run: Execution;
+  const gasBalance = program.findSpender(namedKeypair('caller').publicKey);
+  const sponsor = namedKeypair('rent return').publicKey;
 
   beforeEach(async () => {
-    await w.vm.airdrop(sponsor.publicKey, 1_000_000n);
-    w.watch('sponsor', sponsor.publicKey);
+    await w.vm.airdrop(sponsor, 1_000_000n);
+    w.watch('sponsor', sponsor);
+    const { limits } = w.grantInput({ maxGasLamports: GAS + OPEN_FEE });
+    await w.must([program.updateGrant({ wallet: w.caller.publicKey, keyId: w.keyId, limits })], [w.caller]);
   });
 
-  const gasBalance = () => program.findSpender(w.caller.publicKey);
   const recordRent = () => w.vm.rent(RECORD_BYTES);
   const escrowRent = () => w.vm.rent(TOKEN_BYTES);
   const lent = () => recordRent() + escrowRent();
-  /** The instruction of an open by the grant, with its new accounts tracked. */
+  const holds = (lamports: bigint) =>
+    w.vm.setAccount(gasBalance, { lamports, owner: SystemProgram.programId, data: new Uint8Array() });
+  /** It pays the open and lends the escrow. The relay lends the record's rent, which a third party gets back. */
   const prepare = (change: Partial<program.OpenExecutionWithGrantInput> = {}) => {
-    const input = w.openGrantInput(change);
-    const run = w.track(w.execution(input.nonce, input.wallet, input.keyId, input.rentSponsor, input.gasLamports));
-    return { run, open: program.openExecutionWithGrant(input) };
+    const paid = { feeLamports: OPEN_FEE, spenderLendsEscrow: true, rentSponsor: sponsor };
+    const input = w.openGrantInput({ ...paid, ...change });
+    run = w.track(w.execution(input.nonce, input.wallet, input.keyId, input.rentSponsor));
+    return program.openExecutionWithGrant(input);
   };
-  const byGasBalance = (change: Partial<program.OpenExecutionWithGrantInput> = {}) =>
-    prepare({ rentSponsor: gasBalance(), ...change });
-  const funded = (gas = GAS_LAMPORTS) => ({
+  const open = (change: Partial<program.OpenExecutionWithGrantInput> = {}) => w.must([prepare(change)], [w.relay]);
+  const funded = () => ({
     caller: { usdc: -PRICE },
-    record: { lamports: recordRent() + gas },
+    record: { lamports: recordRent() + GAS_LAMPORTS },
     escrow: { usdc: PRICE, lamports: escrowRent() },
   });
 
-  it('lends the rent and pays the gas, and gets the rent back at settle and close', async () => {
-    const { run, open } = byGasBalance();
-    const { events } = await w.moves([open], [w.relay], {
+  it('pays the fee to the payer and the gas into the record, lends the escrow only, and says so', async () => {
+    const { events } = await w.moves([prepare()], [w.relay], {
+      ...funded(),
+      relay: { lamports: PAID - recordRent() },
+      gasBalance: { lamports: -PAID - GAS_LAMPORTS - escrowRent() },
+    });
+    expect(events[0]?.data).to.include({ feeLamports: OPEN_FEE, gasLamports: GAS, spenderLendsEscrow: true });
+    const record = await w.read('ExecutionRecord', run.record);
+    expect(record.spenderBump).to.equal(program.findSpenderBump(w.caller.publicKey));
+  });
+
+  it('lends both rents if it is the sponsor, and gets them back at the end and the close', async () => {
+    const instruction = prepare({ feeLamports: 0, spenderLendsEscrow: false, rentSponsor: gasBalance });
+    const { events } = await w.moves([instruction], [w.relay], {
       ...funded(),
       gasBalance: { lamports: -(lent() + GAS_LAMPORTS) },
     });
     expect(events[0]?.data).to.include({ spenderLendsEscrow: true });
-    const record = await w.read('ExecutionRecord', run.record);
-    expect(record).to.include({ gasLamports: GAS });
-    expect(record.rentSponsor.equals(gasBalance())).to.equal(true);
     await w.moves(
       [w.refundInstruction(run)],
       [w.relay],
@@ -51,42 +71,92 @@ describe('the gas balance in an open', () => {
       gasBalance: { lamports: recordRent() },
       record: { lamports: -recordRent() },
     });
-    expect(await w.vm.lamports(gasBalance())).to.equal(GAS_BALANCE - GAS_LAMPORTS);
-  });
-
-  it("rejects: gas one lamport above the grant's limit, and above the general maximum", async () => {
-    const limits = w.grantInput({ maxGasLamports: 100_000 }).limits;
-    const raise = program.updateGrant({ wallet: w.caller.publicKey, keyId: w.keyId, limits });
-    await w.rejects([prepare({ gasLamports: GAS + 1 }).open], [w.relay], 'GrantGasExceeded');
-    await w.must([raise], [w.caller]);
-    await w.must([prepare({ gasLamports: GAS + 1 }).open], [w.relay]);
-    await w.must([prepare({ gasLamports: 100_000 }).open], [w.relay]);
-    for (const gasLamports of [100_001, 0xffff_ffff]) {
-      await w.rejects([prepare({ gasLamports }).open], [w.relay], 'GasOutOfBounds');
-      await w.rejects([program.openExecution(w.openInput({ gasLamports }))], [w.caller], 'GasOutOfBounds');
-    }
+    expect(await w.vm.lamports(gasBalance)).to.equal(GAS_BALANCE - GAS_LAMPORTS);
   });
 
   it("counts a stranger's lamports in the record toward its rent, and the excess toward the gas", async () => {
-    const few = prepare();
-    await w.vm.airdrop(few.run.record, 1n);
-    await w.moves([few.open], [w.relay], {
+    const few = prepare({ feeLamports: 0, spenderLendsEscrow: false, rentSponsor: w.relay.publicKey });
+    await w.vm.airdrop(run.record, 1n);
+    await w.moves([few], [w.relay], {
       ...funded(),
       record: { lamports: recordRent() + GAS_LAMPORTS - 1n },
       relay: { lamports: -(lent() - 1n) },
       gasBalance: { lamports: -GAS_LAMPORTS },
     });
-    const many = byGasBalance();
-    await w.vm.airdrop(many.run.record, recordRent() + GAS_LAMPORTS + 7n);
-    await w.moves([many.open], [w.relay], {
-      caller: { usdc: -PRICE },
-      escrow: { usdc: PRICE, lamports: escrowRent() },
-      gasBalance: { lamports: -escrowRent() },
-    });
+    const many = prepare({ feeLamports: 0, rentSponsor: gasBalance });
+    await w.vm.airdrop(run.record, recordRent() + GAS_LAMPORTS + 7n);
+    const { caller, escrow } = funded();
+    await w.moves([many], [w.relay], { caller, escrow, gasBalance: { lamports: -escrowRent() } });
     await w.moves(
-      [w.settleInstruction(many.run)],
+      [w.settleInstruction(run)],
       [w.relay],
       w.endingOf('settle', { relay: { lamports: GAS_LAMPORTS }, gasBalance: { lamports: escrowRent() } }),
+    );
+  });
+
+  for (const [what, end, moved] of [
+    ['settle', () => w.settleInstruction(run), { creator: { usdc: PRICE - FEE }, treasury: { usdc: FEE } }],
+    ['refund', () => w.refundInstruction(run), { caller: { usdc: PRICE } }],
+  ] as const) {
+    it(`lets no ${what} fail: after a rise of the rent an empty one cannot take so little, and the record may`, async () => {
+      w.vm.setRent(696n);
+      const lent = escrowRent();
+      for (const recordTakes of [true, false]) {
+        w.vm.setRent(696n);
+        await open();
+        holds(0n);
+        w.vm.setRent(6_960n);
+        if (recordTakes) await w.must([tip(w.stranger, run.record, recordRent())], [w.stranger]);
+        await w.moves([end()], [w.relay], {
+          ...moved,
+          ...(recordTakes ? { relay: { lamports: GAS_LAMPORTS }, record: { lamports: lent - GAS_LAMPORTS } } : {}),
+          escrow: { usdc: -PRICE, ...(recordTakes && { lamports: -lent }) },
+        });
+        holds(GAS_BALANCE);
+      }
+    });
+  }
+
+  it('rejects: a balance that lacks one lamport, or would end below the rent minimum', async () => {
+    const all = PAID + GAS_LAMPORTS + escrowRent();
+    const cases: [bigint, Partial<program.OpenExecutionWithGrantInput>][] = [
+      [all, {}],
+      [escrowRent(), { feeLamports: 0, gasLamports: 0 }],
+      [PAID, { gasLamports: 0, spenderLendsEscrow: false }],
+      [all + recordRent(), { rentSponsor: gasBalance, spenderLendsEscrow: false }],
+    ];
+    for (const [needed, change] of cases) {
+      holds(needed - 1n);
+      await w.rejects([prepare(change)], [w.relay], 'GasBalanceTooLow');
+      for (const left of [1n, w.vm.rent(0) - 1n]) {
+        holds(needed + left);
+        await w.rejects([prepare(change)], [w.relay], 'GasBalanceBelowRent');
+      }
+      for (const left of [0n, w.vm.rent(0)]) {
+        holds(needed + left);
+        await open(change);
+        expect(await w.vm.lamports(gasBalance)).to.equal(left);
+      }
+    }
+  });
+
+  it("rejects: fee and gas together one lamport above the grant's limit; the rent does not count", async () => {
+    const { maxGasLamports } = await w.read('KeyGrant', program.findGrant(w.caller.publicKey, w.keyId));
+    for (const feeLamports of [maxGasLamports - GAS + 1, 0xffff_ffff]) {
+      await w.rejects([prepare({ feeLamports })], [w.relay], 'GrantGasExceeded');
+    }
+    await open({ feeLamports: maxGasLamports - GAS });
+    await w.rejects([prepare({ feeLamports: 1, gasLamports: maxGasLamports })], [w.relay], 'GrantGasExceeded');
+    await open({ feeLamports: maxGasLamports, gasLamports: 0 });
+  });
+
+  it('is not named by a settle if the sponsor lent the escrow, and gets nothing', async () => {
+    await open({ spenderLendsEscrow: false });
+    const spender = program.findSpender(w.stranger.publicKey);
+    await w.moves(
+      [swap(w.settleInstruction(run), { spender })],
+      [w.relay],
+      w.endingOf('settle', { relay: { lamports: GAS_LAMPORTS }, sponsor: { lamports: escrowRent() } }),
     );
   });
 });
@@ -96,16 +166,6 @@ describe('withdraw_gas', () => {
   const floor = () => w.vm.rent(0);
 
   const withdraw = (lamports: bigint, wallet = w.caller.publicKey) => program.withdrawGas({ wallet, lamports });
-
-  it('returns everything', async () => {
-    const outcome = await w.moves([withdraw(GAS_BALANCE)], [w.caller], {
-      caller: { lamports: GAS_BALANCE },
-      gasBalance: { lamports: -GAS_BALANCE },
-    });
-    expect(outcome.events[0]).to.deep.include({ name: 'GasWithdrawn' });
-    expect(outcome.events[0]?.data).to.include({ lamports: GAS_BALANCE, remaining: 0n });
-    expect(await w.vm.getAccount(program.findSpender(w.caller.publicKey))).to.equal(null);
-  });
 
   it('returns everything by the greatest amount, also lamports that arrive just before', async () => {
     const dust = program.depositGas({ from: w.stranger.publicKey, wallet: w.caller.publicKey, lamports: 1n });

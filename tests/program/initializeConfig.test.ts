@@ -11,24 +11,6 @@ import { emptyWorld, TIERS, USDC, type World } from '../harness/vm/world.ts';
 const LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111');
 const CONFIG_BYTES = 8 + 7 + 3 * 32 + 2 * 8 + 7 * 4 + 2 * 8 + 4 * 16 + 8 * 32 + 64;
 
-/** The settings after `configInput`, in the account and in the event. */
-const SETTINGS = {
-  adminPaused: false,
-  guardianPaused: false,
-  feeBps: 100,
-  minPrice: 10_000n,
-  disputeBondLamports: 10_000_000n,
-  disputeWindowSeconds: 259_200,
-  refundGraceSeconds: 600,
-  maxTimeoutSeconds: 3_600,
-  recordSeconds: 3_600,
-  longestSpanSeconds: 263_400,
-  exposureMultiple: 0,
-  adminDelaySeconds: 0,
-  changesValidFrom: 0n,
-  tiers: TIERS,
-};
-
 describe('initialize_config', () => {
   let w: World;
 
@@ -54,18 +36,14 @@ describe('initialize_config', () => {
 
     const account = (await w.vm.getAccount(program.findConfig()))!;
     expect(account.data.length).to.equal(CONFIG_BYTES);
+    const { authority, payer, relayAuthorities, ...settings } = w.configInput();
     expect(plain(await w.read('Config', program.findConfig()))).to.deep.equal(
       plain({
-        version: 1,
-        tierCount: 4,
-        admin: w.admin.publicKey,
-        adminSince: 0n,
-        guardian: PublicKey.default,
+        ...settings,
+        ...{ version: 1, adminPaused: false, guardianPaused: false, longestSpanSeconds: 263_400 },
+        ...{ changesValidFrom: 0n, adminSince: 0n, reserved: new Uint8Array(64), tierCount: 4 },
         relayAuthorityCount: 1,
-        relayAuthorities: [w.relay.publicKey, ...Array(7).fill(PublicKey.default)],
-        reserved: new Uint8Array(64),
-        usdcMint: w.usdcMint,
-        ...SETTINGS,
+        relayAuthorities: [...relayAuthorities, ...Array(7).fill(PublicKey.default)],
       }),
     );
 
@@ -75,56 +53,49 @@ describe('initialize_config', () => {
     expect(treasury).to.include({ amount: 0n, state: 1, delegateOption: 0, closeAuthorityOption: 0 });
   });
 
-  it('accepts every setting at its lowest', async () => {
-    await send({
-      feeBps: 0,
-      minPrice: 10_000n,
-      disputeBondLamports: 0n,
-      disputeWindowSeconds: 259_200,
-      refundGraceSeconds: 300,
-      maxTimeoutSeconds: 60,
-      recordSeconds: 3_600,
-      tiers: [{ maxPrice: 10_000n, deposit: 0n }],
+  for (const [end, settings, longestSpanSeconds] of [
+    [
+      'lowest',
+      {
+        ...{ feeBps: 0, minPrice: 10_000n, disputeBondLamports: 0n, disputeWindowSeconds: 259_200 },
+        ...{ refundGraceSeconds: 300, maxTimeoutSeconds: 60, recordSeconds: 3_600, exposureMultiple: 0 },
+        tiers: [{ maxPrice: 10_000n, deposit: 0n }],
+      },
+      259_560,
+    ],
+    [
+      'highest',
+      {
+        ...{ feeBps: 100, minPrice: 1_000_000n, disputeBondLamports: 1_000_000_000n, disputeWindowSeconds: 2_592_000 },
+        ...{ refundGraceSeconds: 3_600, maxTimeoutSeconds: 86_400, recordSeconds: 259_200, exposureMultiple: 1_000 },
+        tiers: TIERS,
+      },
+      2_682_000,
+    ],
+  ] as const) {
+    it(`accepts every setting at its ${end}`, async () => {
+      await send({ ...settings, tiers: [...settings.tiers] });
+      const config = await w.read('Config', program.findConfig());
+      const empty = { maxPrice: 0n, deposit: 0n };
+      const tiers = [...settings.tiers, ...Array(4 - settings.tiers.length).fill(empty)];
+      expect(config).to.deep.include({ ...settings, longestSpanSeconds, tierCount: settings.tiers.length, tiers });
     });
-    const config = await w.read('Config', program.findConfig());
-    expect(config.tierCount).to.equal(1);
-    expect(config.tiers.slice(1)).to.deep.equal(Array(3).fill({ maxPrice: 0n, deposit: 0n }));
-    expect(config.longestSpanSeconds).to.equal(259_560);
-  });
+  }
 
-  it('accepts every setting at its highest', async () => {
-    await send({
-      feeBps: 100,
-      minPrice: 1_000_000n,
-      disputeBondLamports: 1_000_000_000n,
-      disputeWindowSeconds: 2_592_000,
-      refundGraceSeconds: 3_600,
-      maxTimeoutSeconds: 86_400,
-      recordSeconds: 259_200,
-      exposureMultiple: 1_000,
-    });
-    expect((await w.read('Config', program.findConfig())).longestSpanSeconds).to.equal(2_682_000);
-  });
-
-  it('rejects: a signer that is not the upgrade authority', async () => {
+  it("rejects: who is not the upgrade authority, of this program or at all, and another program's authority", async () => {
     const input = w.configInput({ authority: w.stranger.publicKey });
     await w.rejects([program.initializeConfig(input)], [w.stranger, w.admin], 'NotUpgradeAuthority');
-  });
-
-  it('rejects: everybody when the program can no longer be upgraded', async () => {
+    const [other] = PublicKey.findProgramAddressSync([TEST_CALLER_ID.toBytes()], LOADER);
     const address = program.findProgramData();
+    const instruction = program.initializeConfig(w.configInput());
+    instruction.keys.find((key) => key.pubkey.equals(address))!.pubkey = other;
+    await w.rejects([instruction], [w.vm.upgradeAuthority, w.admin], 'WrongProgramData');
+    // A program that can no longer be upgraded.
     const account = (await w.vm.getAccount(address))!;
     const data = Uint8Array.from(account.data);
     data.fill(0, 12, 45);
     w.vm.setAccount(address, { ...account, data });
     await rejects({}, 'NotUpgradeAuthority');
-  });
-
-  it("rejects: another program's ProgramData and its authority", async () => {
-    const [other] = PublicKey.findProgramAddressSync([TEST_CALLER_ID.toBytes()], LOADER);
-    const instruction = program.initializeConfig(w.configInput());
-    instruction.keys.find((key) => key.pubkey.equals(program.findProgramData()))!.pubkey = other;
-    await w.rejects([instruction], [w.vm.upgradeAuthority, w.admin], 'WrongProgramData');
   });
 
   it('rejects: a mint of nine decimals or of the Token-2022 program, a token account and an empty address', async () => {

@@ -9,7 +9,7 @@ import { namedKeypair } from '../harness/vm/keys.ts';
 import { DISPUTE_BYTES, RECORD_BYTES } from '../harness/vm/sizes.ts';
 import { START } from '../harness/vm/vm.ts';
 import { type Execution, FEE, GAS_LAMPORTS, PRICE, useWorld } from '../harness/vm/world.ts';
-import { BOND, delist, disputed, giveBack, LAPSE, REFUND_AFTER, SPAN, uphold } from './exploits/acts.ts';
+import { BOND, delist, disputed, giveBack, LAPSE, SPAN, uphold } from './exploits/acts.ts';
 
 const RECORD = BigInt(RECORD_BYTES + 128);
 /** A rise after which the record keeps its rent, but not all of its gas above it. */
@@ -48,18 +48,6 @@ describe('the program at other rents', () => {
       });
       expect(events[0]?.data).to.include({ gasLamports: Number(part) });
       expect(await w.vm.lamports(run.record)).to.equal(w.vm.rent(RECORD_BYTES));
-    });
-
-    it(`${what} after a rise when the sponsor became a program: the money is paid, and the escrow stays`, async () => {
-      w.vm.setRent(696n);
-      await open();
-      w.vm.setRent(6_960n);
-      w.vm.setAccount(sponsor.publicKey, (await w.vm.getAccount(program.PROGRAM_ID))!);
-      await w.moves([end()], [w.relay], { ...moved, escrow: { usdc: -PRICE } });
-      expect(await w.vm.tokens(run.escrow)).to.equal(0n);
-      const stranger = w.refundInstruction(run, { authority: w.stranger.publicKey });
-      await w.vm.setClock(START + REFUND_AFTER);
-      await w.rejects([stranger], [w.stranger], 'ExecutionNotOpen');
     });
   }
 

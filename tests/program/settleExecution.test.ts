@@ -32,6 +32,9 @@ describe('settle_execution', () => {
 
   it('pays creator and treasury, returns the rent, and keeps the hash', async () => {
     await w.vm.setClock(START + 7n);
+    // Neither stops a settle.
+    await w.overwrite('Config', program.findConfig(), { adminPaused: true, guardianPaused: true });
+    await w.overwrite('AgentListing', w.listing, { status: 'delisted' });
     const before = await read();
     const outcome = await w.moves(settle(), [w.relay], w.endingOf('settle'));
     expect(await w.vm.getAccount(execution.escrow)).to.equal(null);
@@ -41,7 +44,7 @@ describe('settle_execution', () => {
     expect(outcome.events[0]?.data).to.include({ ...shares, gasLamports: GAS, gasReturned: 0 });
   });
 
-  it('rounds the fee down, at the lowest price and around one base unit', async () => {
+  it('rounds the fee down, at the lowest price and around one base unit, and gives dust to the treasury with it', async () => {
     const cases: [bigint, number, bigint][] = [
       [10_000n, 100, 100n],
       [10_099n, 100, 100n],
@@ -53,12 +56,12 @@ describe('settle_execution', () => {
     for (const [price, feeBps, fee] of cases) {
       const run = await w.open();
       await w.overwrite('ExecutionRecord', run.record, { price, feeBps });
-      w.vm.setTokenAccount(run.escrow, { mint: w.usdcMint, owner: run.record, amount: price });
+      w.vm.setTokenAccount(run.escrow, { mint: w.usdcMint, owner: run.record, amount: price + 7n });
       const outcome = await w.moves([w.settleInstruction(run)], [w.relay], {
         caller: { lamports: rent() },
         relay: { lamports: GAS_LAMPORTS },
         creator: { usdc: price - fee },
-        ...(fee > 0n && { treasury: { usdc: fee } }),
+        treasury: { usdc: fee + 7n },
       });
       expect(outcome.events[0]?.data).to.include({ creatorAmount: price - fee, platformAmount: fee, feeBps });
     }
@@ -103,16 +106,6 @@ describe('settle_execution', () => {
     }
   });
 
-  it('rejects: another listing, another payout account, another sponsor', async () => {
-    const signingKey = namedKeypair('other key');
-    await w.must([w.listInstruction({ creator: w.otherCreator.publicKey }, signingKey)], [w.otherCreator]);
-    const listing = program.findListing(w.otherCreator.publicKey, w.listingId);
-    await rejects('WrongListing', { listing, payout: w.wallet(w.otherCreator) });
-    await rejects('PayoutUnusable', { payout: w.wallet(w.otherCreator) });
-    await rejects('PayoutUnusable', { payout: execution.escrow });
-    await rejects('WrongRentSponsor', { rentSponsor: w.stranger.publicKey });
-  });
-
   it("pays any USDC account of the creator, also after the listing's payout account was changed or closed", async () => {
     const income = namedKeypair('income').publicKey;
     w.vm.setTokenAccount(income, { mint: w.usdcMint, owner: w.creator.publicKey });
@@ -133,7 +126,9 @@ describe('settle_execution', () => {
     await w.moves(settle(), [w.relay], { ...moves, creator: { usdc: PRICE - FEE } });
   });
 
-  it('rejects: a payout account that is frozen, closed, of another token, or not a token account', async () => {
+  it('rejects: a payout account of somebody else, frozen, closed, of another token, or not a token account', async () => {
+    await rejects('PayoutUnusable', { payout: w.wallet(w.otherCreator) });
+    await rejects('PayoutUnusable', { payout: execution.escrow });
     const { payout } = execution;
     const account = { mint: w.usdcMint, owner: w.creator.publicKey };
     const spoil = [
@@ -150,17 +145,15 @@ describe('settle_execution', () => {
     await w.must(settle(), [w.relay]);
   });
 
-  it('rejects: an escrow with less than the price, and a missing one', async () => {
-    w.vm.setTokenAccount(execution.escrow, { mint: w.usdcMint, owner: execution.record, amount: PRICE - 1n });
-    await rejects('RecordUnsound');
-    w.vm.closeAccount(execution.escrow);
-    await rejects('RecordUnsound');
-  });
-
-  it('rejects: a record with inconsistent times', async () => {
+  it('rejects: a record with inconsistent times, an escrow with less than the price, and a missing one', async () => {
     for (const deadline of [START, START + 660n]) {
       await w.overwrite('ExecutionRecord', execution.record, { deadline });
       await rejects('RecordUnsound');
     }
+    await w.overwrite('ExecutionRecord', execution.record, { deadline: START + 60n });
+    w.vm.setTokenAccount(execution.escrow, { mint: w.usdcMint, owner: execution.record, amount: PRICE - 1n });
+    await rejects('RecordUnsound');
+    w.vm.closeAccount(execution.escrow);
+    await rejects('RecordUnsound');
   });
 });

@@ -24,6 +24,10 @@ export interface RawOutcome {
 export interface Backend {
   /** Signatures already used. The runtime accepts each once. */
   readonly sent: Set<string>;
+  /** Addresses that a transaction named or a test wrote since the chain was created. */
+  readonly touched: Map<string, PublicKey>;
+  /** The programs of every chain. */
+  readonly programs: ReturnType<typeof deployment>;
   blockhash(): Promise<string>;
   nextBlockhash(): Promise<void>;
   /** `bytes` is the serialized transaction. */

@@ -6,7 +6,7 @@ import {
   type ProgramTestContext,
   start,
 } from 'solana-bankrun';
-import { addressOf, type Backend, deployment, NO_ACCOUNT, type RawAccount } from './backend.ts';
+import { type Backend, deployment, type RawAccount } from './backend.ts';
 import { bankrunBinary, PROGRAMS } from './deployment.ts';
 import { readDisplayError } from './outcome.ts';
 
@@ -15,41 +15,19 @@ import { readDisplayError } from './outcome.ts';
  * (EenyoWx9UMXYKpR8mW5Jmfmy2fRjzUtM7NduYMY8bx33). sbpf-linker relies on that.
  */
 const bankrunPrograms = () => deployment(PROGRAMS.map(([id, path]) => [id, bankrunBinary(path)]));
-/** Native programs, sysvars and token programs, which are part of the VM. */
-const BUILT_IN = /^(1{20,}|Sysvar|ComputeBudget1|Ed25519SigVerify1|BPFLoader|Token|AToken)/;
 
-/**
- * One bankrun for the whole process, emptied for each new chain. Creating and dropping many of them sometimes crashes
- * the process, and emptying is much faster. Only the latest chain is valid.
- */
 export class BankBackend implements Backend {
-  private static shared: BankBackend | null = null;
   readonly sent = new Set<string>();
-  /** Addresses that a transaction named or a test wrote since the chain was created. */
-  private readonly touched = new Map<string, PublicKey>();
+  readonly touched = new Map<string, PublicKey>();
+  readonly programs = bankrunPrograms();
 
   private constructor(private readonly context: ProgramTestContext) {}
 
   static async create(): Promise<BankBackend> {
-    if (BankBackend.shared) {
-      BankBackend.shared.empty();
-      return BankBackend.shared;
-    }
     // Stops the VM from printing log lines, which outcomes contain.
     process.env.RUST_LOG ??= 'off';
     const accounts = bankrunPrograms().map(({ address, account }) => ({ address, info: toAccountInfo(account) }));
-    BankBackend.shared = new BankBackend(await start([], accounts));
-    return BankBackend.shared;
-  }
-
-  /** Restores the initial state: removes all accounts except those of the runtime, and restores the programs. */
-  private empty(): void {
-    const programs = new Map(bankrunPrograms().map(({ address, account }) => [address.toBase58(), account]));
-    for (const [text, address] of this.touched) {
-      if (BUILT_IN.test(text)) continue;
-      this.context.setAccount(address, toAccountInfo(programs.get(text) ?? NO_ACCOUNT));
-    }
-    this.touched.clear();
+    return new BankBackend(await start([], accounts));
   }
 
   async blockhash(): Promise<string> {
@@ -61,7 +39,6 @@ export class BankBackend implements Backend {
   async nextBlockhash(): Promise<void> {}
 
   async run(transaction: VersionedTransaction) {
-    for (const key of transaction.message.staticAccountKeys) this.touched.set(addressOf(key), key);
     return this.toOutcome(await this.context.banksClient.tryProcessTransaction(transaction));
   }
 
@@ -84,7 +61,6 @@ export class BankBackend implements Backend {
   }
 
   setAccount(account: PublicKey, value: RawAccount): void {
-    this.touched.set(addressOf(account), account);
     this.context.setAccount(account, toAccountInfo(value));
   }
 

@@ -17,6 +17,8 @@ import { readDebugError } from './outcome.ts';
 
 export class LiteBackend implements Backend {
   readonly sent = new Set<string>();
+  readonly touched = new Map<string, PublicKey>();
+  readonly programs = deployment(PROGRAMS);
   private readonly svm = new LiteSvm();
 
   constructor() {
@@ -24,7 +26,7 @@ export class LiteBackend implements Backend {
       this.svm.addProgramWithLoader(programId.toBytes(), readProgram(path), LOADER.toBytes());
     }
     // LiteSVM's own ProgramData has no upgrade authority.
-    for (const { address, account } of deployment(PROGRAMS)) if (!account.executable) this.setAccount(address, account);
+    for (const { address, account } of this.programs) if (!account.executable) this.setAccount(address, account);
   }
 
   async blockhash(): Promise<string> {

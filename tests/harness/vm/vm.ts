@@ -15,7 +15,7 @@ import {
 } from '@solana/web3.js';
 import { findTokenAccount } from '../../../app/sdk/program/program.ts';
 import { encodeTokenAccount, type TokenFields } from '../tokenAccount.ts';
-import { type Backend, DEFAULT_RENT, NO_ACCOUNT, type RawAccount, type RawOutcome } from './backend.ts';
+import { addressOf, type Backend, DEFAULT_RENT, NO_ACCOUNT, type RawAccount, type RawOutcome } from './backend.ts';
 import { BankBackend } from './bankrun.ts';
 import { namedKeypair, signAll } from './keys.ts';
 import { LiteBackend } from './litesvm.ts';
@@ -33,6 +33,9 @@ export interface TokenAccountInput extends TokenFields {
 /** The clock at which every VM starts, unix seconds. */
 export const START = 1_800_000_000n;
 
+/** Native programs, sysvars and token programs, which are part of the VM. */
+const BUILT_IN = /^(1{20,}|Sysvar|ComputeBudget1|Ed25519SigVerify1|BPFLoader|Token|AToken)/;
+
 /** A signed transaction and its instructions in order. */
 interface Signed {
   transaction: VersionedTransaction;
@@ -47,6 +50,11 @@ export class Vm {
   /** Unix seconds of the Clock sysvar. */
   now = START;
   private lamportsPerByte = DEFAULT_RENT;
+  /**
+   * One of each kind for the whole process, emptied for each new chain: loading the programs takes longer than most
+   * tests, and discarded VMs keep memory. Only the latest chain is valid.
+   */
+  private static readonly backends = new Map<VmKind, Backend>();
 
   private constructor(
     readonly kind: VmKind,
@@ -55,11 +63,26 @@ export class Vm {
 
   /** Creates a new chain at START with the two programs and a funded fee payer. */
   static async create(kind: VmKind = VM_KIND): Promise<Vm> {
-    const backend = kind === 'litesvm' ? new LiteBackend() : await BankBackend.create();
+    const known = Vm.backends.get(kind);
+    const backend = known ?? (kind === 'litesvm' ? new LiteBackend() : await BankBackend.create());
+    Vm.backends.set(kind, backend);
     const vm = new Vm(kind, backend);
+    if (known) vm.empty();
     await vm.airdrop(vm.feePayer.publicKey, 1_000_000_000_000n);
     await vm.setClock(START);
     return vm;
+  }
+
+  /** Removes all accounts except those of the runtime, and restores the programs and the rent. */
+  private empty(): void {
+    const { touched, programs } = this.backend;
+    const deployed = new Map(programs.map(({ address, account }) => [addressOf(address), account]));
+    for (const [text, address] of touched) {
+      const account = deployed.get(text);
+      if (!BUILT_IN.test(text) && !account?.executable) this.backend.setAccount(address, account ?? NO_ACCOUNT);
+    }
+    touched.clear();
+    if (this.kind === 'litesvm') this.setRent(DEFAULT_RENT);
   }
 
   /** Signs and runs one transaction. By default the VM's own fee payer pays. Never throws if the transaction fails. */
@@ -70,6 +93,7 @@ export class Vm {
   ): Promise<Outcome> {
     const payer = options.payer ?? this.feePayer;
     const signed = await this.sign(instructions, payer, signers);
+    for (const key of signed.transaction.message.staticAccountKeys) this.backend.touched.set(addressOf(key), key);
     const bytes = signed.bytes.length;
     const { failure, logs, calls, computeUnits } = await this.backend.run(signed.transaction, signed.bytes);
     const error = failure && nameFailure(failure, signed.instructions, logs);
@@ -120,6 +144,7 @@ export class Vm {
 
   /** Writes an account directly, even if the runtime would not allow it. */
   setAccount(account: PublicKey, value: RawAccount): void {
+    this.backend.touched.set(addressOf(account), account);
     this.backend.setAccount(account, value);
   }
 

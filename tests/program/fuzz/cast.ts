@@ -1,5 +1,6 @@
 /** The parties of a sequence with their accounts and money, and the pools from which steps draw keys and numbers. */
-import type { Keypair, PublicKey } from '@solana/web3.js';
+import { ASSOCIATED_TOKEN_PROGRAM_ID, TOKEN_PROGRAM_ID } from '@solana/spl-token';
+import { type Keypair, type PublicKey, SystemProgram } from '@solana/web3.js';
 import * as program from '../../../app/sdk/program/program.ts';
 import { findCallerPda } from '../../harness/vm/caller.ts';
 import { namedKeypair } from '../../harness/vm/keys.ts';
@@ -99,3 +100,13 @@ export function startingAccounts(lamportsPerByte: bigint): [Address, Entry][] {
   // A party with two roles has the money of the second.
   return [...new Map([...all, [text(PDA_CALLER), { lamports: LAMPORTS }]])];
 }
+
+const EXTERNAL = new Set(
+  [
+    ...[TOKEN_PROGRAM_ID, ASSOCIATED_TOKEN_PROGRAM_ID, SystemProgram.programId, program.PROGRAM_ID],
+    ...[program.findProgramData(), MINT, TREE, program.findEventAuthority()],
+  ].map(text),
+);
+
+/** Programs, the mint and the tree: instructions name them, but they belong to the runtime. No step changes them. */
+export const isExternal = (address: Address): boolean => EXTERNAL.has(address);

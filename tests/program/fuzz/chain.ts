@@ -7,7 +7,7 @@ import * as program from '../../../app/sdk/program/program.ts';
 import type { RawAccount } from '../../harness/vm/backend.ts';
 import type { Outcome, SeenEvent } from '../../harness/vm/outcome.ts';
 import { plain } from '../../harness/vm/plain.ts';
-import { START, Vm } from '../../harness/vm/vm.ts';
+import { Vm } from '../../harness/vm/vm.ts';
 import { compareReported, stateIn } from '../reported.ts';
 import { FEE_PAYER, keypairOf, MINT, MINT_AUTHORITY, TREE } from './cast.ts';
 import { writeNewTree } from './leaves.ts';
@@ -62,13 +62,6 @@ export class Chain {
   /** The last entry read at each address, with its raw account. */
   private readonly seen = new Map<Address, { raw: RawAccount | null; entry: Entry }>();
 
-  /** One VM for all sequences: discarded ones keep memory that the garbage collector does not see. */
-  private static vm: Vm | null = null;
-  private static latest: Chain | null = null;
-
-  /** Addresses that may hold something, even if a step failed before they were read. */
-  private readonly touched = new Set<Address>();
-
   /** The last state of every record, including closed ones. */
   readonly records = new Map<Address, StateOf<'ExecutionRecord'>>();
   /** The last state of every dispute, including closed ones. */
@@ -82,20 +75,15 @@ export class Chain {
 
   /** Creates a chain at this rent with only the programs and the mint. The previous chain becomes invalid. */
   static async create(lamportsPerByte: bigint): Promise<Chain> {
-    const vm = Chain.vm ?? (await Vm.create());
-    Chain.vm = vm;
-    for (const address of Chain.latest?.touched ?? []) vm.closeAccount(key(address));
+    const vm = await Vm.create();
     vm.setMint(MINT, MINT_AUTHORITY.publicKey);
     vm.setRent(lamportsPerByte);
     writeNewTree(vm, TREE);
-    await vm.setClock(START);
-    Chain.latest = new Chain(vm);
-    return Chain.latest;
+    return new Chain(vm);
   }
 
   /** Signs with all named accounts that have a keypair, and sends. Null if the transaction is too large. */
-  async send(instructions: TransactionInstruction[], touched: Iterable<Address>): Promise<Outcome | null> {
-    for (const address of touched) this.touched.add(address);
+  async send(instructions: TransactionInstruction[]): Promise<Outcome | null> {
     const signers = new Map<string, Keypair>();
     for (const { pubkey, isSigner } of instructions.flatMap((instruction) => instruction.keys)) {
       const pair = isSigner ? keypairOf(text(pubkey)) : undefined;
@@ -112,7 +100,6 @@ export class Chain {
 
   /** Reads an account. Decodes it only if its bytes have changed. */
   async read(address: Address): Promise<Entry> {
-    this.touched.add(address);
     const raw = await this.vm.getAccount(key(address));
     const known = this.seen.get(address);
     if (known && sameAccount(known.raw, raw)) return known.entry;

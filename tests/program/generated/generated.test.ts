@@ -5,16 +5,10 @@
  * equals the accounts: a table can be built from events alone. What Anchor does beyond that for every account is
  * Anchor's to test.
  */
-import {
-  type AccountMeta,
-  type Keypair,
-  PACKET_DATA_SIZE,
-  PublicKey,
-  TransactionInstruction,
-} from '@solana/web3.js';
+import { type AccountMeta, type Keypair, PACKET_DATA_SIZE, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { expect } from 'chai';
-import { toCamel } from '../../../app/sdk/program/idlValues.ts';
 import idlJson from '../../../app/sdk/program/idl/marketplace.json' with { type: 'json' };
+import { toCamel } from '../../../app/sdk/program/idlValues.ts';
 import * as program from '../../../app/sdk/program/program.ts';
 import { NO_ACCOUNT, type RawAccount } from '../../harness/vm/backend.ts';
 import { namedKeypair } from '../../harness/vm/keys.ts';
