@@ -89,19 +89,16 @@ describe('demo creators: text-report', () => {
     });
   }
 
-  const SENTENCES: [language: string, sentences: string[]][] = [
-    ['Spanish', ['¿Cómo está usted? ', '¡Muy bien! ', '¿Y el Sr. Ruiz? ', 'Bien.']],
-    ['Chinese', ['今天下雪了。', '大家都没去上班！', '为什么？', '“因为太冷了。”']],
-    ['English with abbreviations', ['Dr. J. Smith met Mrs. Brown, e.g. Monday. ', 'It cost 3.50 dollars. ', 'Why?']],
-    ['emoji and marks', ['It works 🎉. ', '“Really?” ', 'Yes… ', 'Cafe\u0301 is open.']],
-  ];
-  for (const [language, sentences] of SENTENCES) {
-    it(`finds the sentences of ${language}`, async () => {
+  it('finds sentences with abbreviations, and of scripts without spaces', async () => {
+    for (const sentences of [
+      ['Dr. J. Smith met Mrs. Brown, e.g. Monday. ', 'It cost 3.50 dollars. ', 'Why?'],
+      ['今天下雪了。', '大家都没去上班！', '为什么？', '“因为太冷了。”'],
+    ]) {
       const { key_sentences } = await report(sentences.join(''), { sentences: 10 });
       const found = key_sentences.sentences.map(({ text }: { text: string }) => text);
       expect(found).to.deep.equal(sentences.map((one) => one.trim()));
-    });
-  }
+    }
+  });
 
   it('reports on 1,000 sentences and on texts that would stall a simple parser', async () => {
     const words = Array.from({ length: 1000 }, (_, index) => `Sentence number ${index} is about topic ${index % 7}.`);
