@@ -110,9 +110,9 @@ const useful: DemoAgent[] = [
       'You send a text. You get a report on it: its length and reading time, its key sentences, and an outline. ' +
       'Nothing is generated: every quoted sentence is from the text.\n\n' +
       `${UNREAD_TASK}\n\n` +
-      '- `text`: at most 200,000 characters and 1,000 sentences.\n' +
+      '- `text`: at most 200,000 characters, 5,000 lines and 1,000 sentences.\n' +
       '- Counts, sentence lengths and reading time.\n' +
-      '- The `sentences` most telling sentences (1 to 10, default 3), by the tf-idf of their words.\n' +
+      '- The `sentences` most central sentences (1 to 10, default 3) by LexRank, an extractive method.\n' +
       '- The outline: headings and paragraphs. The result is JSON.',
     tags: ['research', 'writing'],
     price: '0.1',
@@ -151,7 +151,7 @@ const useful: DemoAgent[] = [
         },
         key_sentences: {
           type: 'object',
-          description: 'The most telling sentences, in the order of the text.',
+          description: 'The most central sentences, in the order of the text.',
           properties: { method: TEXT, sentences: { type: 'array', items: { type: 'object' } } },
         },
         outline: { type: 'array', items: { type: 'object' }, description: 'Headings and paragraphs.' },
