@@ -17,7 +17,6 @@ const VALIDATOR_RENT = 6_960;
 /** Requests that the embedded node answers differently, and why. */
 const DIFFERENCES: Record<string, string> = {
   'getAgGenesisCert with a parameter': 'The validator adds the parameters as Rust prints them.',
-  'getAccountInfo of a mint, compressed': 'The node does not compress.',
   getVersion: 'The node says that it has cheat codes, as a Surfpool does.',
   'simulateTransaction with a lookup table that is not there': 'The node reads no lookup tables, and says so.',
   'getSignaturesForAddress: memos and errors': 'Its own build of the memo program runs out of units in a syscall.',

@@ -43,7 +43,6 @@ export function aboutAccounts({ programId }: Scene): Record<string, Question> {
     'getAccountInfo in base58': ask('getAccountInfo', at('rich'), { encoding: 'base58' }),
     'getAccountInfo of none': ask('getAccountInfo', at('ghost'), BASE64),
     'getAccountInfo of a mint': ask('getAccountInfo', at('mint'), BASE64),
-    'getAccountInfo of a mint, compressed': ask('getAccountInfo', at('mint'), { encoding: 'base64+zstd' }),
     'getAccountInfo of a mint, parsed': ask('getAccountInfo', at('mint'), JSON_PARSED),
     'getAccountInfo of a token account, parsed': ask('getAccountInfo', at('tokens of payer'), JSON_PARSED),
     'getAccountInfo of a frozen one, parsed': ask('getAccountInfo', at('tokens of poor'), JSON_PARSED),
