@@ -1,8 +1,8 @@
-/** An agent's example for everybody, and a caller's own last inputs. */
+/** An agent's example for everybody, and a caller's own input. */
 import type { AgentExample, AgentInput } from '../../sdk/wire/procedures.ts';
 import { toTime } from '../../sdk/wire/time.ts';
 import { dropUnusedExamples, putExample, readExampleRow } from '../ledger/examples.ts';
-import { readAsked, readLastInputs } from '../ledger/executions.ts';
+import { readAsked } from '../ledger/executions.ts';
 import { type AgentDeps, requireListing } from './catalog.ts';
 import type { PendingDeps } from './pendingMetadata.ts';
 
@@ -34,26 +34,12 @@ export async function readExample(deps: AgentDeps, agentId: string): Promise<{ e
   return { example: { ...(JSON.parse(row.example) as Kept), tested_at: toTime(row.tested_ms / 1_000n) } };
 }
 
-/** The wallet's last inputs to the agent. */
-export async function readInputs(
-  { views }: Pick<AgentDeps, 'views'>,
-  wallet: string,
-  agentId: string,
-): Promise<{ inputs: AgentInput[] }> {
-  const rows = await readLastInputs(views, wallet, agentId);
-  return {
-    inputs: rows.map(({ execution_id, task, parameters, asked_at }) => {
-      return { execution_id, task, parameters: JSON.parse(parameters), asked_at: toTime(asked_at) };
-    }),
-  };
-}
-
 /** The wallet's input to one execution. */
 export async function readInput(
   { views }: Pick<AgentDeps, 'views'>,
   wallet: string,
   executionId: string,
-): Promise<{ asked: Pick<AgentInput, 'task' | 'parameters'> | null }> {
+): Promise<{ asked: AgentInput | null }> {
   const row = await readAsked(views, wallet, executionId);
   return { asked: row ? { task: row.task, parameters: JSON.parse(row.parameters) } : null };
 }

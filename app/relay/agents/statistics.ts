@@ -1,7 +1,7 @@
-/** Outcomes of a listing's executions, by execution and by day; earnings and failures only for its creator. */
+/** Outcomes of a listing's executions by day; earnings and failures only for its creator. */
 import { attachedIndex } from '../../../indexer/queries/read.ts';
 import type { AgentDayRow } from '../../../indexer/queries/tables.ts';
-import type { AgentOutcome, ListingDay, ListingFailure } from '../../sdk/wire/procedures.ts';
+import type { ListingDay, ListingFailure } from '../../sdk/wire/procedures.ts';
 import { DAY_SECONDS, dayOf, toDay, toTime } from '../../sdk/wire/time.ts';
 import { toUsdc } from '../../sdk/wire/usdc.ts';
 import { type AgentFigures, type AgentStatistics, REFUND_REASON_NAMES } from '../../sdk/wire/wire.ts';
@@ -14,31 +14,7 @@ import { requireOwn } from './ownListings.ts';
 
 type StatisticsDeps = Pick<Databases, 'views'> & ChainClock;
 
-const NEWEST = 50;
 const PUBLIC_DAYS = 30;
-
-/** The 50 executions that ended last; of one second, those that were opened last. Throws ApiError 404 if there is no such agent. */
-export async function readOutcomes(deps: AgentDeps, agentId: string): Promise<{ outcomes: AgentOutcome[] }> {
-  const { listing } = await requireListing(deps, agentId);
-  const rows = await deps.views
-    .selectFrom('chain.ended_executions')
-    .select(['outcome', 'settled_at', 'execution_time_ms'])
-    .where('listing', '=', listing)
-    .where('settled_at', 'is not', null)
-    .orderBy('settled_at', 'desc')
-    .orderBy('opened_slot', (order) => order.desc().nullsLast())
-    .orderBy('open_index', (order) => order.desc().nullsLast())
-    .orderBy('execution_id', 'desc')
-    .limit(NEWEST)
-    .execute();
-  return {
-    outcomes: rows.map((row) => ({
-      outcome: row.outcome,
-      ended_at: toTime(row.settled_at ?? 0n),
-      execution_time_ms: row.execution_time_ms === null ? null : Number(row.execution_time_ms),
-    })),
-  };
-}
 
 /**
  * GET /v1/agents/{agent_id}/statistics: 30 UTC days up to today, and their sums. Throws ApiError 404 if there is no such

@@ -17,9 +17,9 @@ import { listKeys, registerKey, revokeKey, updateKey } from '../access/keys.ts';
 import { approveRequest, describeRequest } from '../access/oauth/codes.ts';
 import type { Session } from '../access/sessions.ts';
 import { listCreators } from '../agents/creators.ts';
-import { readExample, readInput, readInputs } from '../agents/examples.ts';
+import { readExample, readInput } from '../agents/examples.ts';
 import { hasListings, listOwn } from '../agents/ownListings.ts';
-import { readOutcomes, readStatistics } from '../agents/statistics.ts';
+import { readStatistics } from '../agents/statistics.ts';
 import { type TrialLimits, tryListing } from '../agents/trial.ts';
 import { listReceived, readReceived } from '../calls/received.ts';
 import { keepEvidence } from '../disputes/evidence.ts';
@@ -114,9 +114,7 @@ export function createHandlers({ deps, admin, state, trialLimits }: ProcedureCon
       approved_url: await approveRequest(deps, ownOrigin(deps, request), session.wallet, input),
     }),
 
-    'agents.outcomes': (_call, input) => readOutcomes(deps, input.agent_id),
     'agents.example': (_call, input) => readExample(deps, input.agent_id),
-    'agents.lastInputs': ({ session }, input) => readInputs(deps, session.wallet, input.agent_id),
     'executions.asked': ({ session }, input) => readInput(deps, session.wallet, input.execution_id),
     'listings.mine': ({ session }) => listOwn(deps, session.wallet),
     'listings.statistics': ({ session }, input) => readStatistics(deps, session.wallet, input),

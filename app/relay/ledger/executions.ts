@@ -172,26 +172,6 @@ export function createOutcomeReader(
     (await ledger.run(query(listing, limit).compile(ledger.db))).rows as ListingOutcome[];
 }
 
-const MAX_INPUTS = 5;
-/** Longer inputs are not offered again, bytes: SQLite counts characters only up to U+0000. */
-const MAX_INPUT_BYTES = 20_000;
-
-/** Task and parameters of a wallet's newest executions of a listing, in the order of the chain's index. */
-export async function readLastInputs(views: Kysely<LedgerDatabase>, wallet: string, listing: string) {
-  const ranges = ['open', 'completed', 'refunded', 'disputed', 'dispute_upheld'].map(
-    (status) => sql`SELECT * FROM (
-      SELECT execution_id, opened_at FROM chain.executions
-      WHERE listing = ${listing} AND caller = ${wallet} AND status = ${sql.lit(status)}
-      ORDER BY opened_at DESC LIMIT ${MAX_INPUTS}) AS ${sql.ref(status)}`,
-  );
-  const { rows } = await sql<{ execution_id: string; task: string; parameters: string; asked_at: bigint }>`
-    SELECT c.execution_id, j.task, j.parameters, c.opened_at AS asked_at
-    FROM (${sql.join(ranges, sql` UNION ALL `)}) AS c JOIN executions AS j ON j.execution_id = c.execution_id
-    WHERE j.metadata_hash <> '' AND j.content_deleted_ms IS NULL AND octet_length(j.task) + octet_length(j.parameters) <= ${MAX_INPUT_BYTES}
-    ORDER BY c.opened_at DESC LIMIT ${MAX_INPUTS}`.execute(views);
-  return rows;
-}
-
 /** Longer requests, in bytes, are only in receipts: reading one here would block the relay. */
 const MAX_ASKED_BYTES = 100_000;
 

@@ -21,14 +21,6 @@ export const ListingCheck = z.strictObject({
 });
 export type ListingCheck = z.infer<typeof ListingCheck>;
 
-/** An execution's end: `failed` counts against the creator, `refunded` does not. */
-export const AgentOutcome = z.strictObject({
-  outcome: z.enum(['completed', 'failed', 'refunded', 'disputed', 'dispute_upheld']),
-  ended_at: Time,
-  execution_time_ms: Count.nullable(),
-});
-export type AgentOutcome = z.infer<typeof AgentOutcome>;
-
 /** A test that the agent's server passed, which its creator shows to everybody. */
 export const AgentExample = z.strictObject({
   task: z.string(),
@@ -40,13 +32,8 @@ export const AgentExample = z.strictObject({
 });
 export type AgentExample = z.infer<typeof AgentExample>;
 
-/** An earlier request of the session's wallet to an agent. */
-export const AgentInput = z.strictObject({
-  execution_id: z.string(),
-  task: z.string(),
-  parameters: z.record(z.string(), z.unknown()),
-  asked_at: Time,
-});
+/** An earlier request of the session's wallet. */
+export const AgentInput = z.strictObject({ task: z.string(), parameters: z.record(z.string(), z.unknown()) });
 export type AgentInput = z.infer<typeof AgentInput>;
 
 /** A listing as its creator sees it. */
@@ -162,13 +149,6 @@ export const CreatorSummary = z.strictObject({
 export type CreatorSummary = z.infer<typeof CreatorSummary>;
 
 export const listingProcedures = {
-  /** The newest 50 ended executions. */
-  'agents.outcomes': {
-    kind: 'query',
-    access: 'public',
-    input: z.strictObject({ agent_id: Address }),
-    output: z.strictObject({ outcomes: z.array(AgentOutcome) }),
-  },
   /** The creator's example for the agent's present description; null without one. */
   'agents.example': {
     kind: 'query',
@@ -176,19 +156,12 @@ export const listingProcedures = {
     input: z.strictObject({ agent_id: Address }),
     output: z.strictObject({ example: AgentExample.nullable() }),
   },
-  /** The last inputs of the session's own executions of an agent, newest first; at most 5, without very long ones. */
-  'agents.lastInputs': {
-    kind: 'query',
-    access: 'session',
-    input: z.strictObject({ agent_id: Address }),
-    output: z.strictObject({ inputs: z.array(AgentInput) }),
-  },
   /** The request of the wallet's own execution; null if the service does not have it, or if it is very long. */
   'executions.asked': {
     kind: 'query',
     access: 'session',
     input: z.strictObject({ execution_id: ExecutionId }),
-    output: z.strictObject({ asked: AgentInput.pick({ task: true, parameters: true }).nullable() }),
+    output: z.strictObject({ asked: AgentInput.nullable() }),
   },
   /** Listings of the session's wallet, including delisted ones, newest first. */
   'listings.mine': {

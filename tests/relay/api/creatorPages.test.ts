@@ -41,56 +41,6 @@ describe('pages of creators', () => {
     execution_time_ms: null,
   });
 
-  describe('agents.outcomes', () => {
-    it('returns the newest 50 outcomes, each with the party at fault', async () => {
-      const listing = await world.addListing();
-      const settledAt = (index: number) => ({ settled_at: BigInt(EPOCH + index) });
-      const short = { deadline: BigInt(EPOCH + 5), listing_timeout_seconds: 60n };
-      const long = { deadline: BigInt(EPOCH + 60), listing_timeout_seconds: 60n };
-      const rows: [Partial<ExecutionRow>, string][] = [
-        [{ execution_time_ms: 41n }, 'completed'],
-        [refunded(0n), 'failed'],
-        [{ ...refunded(1n), ...long }, 'failed'],
-        [{ ...refunded(1n), ...short }, 'refunded'],
-        [refunded(3n), 'failed'],
-        [refunded(4n), 'refunded'],
-        [refunded(5n), 'refunded'],
-        [{ status: 'disputed' }, 'disputed'],
-        [{ status: 'dispute_upheld' }, 'dispute_upheld'],
-      ];
-      for (const [index, [changes]] of rows.entries()) await ended(listing, 0, { ...changes, ...settledAt(index) });
-      await ended(listing, 0, { status: 'open', settled_at: null });
-      const { outcomes } = await anonymous().call('agents.outcomes', { agent_id: listing });
-      expect(outcomes.map(({ outcome }) => outcome).reverse()).to.deep.equal(rows.map(([, outcome]) => outcome));
-      expect(outcomes.at(-1)).to.deep.equal({ outcome: 'completed', ended_at: timeOf(EPOCH), execution_time_ms: 41 });
-      expect(outcomes.at(-2)?.execution_time_ms).to.equal(null);
-      for (let index = 100; index < 150; index += 1) await ended(listing, 0, settledAt(index));
-      const newest = await anonymous().call('agents.outcomes', { agent_id: listing });
-      expect(newest.outcomes).to.have.length(50);
-      expect(newest.outcomes.at(-1)?.ended_at).to.equal(timeOf(EPOCH + 100));
-    });
-
-    it('returns the outcomes of one second in the order in which the chain opened them, newest first', async () => {
-      const listing = await world.addListing();
-      const rows: [execution_time_ms: bigint, opened_slot: bigint | null, open_index: bigint | null][] = [
-        [3n, 7n, 1n],
-        [1n, null, null],
-        [4n, 8n, 0n],
-        [2n, 7n, 0n],
-      ];
-      for (const [execution_time_ms, opened_slot, open_index] of rows)
-        await ended(listing, 0, { execution_time_ms, opened_slot, open_index });
-      await ended(listing, 0, {
-        execution_time_ms: 5n,
-        settled_at: BigInt(TODAY + 8),
-        opened_slot: 6n,
-        open_index: 0n,
-      });
-      const { outcomes } = await anonymous().call('agents.outcomes', { agent_id: listing });
-      expect(outcomes.map(({ execution_time_ms }) => execution_time_ms)).to.deep.equal([5, 4, 3, 2, 1]);
-    });
-  });
-
   describe('listings.mine', () => {
     it("returns the wallet's own listings, also delisted ones, with the exact bytes of their descriptions", async () => {
       const wallet = Keypair.generate();
@@ -200,11 +150,19 @@ describe('pages of creators', () => {
       expect(await client.request('getAgentStatistics', { agent_id: listing })).to.deep.equal(json);
     });
 
-    it('rejects: unknown and delisted agents, like agents.outcomes', async () => {
-      for (const agent_id of [newAddress(), await world.addListing({ status: 'delisted' })]) {
+    it('counts a refund against the creator only if it is its fault: not if the caller asked for less than its timeout', async () => {
+      const listing = await world.addListing();
+      const after = (seconds: number) => ({ deadline: BigInt(EPOCH + seconds), listing_timeout_seconds: 60n });
+      const failed = [refunded(0n), { ...refunded(1n), ...after(60) }, refunded(3n)];
+      const others = [{ ...refunded(1n), ...after(5) }, refunded(4n), refunded(5n)];
+      for (const changes of [...failed, ...others]) await ended(listing, 0, changes);
+      const { json } = await world.get(`/v1/agents/${listing}/statistics`);
+      expect(json.total).to.include({ completed: 0, failed: 3, refunded: 3, success_rate: 0 });
+    });
+
+    it('rejects: unknown and delisted agents', async () => {
+      for (const agent_id of [newAddress(), await world.addListing({ status: 'delisted' })])
         expect((await world.get(`/v1/agents/${agent_id}/statistics`)).outcome).to.equal('404 agent_not_found');
-        expect(await refusedAs(anonymous().call('agents.outcomes', { agent_id }))).to.equal('404 agent_not_found');
-      }
     });
 
     it('names refund reasons in the order of the program', () => {

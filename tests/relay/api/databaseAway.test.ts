@@ -59,7 +59,6 @@ if (onPostgres) {
         'auth.verify': signed,
         'auth.signIn': signed,
         'keys.register': { wallet, key_hash: hashApiKey(createApiKey('test')), name: 'test' },
-        'agents.outcomes': { agent_id: agent },
         'agents.example': { agent_id: agent },
         'oauth.request': { query },
       };

@@ -10,7 +10,6 @@ import type pg from 'pg';
 import { connectPostgres, SCHEMAS } from '../../../app/database/postgres.ts';
 import { auditedReading, listActions, listEvents } from '../../../app/relay/access/audit.ts';
 import { createAgentHealth } from '../../../app/relay/agents/agentHealth.ts';
-import { readInputs } from '../../../app/relay/agents/examples.ts';
 import { keepMetadata } from '../../../app/relay/agents/pendingMetadata.ts';
 import { listReceived } from '../../../app/relay/calls/received.ts';
 import { readSpend } from '../../../app/relay/calls/spend.ts';
@@ -239,9 +238,7 @@ describe('rows that the API touches', () => {
       const document = encodeMetadata(metadataOf({ name: 'posted' }));
       expect((await world.post('/v1/metadata', document)).status).to.equal(200);
       const creator = await signIn(Keypair.generate());
-      await anonymous().call('agents.outcomes', { agent_id: agentId });
       await anonymous().call('agents.example', { agent_id: agentId });
-      await readInputs(world.deps, WALLET, agentId);
       for (const failed of [false, true]) {
         const asked = { failed, limit: 20 };
         const one = { agent_id: addressOf('listing', 1), ...asked };
