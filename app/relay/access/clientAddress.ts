@@ -5,18 +5,27 @@ import ipaddr from 'ipaddr.js';
 
 /**
  * The client's IP address. Without a proxy in front (`hops` 0) it is the socket's. Each of our `hops` proxies appends
- * the address that it saw to X-Forwarded-For. The valid entry is therefore the `hops`-th from its end; earlier entries
- * are the client's own claim. A shorter header did not pass all proxies, so the socket's address counts.
+ * the address that it saw to X-Forwarded-For, or else to Forwarded. The valid entry is therefore the `hops`-th from its
+ * end; earlier entries are the client's own claim. A shorter header did not pass all proxies, so the socket's address
+ * counts.
  */
 export function clientAddress(request: IncomingMessage, hops: number): string {
   const socket = toIp(request.socket.remoteAddress ?? '') ?? '';
   if (hops === 0) return socket;
-  const entries = String(request.headers['x-forwarded-for'] ?? '').split(',');
+  const { 'x-forwarded-for': list, forwarded = '' } = request.headers;
+  const entries = list === undefined ? forwarded.split(',').map(forOf) : String(list).split(',');
   const given = entries.map((entry) => entry.trim()).filter((entry) => entry !== '');
   return toIp(bareAddress(given.at(-hops) ?? '')) ?? socket;
 }
 
-/** An entry without quotes, brackets and port. Azure and IIS write `203.0.113.7:51234`, `"[2001:db8::1]:443"`. */
+/** The address in an element of Forwarded (RFC 7239), such as `for="[2001:db8::1]:443";proto=https`. */
+function forOf(element: string): string {
+  const [, address] = /(?:^|;)\s*for\s*=\s*("[^"]*"|[^;\s]*)/i.exec(element) ?? [];
+  // An element without an address is still one of a proxy.
+  return address ?? (element.trim() && 'unknown');
+}
+
+/** An entry without quotes, brackets and port. Azure, IIS and RFC 7239 write `203.0.113.7:51234`, `"[2001:db8::1]:443"`. */
 function bareAddress(entry: string): string {
   const plain = entry.replace(/^"(.*)"$/, '$1');
   const [, bracketed, dotted] = /^\[([^\]]*)\](?::\d*)?$|^(?:::ffff:)?(\d+(?:\.\d+){3}):\d*$/i.exec(plain) ?? [];

@@ -19,7 +19,7 @@ export function createFetchWithin(serve: RequestListener): (caller: IncomingMess
       setTimeout: () => far,
     });
     server.emit('connection', far);
-    const list = caller.headers['x-forwarded-for'];
+    const { 'x-forwarded-for': list, forwarded } = caller.headers;
     return new Promise<Response>((resolve, reject) => {
       const outgoing = send({
         createConnection: () => near,
@@ -29,6 +29,7 @@ export function createFetchWithin(serve: RequestListener): (caller: IncomingMess
           ...Object.fromEntries(new Headers(headers)),
           host: url.host,
           ...(list !== undefined && { 'x-forwarded-for': list }),
+          ...(forwarded !== undefined && { forwarded }),
         },
         ...(signal && { signal }),
       });

@@ -318,8 +318,9 @@ describe('/trpc, keys', () => {
 });
 
 describe('relay/clientAddress', () => {
-  const request = (list: string | undefined) =>
-    ({ headers: { 'x-forwarded-for': list }, socket: { remoteAddress: '::ffff:192.0.2.1' } }) as never;
+  const from = (headers: Record<string, string | undefined>, remoteAddress = '::ffff:192.0.2.1') =>
+    ({ headers, socket: { remoteAddress } }) as never;
+  const request = (list: string | undefined) => from({ 'x-forwarded-for': list });
 
   it('is that of the connection, or the one the outermost trusted proxy reports', () => {
     const cases: [forwarded: string | undefined, hops: number, address: string][] = [
@@ -346,6 +347,24 @@ describe('relay/clientAddress', () => {
     for (const [forwarded, hops, address] of cases) {
       expect(clientAddress(request(forwarded), hops), `${forwarded} behind ${hops}`).to.equal(address);
     }
+  });
+
+  it('is that of Forwarded if no proxy sends X-Forwarded-For', () => {
+    const cases: [forwarded: string, hops: number, address: string][] = [
+      ['for=203.0.113.7', 1, '203.0.113.7'],
+      ['For="203.0.113.7:51234"; Proto=https', 1, '203.0.113.7'],
+      ['proto=https;by=10.0.0.1;for="[2001:DB8::1]:443"', 1, '2001:db8::1'],
+      ['for=198.51.100.1, for=203.0.113.7;host="a.example", for="10.0.0.1:80"', 2, '203.0.113.7'],
+      ['for=198.51.100.1, proto=https', 1, '192.0.2.1'],
+      ['for=_hidden', 1, '192.0.2.1'],
+      ['by=203.0.113.7', 1, '192.0.2.1'],
+      ['for=203.0.113.7', 2, '192.0.2.1'],
+    ];
+    for (const [forwarded, hops, address] of cases) {
+      expect(clientAddress(from({ forwarded }), hops), `${forwarded} behind ${hops}`).to.equal(address);
+    }
+    const both = from({ 'x-forwarded-for': '203.0.113.7', forwarded: 'for=198.51.100.1' });
+    expect(clientAddress(both, 1)).to.equal('203.0.113.7');
   });
 
   it('matches a block of its own address family only', () => {
