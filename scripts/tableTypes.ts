@@ -61,8 +61,12 @@ function columnsOf(sql: string, isExact: boolean): string {
   for (const line of sql.split('\n').map((part) => part.trim())) {
     const [, name, type, rules] = COLUMN.exec(line) ?? [];
     if (line.startsWith('--')) comment.push(line.slice(2).trim());
-    // A generated column is for triggers alone.
-    if (!name || !type || rules === undefined || rules.includes('GENERATED')) continue;
+    if (!name || !type || rules === undefined) continue;
+    // It is for triggers alone.
+    if (rules.includes('GENERATED')) {
+      comment = [];
+      continue;
+    }
     if (comment.length > 0) text += `    /** ${comment.join(' ')} */\n`;
     comment = [];
     const values = valuesIn(sql, name);

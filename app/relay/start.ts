@@ -1,6 +1,6 @@
 /**
- * Starts the whole service: opens the ledger, connects to the chain, starts the HTTP server, compares the ledger with
- * the chain, and continues unfinished executions. Only then does it accept new ones.
+ * Starts the whole service: opens the ledger, connects to the chain, starts the HTTP server, continues unfinished
+ * executions, and compares the ledger with the chain. Only then does it accept new ones.
  */
 import { once, setMaxListeners } from 'node:events';
 import type { Server } from 'node:http';
@@ -101,7 +101,6 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
   baseUrl = await listen(server, config);
   // The first list must not wait for the documents of all agents to be looked up.
   void reportUndescribed(deps.undocumented, log);
-  // Orphans of an older ledger come first, then the unfinished rows of this one.
   const endLease = await leases.keep(log);
   sweeper = startSweeper({
     chain,

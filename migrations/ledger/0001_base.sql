@@ -79,7 +79,7 @@ CREATE TABLE executions (
   -- signature nobody can send it.
   payment BLOB,
   payment_last_valid_height INTEGER,
-  -- For the triggers: rent that the operator lends for this call, and to whom, keys or x402 clients, who have none.
+  -- For the triggers: rent that the operator lends for this call, and to whom: a key, or an x402 client, who has no key.
   lent INTEGER GENERATED ALWAYS AS (CASE
     WHEN state IN ('returned', 'void') THEN 0
     WHEN state IN ('settled', 'refunded') THEN record_lent
@@ -87,7 +87,7 @@ CREATE TABLE executions (
   lent_to TEXT GENERATED ALWAYS AS (CASE key_id WHEN '00000000000000000000000000000000' THEN 'x402' ELSE 'keys' END) STORED,
   -- Lost fees that the wallet owes for it, less what it has repaid.
   owed INTEGER GENERATED ALWAYS AS (lost_fees - CASE WHEN opened_at IS NULL THEN 0 ELSE repaid_lamports END) STORED,
-  -- The event of its public status; null before the money is in the escrow.
+  -- The event of its public status; null for a state that is not reported.
   event_type TEXT GENERATED ALWAYS AS (CASE
     WHEN state IN ('accepted', 'deposit_signed', 'deposit_confirmed', 'pay_signed', 'paid', 'open_signed') THEN NULL
     WHEN state = 'open_confirmed' THEN 'execution.pending'

@@ -52,7 +52,7 @@ CREATE TRIGGER executions_owed_dropped AFTER DELETE ON executions WHEN old.owed 
   DELETE FROM debts WHERE wallet = old.wallet AND lamports = 0;
 END;
 
--- An execution's event is written where its public status changes. Only these states begin with one.
+-- An execution's event is written where its public status changes. A new row has an event only in these states.
 CREATE TRIGGER executions_begun AFTER INSERT ON executions WHEN new.state IN ('open_confirmed', 'parked') BEGIN
   INSERT INTO events (wallet, type, execution_id, listing, cost, created_ms)
   VALUES (new.wallet, new.event_type, new.execution_id, new.listing, new.price,

@@ -1,4 +1,5 @@
 /** A field for JSON that shows the faults of its value. */
+import { useDeferredValue } from 'react';
 import { TextArea } from './ui.tsx';
 
 /** A fault of the value: names and indices from the root, joined by dots; empty for the whole value. */
@@ -20,7 +21,8 @@ interface JsonEditorProps {
 const MAX_SHOWN = 8;
 
 export function JsonEditor({ value, onChange, check, ...labels }: JsonEditorProps) {
-  const faults = findFaults(value, check);
+  // Typing does not wait for the check.
+  const faults = findFaults(useDeferredValue(value), check);
   const more = faults.length - MAX_SHOWN;
   return (
     <TextArea
@@ -36,9 +38,11 @@ export function JsonEditor({ value, onChange, check, ...labels }: JsonEditorProp
 
 function findFaults(text: string, check: JsonEditorProps['check']): string[] {
   if (text.trim() === '') return ['Write a JSON value.'];
+  let value: unknown;
   try {
-    return check(JSON.parse(text)).map(({ path, message }) => `${path} ${message}`.trim());
+    value = JSON.parse(text);
   } catch (error) {
     return [`Invalid JSON: ${(error as Error).message}`];
   }
+  return check(value).map(({ path, message }) => `${path} ${message}`.trim());
 }

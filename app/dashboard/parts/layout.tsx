@@ -12,7 +12,7 @@ import { NarrowMenu, Navigation } from './navigation.tsx';
 import { ACTIVITY, creatorPlaceOf, TERMS } from './places.ts';
 import { TAB, TAB_ROW, useSelectedTab } from './tabRow.ts';
 import { ThemeButton } from './theme.tsx';
-import { cx } from './ui.tsx';
+import { cx, Spinner } from './ui.tsx';
 import { WaitingAt } from './waiting.tsx';
 
 export function Layout() {
@@ -180,10 +180,16 @@ function SearchButton() {
         </span>
       </button>
       {isOpen && (
-        <Suspense>
+        <Suspense fallback={<Loading />}>
           <Palette onClose={() => setOpen(false)} />
         </Suspense>
       )}
     </>
   );
 }
+
+const Loading = () => (
+  <div className="fixed inset-x-3 top-3 z-50 mx-auto grid h-14 max-w-xl place-items-center rounded-2xl border border-line bg-raised shadow-lg sm:top-[12vh]">
+    <Spinner label="Loading …" />
+  </div>
+);

@@ -19,7 +19,7 @@ const Quiet = ({ className, children, ...rest }: ComponentProps<'a'>) => (
   </a>
 );
 
-/** In a cell of a table, whose links would otherwise drown its figures. */
+/** Where links would otherwise drown figures or a title, as in a table. */
 export const CellLink = createLink(Quiet);
 
 export const Away = (props: ComponentProps<'a'>) => <Anchor target="_blank" rel="noreferrer" {...props} />;

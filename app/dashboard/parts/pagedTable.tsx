@@ -4,7 +4,7 @@ import { Pages, type PagesProps } from './pages.tsx';
 import { Table, type TableProps } from './table.tsx';
 import { Unread, type UnreadProps } from './trouble.tsx';
 
-interface PagedTableProps extends TableProps, Omit<UnreadProps, 'query'>, Omit<PagesProps, 'total' | 'about'> {
+interface PagedTableProps extends TableProps, Omit<UnreadProps, 'query'>, Omit<PagesProps, 'total'> {
   query: UnreadProps['query'] & { data: { total: number } | undefined };
   /** Shown if the list has nothing. */
   empty: ReactNode;

@@ -7,8 +7,6 @@ export interface PagesProps {
   page: number;
   size: number;
   total: number;
-  /** What is known about the listed ones; with their number, if they are all. */
-  about?: string;
   /** The default is for a list from new to old. */
   order?: string;
   onPage(page: number): void;
@@ -19,7 +17,7 @@ export interface PagesProps {
 /** The part of a list that a page shows, as the procedures take it. */
 export const pageOf = (page: number, size: number) => ({ limit: size, offset: (page - 1) * size });
 
-export function Pages({ page, size, total, about, order, onPage, names }: PagesProps) {
+export function Pages({ page, size, total, order, onPage, names }: PagesProps) {
   const [back, forth] = names ?? ['Newer', 'Older'];
   const sorted = order ?? (names ? undefined : 'newest first');
   const first = (page - 1) * size + 1;
@@ -28,8 +26,8 @@ export function Pages({ page, size, total, about, order, onPage, names }: PagesP
     <nav aria-label="Pages" className="mt-4 flex items-center justify-between gap-4 text-sm text-faint">
       <p className="tabular-nums" aria-live="polite">
         {total > size
-          ? [`${formatCount(first)}–${formatCount(last)} of ${formatCount(total)}`, about].filter(Boolean).join('; ')
-          : (about ?? [`${formatCount(total)} in total`, sorted].filter(Boolean).join(', '))}
+          ? `${formatCount(first)}–${formatCount(last)} of ${formatCount(total)}`
+          : [`${formatCount(total)} in total`, sorted].filter(Boolean).join(', ')}
       </p>
       {total > size && (
         <div className="flex gap-2">

@@ -91,6 +91,6 @@ function mergeFinalized(one: Finalized, other: Finalized): Finalized | null {
   return one.blockHeight < other.blockHeight ? one : other;
 }
 
-/** True if two nodes are at most so many blocks apart. */
+/** True if two readings differ by at most `most`; by default, blocks. */
 export const areNear = (one: bigint, other: bigint, most = BigInt(MAX_LAG_SLOTS)): boolean =>
   one - other <= most && other - one <= most;

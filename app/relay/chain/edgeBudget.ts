@@ -17,7 +17,7 @@ const [STRANGERS, UNPAID] = ['strangers', 'unpaid'];
 
 /**
  * Takes one read out of the budget of a wallet with a live key, or of that of strangers. Rejects with ApiError 503 and
- * the time until the next read, if the budget is used up.
+ * the time until it is full again, if it is used up.
  */
 export type TakeReading = (wallet?: string) => Promise<void>;
 
@@ -33,7 +33,7 @@ export function createEdgeBudget(perSecond: number, { hasPaid }: Pick<Payers, 'h
 
 /** A budget for each name. Takes a read out of one, or rejects as above. */
 export function createBudgets(perSecond: number): (name: string) => Promise<void> {
-  const counter = new RateLimiterMemory({ points: perSecond * COUNTED_SECONDS, duration: COUNTED_SECONDS });
+  const counter = new RateLimiterMemory({ points: Math.ceil(perSecond * COUNTED_SECONDS), duration: COUNTED_SECONDS });
   return async (name) => {
     await counter.consume(name).catch(({ msBeforeNext }: RateLimiterRes) => {
       throw new ApiError('service_unavailable', 'Too many unpaid requests are reading the chain. Retry later.', {

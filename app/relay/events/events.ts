@@ -50,7 +50,7 @@ export function createEvents(deps: EventsDeps) {
     start(): void {
       for (const [everyMs, run] of tasks) begin(everyMs, run);
     },
-    /** Sends webhooks from now on. Call it only if no other deployment works on a copy of this ledger. */
+    /** Sends webhooks from now on. */
     startSending: () => void begin(TURN_MS, deliveries.turn),
     /** Ends the streams, and resolves when nothing is written any more. */
     async end(): Promise<void> {

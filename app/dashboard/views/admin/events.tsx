@@ -1,4 +1,4 @@
-/** What a transaction of the admin or the guardian did, in words, and who signed it. */
+/** What a transaction of the admin or the guardian did, in words, and which of the two signed it. */
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';

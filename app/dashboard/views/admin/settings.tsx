@@ -115,7 +115,7 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
             ],
             [
               'Limited by neither',
-              'Decisions on disputes, badges, stopping calls, updates of the program; refund time, longest timeout, a longer dispute window or lower cap.',
+              'Decisions on disputes, badges, stopping calls, updates of the program; refund time, longest timeout, a longer dispute window or lower cap; withdrawals from the treasury, unless the guardian has paused.',
             ],
             service !== undefined && [
               'Upgrade key',

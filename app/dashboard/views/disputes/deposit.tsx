@@ -35,7 +35,7 @@ export const depositQuery = ({ execution_id: id, outcome, owed_usdc }: DisputeSu
   });
 
 /** When the deposit comes back, ISO 8601; null while the dispute is open or owes its award. */
-export const depositBackAt = ({ resolved_at, owed_usdc }: DisputeSummary): string | null =>
+const depositBackAt = ({ resolved_at, owed_usdc }: DisputeSummary): string | null =>
   resolved_at === null || owed_usdc > 0
     ? null
     : new Date(Date.parse(resolved_at) + ENDED_DISPUTE_SECONDS * 1_000).toISOString();

@@ -13,8 +13,8 @@ export const awardPayment = (isCaller: boolean): string =>
     : 'An award is paid to the caller’s USDC account with the decision. If that account cannot receive it, the caller can claim it at any time.';
 
 export const EXCESS =
-  'What exceeds the price is kept for callers of this agent whose later disputes its collateral cannot pay; what is left goes to the marketplace’s treasury.';
+  'The amount above the price is kept for callers of this agent whose later disputes its collateral cannot pay; the rest goes to the marketplace’s treasury.';
 
 /** When it can go there. `keptSeconds`: the program's longest span. */
 export const excessEnd = (keptSeconds: number): string =>
-  `The treasury can get what is left above the price ${formatSpan(keptSeconds, { units: 3 })} after the last upheld dispute, once none is open, or when the collateral is returned.`;
+  `The treasury can get the rest ${formatSpan(keptSeconds, { units: 3 })} after the last upheld dispute, once none is open, or when the collateral is returned.`;

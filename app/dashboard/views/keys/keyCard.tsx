@@ -9,7 +9,16 @@ import { DotsIcon } from '../../parts/icons.tsx';
 import { CellLink } from '../../parts/links.tsx';
 import { Menu, MenuItem } from '../../parts/menu.tsx';
 import { Badge, Button, Card, cx, Skeleton } from '../../parts/ui.tsx';
-import { formatAmount, formatCount, formatNumber, formatSpan, formatUnits, Id, Time } from '../../parts/values.tsx';
+import {
+  formatAmount,
+  formatCount,
+  formatLamports,
+  formatNumber,
+  formatSpan,
+  formatUnits,
+  Id,
+  Time,
+} from '../../parts/values.tsx';
 import { isLive, leftOf, renewalOf, type SpendLimit, spendableNow, type WalletMoney } from './money.ts';
 import { KeyUse } from './use.tsx';
 import { type Reach, SCOPES, type SpendLimits, spendWords } from './words.ts';
@@ -128,6 +137,11 @@ export function KeyCard({ apiKey, money, isSponsored, spend, onAct }: KeyCardPro
         {money !== undefined && !hasWords && !apiKey.revoked && apiKey.expires_at && (
           <Fact label={usable ? 'Ends' : 'Ended'}>
             <Time at={apiKey.expires_at} />
+          </Fact>
+        )}
+        {grant && money && !isLive(grant, money.now) && (
+          <Fact label="Deposit held" about="You can take it back: “Get the deposit back” in the menu •••">
+            {formatLamports(money.grantDeposit)}
           </Fact>
         )}
       </div>

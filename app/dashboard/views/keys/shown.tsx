@@ -77,7 +77,8 @@ function Register({ made, wallet }: { made: MadeKey; wallet: string }) {
 const firstAgentQuery = queryOptions({
   queryKey: ['first-agent'],
   queryFn: async (): Promise<AgentFull | null> => {
-    const [best] = (await request('listAgents', { sort: 'best', limit: 1 })).agents;
+    const { agents } = await request('listAgents', { sort: 'best', limit: 8 });
+    const best = agents.find(({ health }) => health.status === 'ok');
     return best ? request('getAgent', { agent_id: best.agent_id }) : null;
   },
   staleTime: 60_000,

@@ -27,8 +27,8 @@ export function Payment() {
   const range = least && most && ` (${formatNumber(least.deposit_usdc)} to ${formatAmount(most.deposit_usdc)})`;
   return (
     <>
-      Seven steps. You pay only at the last one: the collateral of your price{range}, which you can take back only by
-      delisting for good, and SOL. <AccountDeposits /> Until then your draft stays in this browser.
+      Seven steps. You pay only at the last one: the collateral of your price{range}, and SOL. The collateral comes back
+      only if you delist for good. <AccountDeposits /> Your draft stays in this browser until you sign.
     </>
   );
 }
@@ -37,7 +37,7 @@ export function Payment() {
 export function AccountDeposits({ isExact = false }: { isExact?: boolean }) {
   const deposits = useListingDeposits();
   const sum = (lamports: bigint) => (isExact ? formatLamports(lamports) : <Sol lamports={lamports} />);
-  if (!deposits) return <>SOL for the network fee and the deposits of the listing’s accounts.</>;
+  if (!deposits) return <>The SOL is for the network fee and the deposits of the listing’s accounts.</>;
   return (
     <span className="tabular-nums">
       About {deposits.about}: {sum(deposits.vault)} comes back with the collateral; {sum(deposits.kept)} for the agent’s

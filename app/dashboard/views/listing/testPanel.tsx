@@ -144,7 +144,7 @@ function TestResult({ error, outcome, isRunning }: TestResultProps) {
     <div className="grid gap-3" aria-live="polite">
       {error !== null && (
         <Note tone="bad" title="The test could not be run">
-          {explain(error)}
+          <p className="whitespace-pre-line">{explain(error)}</p>
         </Note>
       )}
       {outcome?.ok && (

@@ -56,7 +56,7 @@ export function HeldSol({ wallet }: { wallet: string }) {
         </p>
       </div>
       <Unread query={query} what="The SOL held" className="h-72" />
-      {rows?.length === 0 && <p className="text-sm">None of your SOL is held.</p>}
+      {rows?.length === 0 && <p className="text-sm">Nothing is held in disputes, API keys or the gas balance.</p>}
       {rows && rows.length > 0 && <Rows rows={rows} />}
     </section>
   );
@@ -115,7 +115,7 @@ function Rows({ rows }: { rows: readonly Row[] }) {
         </tr>
       ))}
       <tr className="font-semibold">
-        <td>Total</td>
+        <td>Total of these</td>
         {amount(amounts.reduce((sum, lamports) => sum + lamports, 0n))}
         <td className="max-sm:hidden" />
       </tr>

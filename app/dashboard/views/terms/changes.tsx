@@ -202,4 +202,4 @@ const TO_APPLY = formatSpan(CHANGE_SECONDS);
 export const delayWords = (seconds: number): string =>
   seconds === 0
     ? `Changes of settings apply as soon as the admin signs them, without notice. A new admin, guardian or relay authority is proposed first and shown here; if it is not accepted or applied within ${TO_APPLY}, the proposal lapses.`
-    : `A change that gives a key more rights, or that raises costs for callers or creators, can be applied only after ${formatSpan(seconds)}, a new guardian ${formatSpan(GUARDIAN_CHANGE_SECONDS)} later.`;
+    : `A change that gives a key more rights, or that raises costs for callers or creators, can be applied only after ${formatSpan(seconds)}, a new guardian ${formatSpan(GUARDIAN_CHANGE_SECONDS)} later. Refund time, longest timeout, a longer dispute window and a lower cap on calls change at once.`;

@@ -15,12 +15,14 @@ export default function Guardian() {
     <Card className="grid gap-5">
       <h2 className="font-semibold">You are the guardian</h2>
       <Pause of="guardian" config={query.data.config} />
-      <RelayAuthorities config={query.data.config} />
+      <RelayAuthorities as="h3" config={query.data.config} />
     </Card>
   );
 }
 
 interface RelayAuthoritiesProps {
+  /** Its level among the headings. */
+  as?: 'h2' | 'h3';
   config: Settings;
   /** The one that this service signs with, if it is known. */
   ours?: string | undefined;
@@ -29,11 +31,11 @@ interface RelayAuthoritiesProps {
 }
 
 /** The relay authorities, each with a button to remove it. */
-export function RelayAuthorities({ config, ours, children }: RelayAuthoritiesProps) {
+export function RelayAuthorities({ as: Heading = 'h2', config, ours, children }: RelayAuthoritiesProps) {
   const authorities = config.relay_authorities;
   return (
     <div className="grid gap-2">
-      <h2 className="font-semibold">Relay authorities</h2>
+      <Heading className="font-semibold">Relay authorities</Heading>
       {authorities.length === 0 && (
         <p className="text-sm text-faint">None. Calls cannot be settled until the admin adds one.</p>
       )}

@@ -139,8 +139,6 @@ const WORDS = { passed: 'Passed', failed: 'Failed', not_checked: 'Not checked' }
 function aboutOf({ name, state, reason, compared }: Check, facts: ExecutionFacts | null): string | null {
   if (state === 'passed') return wordsOf(name, facts).about;
   if (state === 'not_checked') return reason;
-  // The title names a single one.
-  if (compared.length === 1) return null;
   const wrong = compared.filter(({ got, expected }) => got !== expected);
   return `Not as expected: ${formatList(wrong.map(({ what }) => what.replaceAll('_', ' ')))}.`;
 }

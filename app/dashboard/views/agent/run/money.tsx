@@ -108,9 +108,9 @@ function keyTexts(isSponsored: boolean | undefined) {
   if (isSponsored === undefined) return { fees: 'Reading …', deposit: '', back: '' };
   return isSponsored
     ? {
-        fees: 'paid by the marketplace',
+        fees: 'gas balance, or marketplace',
         deposit: 'lent',
-        back: 'What the gas balance of the key’s wallet covers, it pays and lends first.',
+        back: 'The gas balance of the key’s wallet pays first. If it is not enough, the marketplace pays the fees and lends the deposit.',
       }
     : {
         fees: 'from the gas balance',
@@ -194,6 +194,9 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
                 <strong className="font-medium text-ink">{key.name}</strong> can pay up to{' '}
                 {formatAmount(key.payable_usdc)} a call now. {formatAmount(key.period_remaining_usdc)} are left until{' '}
                 <Time at={key.renews_at} />, {formatAmount(key.total_remaining_usdc)} in all.
+                {!key.gas.pays_next_call &&
+                  !key.gas.is_sponsored &&
+                  ' Its gas balance or its limit of network fees does not cover the next call. Raise it first.'}
               </>
             )}
             {unread && `The key could not be read: ${explain(unread)}`}
