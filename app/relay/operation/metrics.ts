@@ -17,6 +17,8 @@ import { countElsewhere, createReadings, type MetricsSources, namesIn, OUTCOMES,
 /** Seconds: up to an agent's longest timeout and the time until anyone may refund. */
 const CALL_BUCKETS = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3_600, 7_200];
 const STAGE_BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+/** Calls in a transaction. */
+const SHARED_BUCKETS = [2, 3, 4, 5, 6, 7, 8];
 /** Uses of lamports, counted when an execution ends. */
 const LAMPORTS = {
   fees: 'Network fees of the transactions of ended executions',
@@ -113,6 +115,7 @@ export function createMetrics(sources: MetricsSources) {
     /** Wraps the journal, and counts each execution that ends. */
     listenTo: (journal: Journal): Journal => ({
       ...journal,
+      intendShared: countShared(named, journal),
       async settled(row, outcome) {
         await journal.settled(row, outcome);
         end(row, 'completed');
@@ -162,6 +165,22 @@ async function meanFees(calls: Histogram<'outcome'>, fees: Counter): Promise<num
     .reduce((sum, { value }) => sum + value, 0);
   const sum = (await fees.get()).values[0]?.value ?? 0;
   return count === 0 ? null : Math.round(sum / count);
+}
+
+/** Counts the calls of each transaction that several calls share. */
+function countShared(
+  named: ReturnType<typeof namesIn>,
+  { intendShared }: Pick<Journal, 'intendShared'>,
+): Journal['intendShared'] {
+  const shared = new Histogram({
+    ...named('shared_transaction_calls', 'Calls in each transaction that several calls shared, by its kind'),
+    labelNames: ['kind'],
+    buckets: SHARED_BUCKETS,
+  });
+  return async (moves, kind, signed) => {
+    await intendShared(moves, kind, signed);
+    shared.observe({ kind }, moves.length);
+  };
 }
 
 function refundOutcome(errorCode: string | null): Outcome {
