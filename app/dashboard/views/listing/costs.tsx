@@ -1,8 +1,9 @@
 /** The SOL that a listing costs besides its collateral. */
 import { useQuery } from '@tanstack/react-query';
-import { formatAmount, formatLamports, formatNumber } from '../../parts/values.tsx';
+import { formatLamports } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { depositsQuery } from '../../wallet/deposits.ts';
+import { collateralRange } from './own.ts';
 
 /** A sum is rounded up to this, lamports, which leaves room for the network fee. */
 const ROUNDED_TO = 1_000_000n;
@@ -22,13 +23,11 @@ const Sol = ({ lamports }: { lamports: bigint }) => (
 /** When a creator pays, and how much. Without figures until they are known. */
 export function Payment() {
   const { data: config } = useQuery(configQuery);
-  const tiers = config?.collateral_tiers ?? [];
-  const [least, most] = [tiers[0], tiers.at(-1)];
-  const range = least && most && ` (${formatNumber(least.deposit_usdc)} to ${formatAmount(most.deposit_usdc)})`;
   return (
     <>
-      Seven steps. You pay only at the last one: the collateral of your price{range}, and SOL. The collateral comes back
-      only if you delist for good. <AccountDeposits /> Your draft stays in this browser until you sign.
+      Seven steps. You pay only at the last one: the collateral of your price{config && ` (${collateralRange(config)})`}
+      , and SOL. The collateral comes back only if you delist for good. <AccountDeposits /> Your draft stays in this
+      browser until you sign.
     </>
   );
 }

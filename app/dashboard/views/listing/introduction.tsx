@@ -12,7 +12,7 @@ import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx
 import { configQuery, developmentWalletsPath } from '../../service.ts';
 import { SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
 import { AccountDeposits } from './costs.tsx';
-import { feeLimit, priceRange, shareOf, tierOf } from './own.ts';
+import { collateralRange, feeLimit, priceRange, shareOf, tierOf } from './own.ts';
 
 export function Introduction() {
   const query = useQuery(configQuery);
@@ -58,8 +58,8 @@ export function Introduction() {
             <TextLink to="/terms" hash="listings">
               collateral
             </TextLink>{' '}
-            grows with the price. To raise the price into a higher tier, you first deposit its collateral. If you lower
-            it, no collateral comes back.
+            grows with the price: {collateralRange(config)}. To raise the price into a higher tier, you first deposit
+            its collateral. If you lower it, no collateral comes back.
           </p>
           <p>
             To get the collateral back, delist the agent for good, and press “Return collateral” once no dispute is

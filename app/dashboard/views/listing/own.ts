@@ -30,6 +30,12 @@ export function priceRange({ min_price_usdc, collateral_tiers }: MarketplaceConf
   return most === undefined ? formatAmount(min_price_usdc) : `${formatNumber(min_price_usdc)} to ${formatAmount(most)}`;
 }
 
+/** The collaterals of its tiers: `1.00 to 100.00 USDC`. */
+export function collateralRange({ collateral_tiers: tiers }: MarketplaceConfig): string {
+  const [least, most] = [tiers[0]!, tiers.at(-1)!];
+  return `${formatNumber(least.deposit_usdc)} to ${formatAmount(most.deposit_usdc)}`;
+}
+
 /** Null for a price that the marketplace accepts, and for any amount until its settings are known. */
 export function priceFault(text: string, config: MarketplaceConfig | undefined): string | null {
   if (text === '') return 'is missing';
