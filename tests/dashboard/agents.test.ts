@@ -171,7 +171,7 @@ describe('agents', function () {
       await page.getByText('A key begins with crtx_test_').waitFor();
       await page.getByRole('textbox', { name: 'API key' }).fill(site.visitor.demo.callers[0]!.api_key);
       await page.getByText(/can pay up to [\d.,]+ USDC a call now/).waitFor();
-      await page.getByText('paid by the marketplace').waitFor();
+      await page.getByText('gas balance, or marketplace').waitFor();
       await run.click();
       await progress(page, 'Completed').waitFor();
       await page.getByText('0.25 USDC was held on Solana.').waitFor();
