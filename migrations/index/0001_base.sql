@@ -243,8 +243,8 @@ CREATE TABLE archive_leaves (
 
 -- Refunds that their callers' accounts could not receive. Each is a leaf too, and the program sends these as instructions to
 -- itself. `claim` is the address of the account that exists once it is claimed, `source` that of the record or the deposit.
--- `claimed_at` is NULL until then. `signature` is NULL while only the claim is known, and not the
--- transaction that added the leaf. The amounts of the others are in one account of the program.
+-- `claimed_at` is NULL until then. `signature` is NULL while only the claim is known, and not the transaction that added the
+-- leaf. The amounts of the others are in one account of the program.
 CREATE TABLE unclaimed_refunds (
   claim TEXT PRIMARY KEY,
   tree TEXT NOT NULL,

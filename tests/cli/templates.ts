@@ -12,6 +12,7 @@ import { findTreasury } from '../../app/sdk/program/program.ts';
 import { CONFORMANCE_NAMES } from '../../app/sdk/wire/conformance.ts';
 import { type Finished, installInto, makeEnvironment, run } from '../harness/edge/tools.ts';
 import { TIMED, undisturbed } from '../harness/edge/undisturbed.ts';
+import { until } from '../harness/edge/until.ts';
 import { useFolder } from '../harness/folder.ts';
 import { freePort } from '../harness/freePort.ts';
 import type { TestMarketplace } from '../harness/node/marketplace.ts';
@@ -143,10 +144,10 @@ export function installsTemplates(market: TestMarketplace): void {
     }
 
     async function waitFor(port: number): Promise<void> {
-      while (!(await fetch(`http://127.0.0.1:${port}/health`).then(Boolean, () => false))) {
+      await until('the server answers', async () => {
         expect(running?.exitCode, 'the server has ended').to.equal(null);
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
+        return fetch(`http://127.0.0.1:${port}/health`).then(Boolean, () => false);
+      });
     }
   });
 }

@@ -8,7 +8,7 @@ import { attachedIndex, type IndexProgress, isBehind, lagOf, readProgress } from
 import { constants } from '../../sdk/program/program.ts';
 import { type ApiError, retryLater } from '../errors.ts';
 import { OPEN_WINDOW_SECONDS } from '../execution/sign.ts';
-import { lacksSlots, readNewestLost } from '../ledger/lostCalls.ts';
+import { lacksCalls, lacksSlots } from '../ledger/lostCalls.ts';
 import type { Databases } from '../ledger/tables.ts';
 import type { Now } from '../waiting.ts';
 
@@ -47,8 +47,7 @@ export function createLostCalls({ views, clock, now, log }: LostCallsDeps) {
   const start = clock();
 
   async function compare(): Promise<Loss | null> {
-    const newest = await readNewestLost(views, start - BigInt(SPAN_SECONDS));
-    if (newest === null) return null;
+    if (!(await lacksCalls(views, start - BigInt(SPAN_SECONDS)))) return null;
     log.error(
       'the ledger lacks calls that the chain has, so it was lost or restored; requests with an unknown Idempotency-Key are refused until the index knows these calls',
     );
