@@ -101,7 +101,7 @@ describe('the page, days after a call', function () {
     await freeze(true);
     giveUp();
     const { status, body } = await call;
-    close();
+    await close();
     expect([status, body.error.code]).to.deep.equal([500, 'execution_failed']);
     await site.visit(CALLER, async (page) => {
       await page.goto(`/executions/${body.error.execution_id}`);

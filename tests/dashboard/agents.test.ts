@@ -222,7 +222,7 @@ describe('agents', function () {
       expect(await output.count()).to.equal(0);
       await untilPaid(before, 'sandbox-slow', SLOW_PRICE);
     });
-    close();
+    await close();
   });
 
   it('hold nothing that is not known: the opening of a call by key takes longer than the service waits', async () => {

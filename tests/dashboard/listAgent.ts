@@ -13,7 +13,8 @@ import type { useSite } from './site.ts';
 export interface ListedAgent {
   /** Of its page, and below `/v1` of its routes. */
   path: string;
-  close(): void;
+  /** Pauses the agent, so that nothing else calls it, and ends its server. */
+  close(): Promise<void>;
 }
 
 /** The marketplace tests the agent with the task "Hello" before it is listed. */
@@ -42,10 +43,13 @@ export async function listAgent(
   };
   const file = join(dataDir, `${name}.json`);
   writeFileSync(file, JSON.stringify(description));
-  const { agent_id } = await visitor.command(join(dataDir, 'demo', 'creator-b.json'), 'listing', 'create', file);
+  const wallet = join(dataDir, 'demo', 'creator-b.json');
+  const { agent_id } = await visitor.command(wallet, 'listing', 'create', file);
   return {
     path: `/agents/${agent_id}`,
-    close() {
+    async close() {
+      await visitor.command(wallet, 'listing', 'pause', agent_id);
+      await visitor.sendUntil(`/v1/agents/${agent_id}`, 0, ({ body }) => body.status === 'paused');
       server.closeAllConnections();
       server.close();
     },

@@ -17,9 +17,9 @@ describe('the week of a caller and a creator', function () {
       return { result: task };
     });
   });
-  after(() => {
+  after(async () => {
     finish();
-    later?.close();
+    await later?.close();
   });
   const pathOf = (name: string) => `/agents/${site.visitor.agent(name).agent_id}`;
   it("shows an agent's example, and takes the input of an earlier call again from its page", () =>
