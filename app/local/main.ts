@@ -109,7 +109,6 @@ async function claimDirectory({ dataDir, port }: LocalConfig, shutdown: Shutdown
   const lock = lockDirectory(dataDir);
   shutdown.onStop(() => lock.release());
   removeDemoFile(dataDir);
-  shutdown.onStop(() => removeDemoFile(dataDir));
   await requireFreePort(port);
 }
 
@@ -188,8 +187,10 @@ function shownAgent({ definition, agentId, creator }: LocalAgent, demoDir: strin
 }
 
 /** Announces that the network is ready: to programs by demo.json, to the user by a text. */
-function announce({ config, demoDir }: Start, network: LocalNetwork): void {
+function announce({ config, demoDir, shutdown }: Start, network: LocalNetwork): void {
   const exampleRequest = writeExampleRequest(demoDir);
+  // The first step of the stop, because a busy machine may not reach the last one in time.
+  shutdown.onStop(() => removeDemoFile(config.dataDir));
   const demoFile = writeDemoFile(config.dataDir, network);
   report(greet(network, { demoFile, exampleRequest }));
   if (options().json) console.log(JSON.stringify(JSON.parse(readFileSync(demoFile, 'utf8'))));
