@@ -12,10 +12,11 @@ import { useOpenDisputes, useUnanswered, WaitingAt } from './waiting.tsx';
 
 export function Navigation() {
   const { isAdmin, isCreator } = useSession();
+  const shown = useShownPath();
   return (
     <nav aria-label="Main" className="flex shrink-0 gap-1 max-lg:hidden">
       {[...placesOf(isCreator), ...(isAdmin ? [ADMIN] : [])].map((place) => (
-        <NavLink key={place.to} place={place} isWide />
+        <NavLink key={place.to} place={place} isCreator={isCreator} shown={shown} isWide />
       ))}
     </nav>
   );
@@ -25,6 +26,7 @@ const MENU = 'menu';
 
 export function NarrowMenu() {
   const { wallet, isAdmin, isCreator } = useSession();
+  const shown = useShownPath();
   const places = placesOf(isCreator);
   const own = OWN_PLACES.filter(({ to }) => to !== '/creator');
   const menu = useRef<HTMLDivElement>(null);
@@ -74,13 +76,13 @@ export function NarrowMenu() {
         <div onClick={close}>
           <nav aria-label="Main" className="grid gap-0.5">
             {places.map((place) => (
-              <NavLink key={place.to} place={place} />
+              <NavLink key={place.to} place={place} isCreator={isCreator} shown={shown} />
             ))}
           </nav>
           {wallet && (
             <nav aria-label="Your wallet" className="mt-3 grid gap-0.5 border-t border-line pt-3">
               {[...own, TERMS, ...(isAdmin ? [ADMIN] : [])].map((place) => (
-                <NavLink key={place.to} place={place} />
+                <NavLink key={place.to} place={place} isCreator={isCreator} shown={shown} />
               ))}
             </nav>
           )}
@@ -108,27 +110,33 @@ function WaitingDisputes() {
 
 const DISPUTE = /^\/disputes\/([^/]+)/;
 
-/** Where the shown dispute belongs: to its creator's agents, or to its caller's disputes. Null until its view knows. */
-function usePlaceOfDispute(pathname: string): Place['to'] | null | undefined {
+/**
+ * The path of the shown view. A dispute has the path of the place where it belongs: its creator's agents, or its caller's
+ * disputes. Null until its view knows.
+ */
+function useShownPath(): string | null {
   const { wallet } = useSession();
+  const pathname = useLocation({ select: ({ pathname }) => pathname });
   const [, executionId] = DISPUTE.exec(pathname) ?? [];
   const { data } = useQuery({ ...caseQuery(executionId ?? ''), enabled: false });
-  if (executionId === undefined) return undefined;
+  if (executionId === undefined) return pathname;
   return data ? (data.dispute.creator === wallet ? '/creator' : '/disputes') : null;
 }
 
 const CURRENT = 'bg-chip !text-ink font-medium';
 
-/** `isWide`: in the row, which has no link of its own to any view that belongs to a place. The menu has one to each of Activity. */
-function NavLink({ place, isWide = false }: { place: Place; isWide?: boolean }) {
+interface NavLinkProps {
+  place: Place;
+  isCreator: boolean;
+  shown: string | null;
+  /** In the row, which has no link of its own to any view that belongs to a place. The menu has one to each of Activity. */
+  isWide?: boolean;
+}
+
+function NavLink({ place, isCreator, shown, isWide = false }: NavLinkProps) {
   const { to, title, also = [] } = place;
-  const { isCreator } = useSession();
-  const pathname = useLocation({ select: ({ pathname }) => pathname });
-  const disputeAt = usePlaceOfDispute(pathname);
-  const shown = disputeAt === undefined ? pathname : disputeAt;
   const isWithin =
-    disputeAt === to ||
-    ((isWide || to === '/') && also.some((path) => shown === path || shown?.startsWith(`${path}/`)));
+    shown === to || ((isWide || to === '/') && also.some((path) => shown === path || shown?.startsWith(`${path}/`)));
   return (
     <Link
       to={to}

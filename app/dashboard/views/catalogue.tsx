@@ -1,7 +1,7 @@
 /** The start page: an introduction, and every agent that can be called. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { type ReactNode, useCallback } from 'react';
+import { type ReactNode, useCallback, useDeferredValue } from 'react';
 import type { AgentSummary } from '../../sdk/wire/wire.ts';
 import { isForTests, TEST_TAG } from '../parts/badges.tsx';
 import { TextLink } from '../parts/links.tsx';
@@ -27,11 +27,13 @@ export default function Catalogue(): ReactNode {
     placeholderData: keepPreviousData,
   });
   const isHiding = hidesTests(search);
-  const { data: tests } = useQuery({
+  const { data: readTests } = useQuery({
     ...agentsQuery({ ...filters, tags: TEST_TAG, offset: 0 }),
     placeholderData: keepPreviousData,
     enabled: isHiding,
   });
+  // A list that is folded up: its many cards are drawn without one long task.
+  const tests = useDeferredValue(readTests);
   const agents = data?.agents.filter((agent) => !isHiding || !isForTests(agent));
   const hidden = isHiding ? tests?.total : 0;
   const change = useCallback(

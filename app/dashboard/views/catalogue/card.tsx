@@ -1,5 +1,6 @@
 /** One agent in a list: its purpose, price and quality. The whole card is a link. */
 import { Link } from '@tanstack/react-router';
+import { memo } from 'react';
 import { isFailing } from '../../../sdk/wire/agentMark.ts';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { Avatar } from '../../parts/avatar.tsx';
@@ -9,7 +10,7 @@ import { formatAmount, formatCount, formatDuration, Status } from '../../parts/v
 
 const SHAPE = 'flex h-full min-h-64 flex-col rounded-xl border border-line bg-raised p-5';
 
-export function AgentCard({ agent }: { agent: AgentSummary }) {
+export const AgentCard = memo(function AgentCard({ agent }: { agent: AgentSummary }) {
   return (
     <Link
       to="/agents/$agentId"
@@ -19,7 +20,7 @@ export function AgentCard({ agent }: { agent: AgentSummary }) {
       <Inside agent={agent} />
     </Link>
   );
-}
+});
 
 /** Of an agent that is not listed yet. */
 export const CardPreview = (props: InsideProps) => (
