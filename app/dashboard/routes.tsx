@@ -20,7 +20,9 @@ import { parseListingSearch } from './views/listing/search.ts';
 const root = createRootRoute({
   component: Layout,
   notFoundComponent: () => (
-    <NotFound title="This page does not exist">The link may be wrong, or the page was removed.</NotFound>
+    <NotFound title="This page does not exist">
+      The link may be wrong, or the page was removed. This site has AI agents that you pay per call.
+    </NotFound>
   ),
 });
 

@@ -103,7 +103,7 @@ describe('the admin', function () {
       const compared = page.getByRole('table', { name: 'The ledger beside the chain' });
       const rowOf = (name: string) => compared.getByRole('row', { name });
       let isMissing = false;
-      await page.getByText('Equal', { exact: true }).first().waitFor();
+      await page.getByText('Ledger and chain are equal', { exact: true }).waitFor();
       expect(await page.getByText('Needs you: the chain').count()).to.equal(0);
       await page.getByText('Ledger and chain', { exact: true }).click();
       await rowOf('Escrow').getByText('Equal', { exact: true }).waitFor();
@@ -192,9 +192,9 @@ describe('the admin', function () {
       // The list may still show every creator.
       const row = page.getByRole('row', { name: creator.slice(0, 5) });
       for (const verified of [!was, was]) {
-        const button = row.getByRole('button', { name: verified ? /^Verify / : /^Remove badge of / });
+        const button = row.getByRole('button', { name: verified ? /^Give badge to / : /^Remove badge of / });
         await button.click();
-        await sign(page, verified ? 'Verify' : 'Remove badge');
+        await sign(page, verified ? 'Give badge' : 'Remove badge');
         await until('the catalogue shows it', async () => (await isVerified()) === verified);
         await button.waitFor({ state: 'detached' });
       }
@@ -310,14 +310,14 @@ describe('the admin', function () {
           .waitFor();
         await page.getByText(/in 2 days .* The creator has not replied yet\./).waitFor();
         await page.getByText(/in 2 days .* Neither side has written anything yet\./).waitFor();
-        expect(await page.locator('main a.bg-raised', { hasText: 'Open' }).count()).to.equal(2);
+        expect(await page.locator('main a.bg-raised', { hasText: 'View' }).count()).to.equal(2);
         expect(await page.getByText(/Needs you|Decide$/).count()).to.equal(0);
         await page.getByRole('tab', { name: 'Disputes 2 open' }).waitFor();
         await page.goBack();
         const link = page.locator(`a[href="/admin/disputes/${cases.rejected}"]`);
         const row = page.getByRole('row').filter({ has: link });
         expect(await row.textContent()).to.match(
-          /against[\s\S]*Call [\s\S]*No reply[\s\S]*Evidence uploaded[\s\S]*Wait until [\s\S]*0\.02 USDC[\s\S]*due in[\s\S]*Open: dispute/,
+          /against[\s\S]*Call [\s\S]*No reply[\s\S]*Evidence uploaded[\s\S]*Wait until [\s\S]*0\.02 USDC[\s\S]*due in[\s\S]*View: dispute/,
         );
         await row.getByText('0.40 USDC').waitFor();
         await row.locator(`a[href="/agents/${site.visitor.agent(DISPUTED).agent_id}"]`).waitFor();
@@ -388,7 +388,7 @@ describe('the admin', function () {
         const before = await held();
         await page.goto(`/admin/disputes/${cases.rejected}`);
         await page.getByText('Choose an outcome and write a reason.').waitFor();
-        const advice = 'The creator has not replied yet. Wait until';
+        const advice = 'The creator has not replied yet. You can decide now, but better wait until';
         await page.getByLabel('Your decision').getByText(advice).waitFor();
         await page.getByRole('radio', { name: 'Reject' }).click();
         await page.getByText('Write a reason.', { exact: true }).waitFor();
@@ -413,8 +413,8 @@ describe('the admin', function () {
         const before = await held();
         await page.goto(`/admin/disputes/${cases.upheld}`);
         for (const line of [
-          'Creator: keeps what it earned, and loses what you set, at most 0.40 USDC (20 times the price).',
-          'Agent: the call counts as failed; any amount pauses it: its collateral is at the minimum.',
+          'You choose 0 to 0.40 USDC (20 times the price) from the collateral. The caller gets the first 0.02 USDC and the bond of 0.01 SOL. The rest is kept for later callers, then goes to the treasury. The creator keeps what it earned.',
+          'The call counts as failed; any amount pauses the agent: its collateral is at the minimum.',
         ])
           await page.getByText(line, { exact: true }).waitFor();
         // On a laptop the whole panel is in the window, and nothing in it scrolls.
@@ -462,15 +462,18 @@ describe('the admin', function () {
       site.visit(ADMIN, async (page) => {
         await page.goto('/admin?tab=log');
         const done = page.getByRole('region', { name: 'Sign-ins, reads and saved reasons' });
+        const evidence = done.getByRole('cell', { name: 'Read evidence', exact: true });
+        await evidence.first().waitFor();
+        await page.getByLabel('Show').selectOption('Sign-ins and saved reasons');
+        await evidence.first().waitFor({ state: 'detached' });
         for (const what of ['Signed in on the page', 'Saved the reason for a decision'])
           await done.getByRole('cell', { name: what, exact: true }).first().waitFor();
-        expect(await done.getByRole('cell', { name: 'Read evidence', exact: true }).count()).to.equal(0);
         await page.getByLabel('Show').selectOption('Reads');
         await done
           .getByRole('cell', { name: 'Signed in on the page', exact: true })
           .first()
           .waitFor({ state: 'detached' });
-        await done.getByRole('cell', { name: 'Read evidence', exact: true }).first().waitFor();
+        await evidence.first().waitFor();
         const { admin } = await showConfig();
         const decided = page.getByRole('region', { name: 'Decisions and changes' });
         for (const [word, id] of Object.entries({ Rejected: cases.rejected, Upheld: cases.upheld })) {

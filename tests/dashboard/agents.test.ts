@@ -256,7 +256,9 @@ describe('agents', function () {
   it('sign in whoever tries them signed out, with the shared test wallet that then offers to pay', () =>
     site.visit({}, async (page) => {
       await page.goto(pathOf('sandbox-echo'));
-      await page.getByText('A shared test wallet pays; its other users see the call.').waitFor();
+      await page
+        .getByText('Signs you in with a shared test wallet, which pays. Its other users see the call.')
+        .waitFor();
       await page.getByRole('button', { name: 'Try it free' }).click();
       await page.getByRole('button', { name: 'Run with 0.01 USDC' }).waitFor();
       await page.getByRole('banner').getByText('Shared').waitFor();
@@ -297,11 +299,7 @@ describe('agents', function () {
       await shows();
       // What it costs is shown before it is paid; folded once the shared test wallet is connected.
       await page.getByRole('heading', { name: 'You pay nothing' }).waitFor();
-      await page
-        .getByText(
-          'The shared test wallet pays 0.01 USDC and about 0.000015 SOL of fees. A deposit of about 0.0037 SOL',
-        )
-        .waitFor();
+      await page.getByText('The shared test wallet pays 0.01 USDC and the network fees, all in test money.').waitFor();
       await page.getByText('Fees and deposit', { exact: true }).click();
       await page.getByText('about 0.000015 SOL', { exact: true }).waitFor();
       await page.getByText('0.00148844 SOL comes back when the call ends, the rest about 1 hour later.').waitFor();

@@ -120,7 +120,10 @@ describe('the caller', function () {
       await cancel();
       await act('Replace …');
       await dialog(page)
-        .getByText(/^You pay now about 0\.\d+ SOL: 0\.\d+ of it is a deposit that you can take back after/)
+        .getByText(/^You pay now about 0\.\d+ SOL\./)
+        .waitFor();
+      await dialog(page)
+        .getByText(/^0\.\d+ of it is a deposit that you can take back after/)
         .waitFor();
       await cancel();
       await act('What it may do …');

@@ -350,12 +350,12 @@ describe('the creator', function () {
       await page.getByLabel('Find by call ID').fill(` ${executionId}`);
       await calls.getByText(executionId, { exact: true }).waitFor();
       await calls.getByRole('link', { name: 'Show all calls' }).click();
-      await page.getByLabel('Only failed calls').click();
+      await page.getByLabel('Only refunds and upheld disputes').click();
       await calls.getByText('Completed', { exact: true }).waitFor({ state: 'detached' });
       // The filter and the tab are in the URL.
       await page.reload();
       await calls.getByText('Refunded 0.05 USDC').first().waitFor();
-      expect(await page.getByLabel('Only failed calls').isChecked()).to.equal(true);
+      expect(await page.getByLabel('Only refunds and upheld disputes').isChecked()).to.equal(true);
       expect(await calls.getByText('Completed', { exact: true }).count()).to.equal(0);
       await calls.getByText(`Nothing to shout ${IMAGE}`).click();
       const fact = (label: string) => calls.locator('dt').filter({ hasText: label }).locator('+ dd');
@@ -401,7 +401,7 @@ describe('the creator', function () {
       const [head, ...lines] = text.trim().split('\r\n');
       expect(head).to.match(/^execution_id,agent_id,agent,task,/);
       expect(lines.find((line) => line.startsWith(executionId))).to.include(`,${agentId},${NAME},`);
-      await page.getByLabel('Only failed calls').click();
+      await page.getByLabel('Only refunds and upheld disputes').click();
       await ofThis.waitFor({ state: 'detached' });
       await page.getByLabel('Find by call ID').fill(executionId);
       const agent = calls.locator('dt').filter({ hasText: 'Agent' }).locator('+ dd');
@@ -497,7 +497,7 @@ describe('the creator', function () {
       await page.getByRole('tab', { name: 'Overview' }).click();
       // Twenty times the price, as far as the collateral reaches.
       const most = Math.min(1, Number(held) / 1e6).toFixed(2);
-      const atStake = `If you lose: up to ${most} USDC of collateral (20 times the price), and any award pauses the agent.`;
+      const atStake = `If you lose: up to ${most} USDC of collateral (20 times the price, at most 0.05 USDC of it for the caller), and any award pauses the agent.`;
       const untilWhen = page.getByText(/Reply by .*; the decision can come earlier\./);
       await untilWhen.filter({ hasText: atStake }).waitFor();
       const own = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Your agents' });

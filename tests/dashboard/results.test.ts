@@ -110,7 +110,7 @@ describe('results on the page', function () {
   it('one click on the home page gives a first real result, and a reload does not pay again', () =>
     site.visit({}, async (page) => {
       await page.goto('/');
-      await page.getByText('Test network. USDC and SOL here have no value.').waitFor();
+      await page.getByText('Test network. Its money, USDC and SOL, has no value.').waitFor();
       expect(await page.title()).to.equal('TEST · Agent Marketplace');
       const before = await site.visitor.balances();
       await page.getByRole('button', { name: 'Run its example' }).click();

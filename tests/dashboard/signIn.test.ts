@@ -69,7 +69,7 @@ describe('signing in', function () {
   it('takes one click with the shared test wallet, keeps the focus in the page, and explains USDC and wallets', () =>
     site.visit({}, async (page) => {
       await page.goto('/keys');
-      await page.getByRole('link', { name: 'New to this?' }).click();
+      await page.getByRole('link', { name: 'USDC and wallets explained' }).click();
       await page.getByText('one USDC can be exchanged for one US dollar').and(page.locator(':visible')).waitFor();
       await page.getByText('A wallet is an app').and(page.locator(':visible')).waitFor();
       await page.goBack();

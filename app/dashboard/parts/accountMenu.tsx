@@ -54,13 +54,12 @@ export default function AccountMenu({ wallet, connected }: AccountMenuProps) {
             </span>
             {isShared && (
               <span className="text-faint max-[22rem]:sr-only">
-                <span className="sr-only">Shared </span>Test wallet
+                <span className="sr-only">Shared </span>Test<span className="max-xl:sr-only"> wallet</span>
               </span>
             )}
             {balance !== undefined && (
               <span className="tabular-nums" title={formatAmount(balance)}>
-                {isShared ? formatCents(balance).replace(' USDC', '') : formatCents(balance)}
-                {isShared && <span className="max-xl:min-[22rem]:sr-only"> USDC</span>}
+                {formatCents(balance)}
               </span>
             )}
           </>

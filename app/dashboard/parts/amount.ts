@@ -59,10 +59,10 @@ export function formatShortSol(amount: number | bigint, { up = false } = {}): st
 
 /**
  * What a bond is worth, in words. The page knows no price of SOL, but the one above which the bond is worth more than
- * `price_usdc`.
+ * the call, whose price is `price_usdc`.
  */
 export function bondWorth(bond_lamports: number | bigint, price_usdc: number): string {
   const bond = Number(bond_lamports) / 1e9;
   if (bond === 0) return 'worth nothing';
-  return `worth more than ${formatAmount(price_usdc)} when a SOL costs over ${formatAmount(Number((price_usdc / bond).toFixed(2)))}`;
+  return `worth more than the call when a SOL costs over ${formatAmount(Number((price_usdc / bond).toFixed(2)))}`;
 }

@@ -15,7 +15,7 @@ export function Choice({ name, title, isChosen, onChoose, children }: ChoiceProp
   return (
     <label
       className={cx(
-        'grid cursor-pointer grid-cols-[auto_minmax(0,1fr)] content-start gap-x-2.5 gap-y-1 rounded-lg border px-3 py-2 text-sm',
+        'grid cursor-pointer grid-cols-[auto_minmax(0,1fr)] content-start gap-x-2.5 gap-y-1 rounded-xl border px-3 py-2 text-sm',
         isChosen ? 'note border-accent bg-accent-soft' : 'border-line bg-raised hover:border-strong',
       )}
     >

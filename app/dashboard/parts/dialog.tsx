@@ -58,7 +58,7 @@ export function Dialog({ title, about, children, mayClose = true, onClose }: Dia
           onPointerDownOutside={keep}
           aria-describedby={about ? undefined : ''}
           className={cx(
-            'fixed z-50 inset-x-0 bottom-0 max-h-[92dvh] scroll-pb-40 overflow-y-auto rounded-t-2xl border border-line bg-raised p-6',
+            'fixed z-50 inset-x-0 bottom-0 max-h-[95dvh] scroll-pb-40 overflow-y-auto rounded-t-2xl border border-line bg-raised p-6',
             'sm:inset-auto sm:top-1/2 sm:left-1/2 sm:w-[min(34rem,calc(100vw-2rem))] sm:-translate-x-1/2 sm:-translate-y-1/2 sm:rounded-2xl',
           )}
         >
@@ -97,7 +97,7 @@ interface FormDialogProps extends Omit<DialogProps, 'mayClose'> {
 const FADE =
   'before:pointer-events-none before:absolute before:inset-x-0 before:bottom-full before:h-4 before:bg-linear-to-t before:from-raised before:to-transparent';
 const FOOT =
-  'sticky -bottom-6 z-1 -mx-6 -mb-6 flex flex-wrap items-center justify-end gap-2 border-t border-line bg-raised px-6 py-3 sm:py-4 max-sm:*:grow';
+  'sticky -bottom-6 z-1 -mx-6 -mb-6 flex flex-wrap items-center justify-end gap-2 border-t border-line bg-raised px-6 py-2.5 sm:py-3 max-sm:*:grow';
 
 /** A dialog with a form, and below it what stays visible: `whyNot`, and the buttons to cancel and to submit. */
 export function FormDialog(props: FormDialogProps) {

@@ -8,8 +8,8 @@ import { buttonStyle, Empty, Note } from './ui.tsx';
 export const NEW = 'new';
 
 export const NewToThis = () => (
-  <TextLink to="/" hash={NEW}>
-    New to this?
+  <TextLink to="/" hash={NEW} className="whitespace-nowrap">
+    USDC and wallets explained
   </TextLink>
 );
 
@@ -85,5 +85,5 @@ export const ProgramWarning = () => (
 export const RECEIVER_WORDS =
   'What you enter goes to the creator’s own server, which the marketplace does not control.';
 export const KEPT_WORDS =
-  'The marketplace keeps what you enter until you delete it, which you can once the call can no longer be disputed. In a dispute the admin sees it and the result.';
+  'The marketplace keeps what you enter. You can delete it once the call can no longer be disputed. In a dispute the admin sees it and the result.';
 export const DATA_WORDS = `${RECEIVER_WORDS} ${KEPT_WORDS}`;

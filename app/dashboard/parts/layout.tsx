@@ -27,7 +27,7 @@ export function Layout() {
         <Link to="/" hash={NEW} className="font-bold underline">
           Test network
         </Link>
-        . USDC and SOL here have no value.
+        . Its money, USDC and SOL, has no value.
       </p>
       <header className="sticky top-0 z-30 print:hidden [@media(max-height:30rem)]:static border-b border-line bg-paper">
         <div className="mx-auto flex min-h-14 max-w-6xl items-center gap-x-3 px-4 sm:min-h-16 sm:gap-x-4 sm:px-6">

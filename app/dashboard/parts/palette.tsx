@@ -149,8 +149,7 @@ function Found({ sought, onClose }: FoundProps) {
               }
               line={
                 <>
-                  <Time at={call.initiated_at} hasSeconds />
-                  <span className="max-sm:hidden"> · {call.agent_name ?? shorten(call.agent_id)}</span>
+                  {call.agent_name ?? shorten(call.agent_id)} · <Time at={call.initiated_at} hasSeconds />
                 </>
               }
             >

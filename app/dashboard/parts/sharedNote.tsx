@@ -1,16 +1,11 @@
 /** What the others who use the shared test wallet do here; nothing for any other wallet. */
 import type { ReactNode } from 'react';
 import { useConnected, useShared, wasShared } from '../wallet/wallets.ts';
-import { Note } from './ui.tsx';
 
 export function SharedNote({ children }: { children: ReactNode }) {
   const isShared = useShared();
   // Until the wallet is connected again, so that nothing moves then.
   const isUnknown = useConnected() === null;
   if (!isShared && !(isUnknown && wasShared())) return null;
-  return (
-    <div className="mb-6">
-      <Note tone="warn">{children}</Note>
-    </div>
-  );
+  return <p className="mb-6 max-w-2xl text-sm text-faint">{children}</p>;
 }

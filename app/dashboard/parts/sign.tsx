@@ -108,7 +108,7 @@ interface SignDialogProps<T> extends ActionProps<T> {
   doing: string;
   /** What it takes from the wallet. The button waits until the balance is known, and is enough. */
   spends?: Spend | undefined;
-  /** What it takes, because the rows may be out of sight: the sum stays beside the button, with what of it comes back. */
+  /** What it takes, because the rows may be out of sight: the sum stays beside the button, and what of it comes back closes the rows. */
   pays?: { sum: string; kept?: string };
   /** Facts about the signature: amounts, receivers, and when they come back. */
   rows?: readonly (readonly [ReactNode, ReactNode])[];
@@ -168,11 +168,7 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
       whyNot={
         (reason || pays) && (
           <p>
-            {pays && (
-              <span className="text-ink tabular-nums">
-                You pay now {[pays.sum, pays.kept].filter(Boolean).join(': ')}.{' '}
-              </span>
-            )}
+            {pays && <span className="text-ink tabular-nums">You pay now {pays.sum}. </span>}
             {reason}
           </p>
         )
@@ -191,6 +187,7 @@ export function SignDialog<T>(props: SignDialogProps<T>) {
     >
       {children}
       {shown.length > 0 && <Facts rows={shown} />}
+      {pays?.kept && <p className="text-sm tabular-nums first-letter:uppercase">{pays.kept}.</p>}
       {funds.notice}
       <Progress said={signing.said} log={signing.log} isRunning={signing.isRunning} />
     </FormDialog>

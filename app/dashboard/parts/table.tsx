@@ -48,14 +48,23 @@ export function Table({ head, children, label, hasCards = false, isDense = false
   );
 }
 
+interface CellProps extends ComponentProps<'td'> {
+  of: string;
+  /** A number: at the right, on a phone too. */
+  isFigure?: boolean;
+}
+
 /** A cell of a table that `hasCards`: on a phone its column's name stands before the value. */
-export function Cell({ of: column, className, ...rest }: ComponentProps<'td'> & { of: string }) {
+export function Cell({ of: column, isFigure = false, className, ...rest }: CellProps) {
   return (
     <td
       data-column={column}
       className={cx(
-        'max-sm:grid max-sm:grid-cols-[6rem_minmax(0,1fr)] max-sm:gap-x-3 max-sm:items-baseline max-sm:*:col-start-2 max-sm:*:justify-self-start',
-        'max-sm:before:whitespace-normal max-sm:before:text-faint max-sm:before:content-[attr(data-column)]',
+        'max-sm:grid max-sm:gap-x-3 max-sm:items-baseline max-sm:*:col-start-2',
+        'max-sm:before:text-left max-sm:before:font-normal max-sm:before:whitespace-normal max-sm:before:text-faint max-sm:before:content-[attr(data-column)]',
+        isFigure
+          ? 'text-right whitespace-nowrap tabular-nums max-sm:grid-cols-[minmax(0,1fr)_auto]'
+          : 'max-sm:grid-cols-[6rem_minmax(0,1fr)] max-sm:*:justify-self-start',
         className,
       )}
       {...rest}

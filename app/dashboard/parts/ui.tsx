@@ -22,7 +22,7 @@ export function buttonStyle(kind: ButtonKind = 'plain', small = false): string {
     small ? 'min-h-8 px-2.5 text-sm' : 'min-h-10 px-4 text-sm',
     BUTTONS[kind],
     // The same grey for every kind: a pale colour looks like an action.
-    'unavailable:border-transparent unavailable:bg-sunken unavailable:text-faint unavailable:opacity-100 unavailable:cursor-not-allowed',
+    'unavailable:border-line unavailable:bg-sunken unavailable:text-faint unavailable:opacity-100 unavailable:cursor-not-allowed',
   );
 }
 

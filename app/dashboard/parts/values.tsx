@@ -260,7 +260,6 @@ const STATUS_TONES: Record<string, Tone> = {
   open: 'warn',
   delisted: 'plain',
   failed: 'bad',
-  upheld: 'bad',
 };
 
 export function Status({ value, children }: { value: string; children?: ReactNode }) {

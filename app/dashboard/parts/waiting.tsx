@@ -68,12 +68,11 @@ export function WaitingAt({ to }: Pick<Place, 'to'>) {
 }
 
 function OpenAt({ to }: { to: '/disputes' | '/admin' }) {
-  const { own, queue, toDecide } = useOpenDisputes();
-  const unanswered = useUnanswered();
-  const [count, urgent] = to === '/admin' ? [queue, toDecide] : [own, unanswered];
+  const { own, queue } = useOpenDisputes();
+  const count = to === '/admin' ? queue : own;
   if (count === 0) return null;
   return (
-    <Badge tone={urgent > 0 ? 'warn' : 'plain'}>
+    <Badge tone="warn">
       {count} <span className="max-sm:sr-only">open</span>
     </Badge>
   );

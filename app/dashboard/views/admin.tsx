@@ -43,7 +43,7 @@ function Inside() {
   const { isAdmin } = useSession();
   const { tab = 'state' } = useSearch({ from: '/admin' });
   const navigate = useNavigate({ from: '/admin' });
-  const { queue, toDecide } = useOpenDisputes();
+  const { queue } = useOpenDisputes();
   // Kept here, so that typed settings survive a switch of tabs.
   const [draft, setDraft] = useState<Draft | null>(null);
   if (!isAdmin)
@@ -65,11 +65,7 @@ function Inside() {
         label="Admin"
         tabs={ADMIN_TABS.map((name) => [
           name,
-          name === 'disputes' ? (
-            <OpenIn key={name} name={TAB_WORDS.disputes} count={queue} tone={toDecide > 0 ? 'warn' : 'plain'} />
-          ) : (
-            TAB_WORDS[name]
-          ),
+          name === 'disputes' ? <OpenIn key={name} name={TAB_WORDS.disputes} count={queue} /> : TAB_WORDS[name],
         ])}
       />
       <Tabs.Content value="state">

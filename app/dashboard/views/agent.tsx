@@ -98,7 +98,9 @@ function Loaded({ agent }: { agent: AgentFull }) {
             )}
           </div>
           {isOffered && isKnown && isTrial && (
-            <p className="text-sm text-faint sm:text-right">A shared test wallet pays; its other users see the call.</p>
+            <p className="text-sm text-faint sm:text-right">
+              Signs you in with a shared test wallet, which pays. Its other users see the call.
+            </p>
           )}
           {isOffered && <Failed error={run.error} title="You are not signed in" />}
         </div>
@@ -207,7 +209,7 @@ function Loading({ agentId }: { agentId: string }) {
       <Skeleton className="-mt-2 h-5 w-40" />
       <Skeleton className="mt-6 mb-8 h-9 w-full" />
       {known?.description ? (
-        <div className="grid gap-x-12 lg:grid-cols-[minmax(0,1fr)_19rem]">
+        <div className="grid gap-x-12 lg:grid-cols-[minmax(0,1fr)_20rem]">
           <Purpose text={known.description} isCut />
         </div>
       ) : (

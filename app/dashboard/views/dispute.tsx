@@ -115,7 +115,7 @@ const PANEL_HEAD = 'shrink-0 border-b border-line px-5 py-2.5';
 function CaseView({ found, reader }: { found: Case; reader: Reader }) {
   const { execution, task, parameters, dispute } = found;
   const isOpen = dispute.outcome === 'open';
-  const { words, tone } = outcomeOfDispute(dispute.outcome, reader);
+  const { words, tone } = outcomeOfDispute(dispute.outcome);
   const mayDecide = isOpen && reader === 'admin';
   const mayReply = isOpen && reader === 'creator';
   // Whoever must answer reads everything first; for everybody else a long text is folded.
@@ -133,8 +133,8 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           <Due dispute={dispute} />
         </div>
         <p className="mt-0.5 text-sm text-faint">
-          Due by <Time at={dispute.answer_due_at} />. You can decide later; from <Day at={dispute.lapses_at} /> on
-          anybody can end it undecided.
+          Due by <Time at={dispute.answer_due_at} />. From <Day at={dispute.lapses_at} /> on anybody can end it: the
+          bond goes back, no refund.
         </p>
       </div>
       <Resolve dispute={dispute} />
@@ -146,11 +146,12 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
       </div>
       <div className="grid grid-cols-[minmax(0,1fr)] gap-4 overflow-auto px-5 py-4">
         {/* As high as its text, which is whole only once the chain is read: the form must not move then. */}
-        <p className="min-h-20 text-sm sm:min-h-15">
+        <p className="min-h-25 text-sm sm:min-h-20">
           {dispute.bond_lamports > 0 && `If you win: the caller’s bond of ${formatLamports(dispute.bond_lamports)}. `}
           <MostAtStake dispute={dispute} />
         </p>
         <Reply dispute={dispute} reader={reader} delivery={found.creator_delivery} />
+        <AtStake dispute={dispute} reader="creator" />
       </div>
     </Card>
   ) : (
@@ -206,7 +207,7 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
         )}
         {/* As high as its text, which is whole only once the chain is read. */}
         {mayReply && (
-          <p className="min-h-20 w-full text-sm sm:min-h-10 lg:hidden">
+          <p className="min-h-25 w-full text-sm sm:min-h-15 lg:hidden">
             <ReplyWords dispute={dispute} /> <MostAtStake dispute={dispute} />
           </p>
         )}
@@ -261,7 +262,6 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
       </div>
       {isCaseFirst && aside}
       <div className={COLUMN}>
-        {mayReply && <AtStake dispute={dispute} reader="creator" />}
         <Fold title="History" gist="times, wallets, ids">
           <Facts rows={historyOf(found)} />
         </Fold>

@@ -119,7 +119,7 @@ export function DisputeList({ wallet, agentId, page, onPage, empty }: DisputeLis
           );
         })}
       </div>
-      <Pages page={page} size={PAGE_SIZE} total={data.total} order="open ones first" onPage={onPage} />
+      {data.total > PAGE_SIZE && <Pages page={page} size={PAGE_SIZE} total={data.total} onPage={onPage} />}
       <div className="mt-6 empty:hidden">{webhook}</div>
     </>
   );

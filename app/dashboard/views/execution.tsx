@@ -211,7 +211,7 @@ function Disputable({ execution, record }: Pick<CallParts, 'execution' | 'record
   return (
     <Card className="max-lg:order-4">
       <h2 className="font-semibold">Not what was promised?</h2>
-      <p className="mt-1 mb-4 text-sm text-faint tabular-nums">
+      <p className="mt-1 mb-4 text-sm tabular-nums">
         You can dispute it until <Time at={until} />.{' '}
         {config &&
           `You risk a bond of ${formatLamports(config.dispute_bond_lamports)} to get back at most ${formatAmount(execution.cost_usdc)}. The bond is ${bondWorth(config.dispute_bond_lamports, execution.cost_usdc)}.`}

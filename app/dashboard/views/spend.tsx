@@ -13,7 +13,7 @@ import { SharedNote } from '../parts/sharedNote.tsx';
 import { StatementButton } from '../parts/statement.tsx';
 import { AtRight, Cell, Table } from '../parts/table.tsx';
 import { Unread } from '../parts/trouble.tsx';
-import { Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
+import { cx, Empty, Figure, PageHead, Skeleton } from '../parts/ui.tsx';
 import { formatAmount, formatCount } from '../parts/values.tsx';
 import { configQuery } from '../service.ts';
 import { useSession } from '../wallet/session.ts';
@@ -25,6 +25,10 @@ import { PaidByDay } from './spend/paidByDay.tsx';
 const route = getRouteApi('/spend');
 const AMOUNTS = ['paid', 'refunded', 'returned'] as const;
 const COLUMNS = ['Calls', 'Paid, USDC', 'Refunded, USDC', 'Awarded, USDC'];
+const PAID = 1;
+/** On a phone a row is a card, with what was paid at the right of its name. */
+const ROW = 'max-sm:grid-cols-[minmax(0,1fr)_auto]';
+const BESIDE_NAME = 'max-sm:col-start-2 max-sm:row-start-1 max-sm:font-medium max-sm:before:content-none!';
 const BY: Record<Grouping, string> = { agent: 'By agent', key: 'By API key' };
 
 export default function View() {
@@ -62,7 +66,7 @@ function Spend() {
         (data ? (
           <Figures spend={data} groups={groups} />
         ) : (
-          <Unread query={query} what="The spend" className="h-70 lg:h-35" />
+          <Unread query={query} what="The spend" className="h-75 lg:h-35" />
         ))}
       <div className="flex flex-wrap items-center justify-between gap-3">
         <Segments
@@ -87,7 +91,11 @@ function Spend() {
           <ByGroup by={by} groups={groups} days={{ from: data.from, to: data.to }} />
         </>
       )}
-      {wallet && <HeldSol wallet={wallet} />}
+      {wallet && (
+        <div className="mt-5">
+          <HeldSol wallet={wallet} />
+        </div>
+      )}
     </div>
   );
 }
@@ -120,6 +128,10 @@ const Calls = ({ search, children }: { search: ExecutionsSearch; children: React
 const callsOf = (groups: readonly Group[]): string =>
   formatCount(groups.reduce((sum, { executions }) => sum + executions, 0));
 
+/** True for a refund or an award of zero, which a card leaves out. */
+const isNone = (groups: readonly Group[], column: number): boolean =>
+  column > PAID && total(groups, AMOUNTS[column - 1]!) === 0;
+
 /** The sums of each agent or key, and of all. */
 function ByGroup({ by, groups, days }: { by: Grouping; groups: readonly Group[]; days: DayRange }) {
   const isByKey = by === 'key';
@@ -130,8 +142,16 @@ function ByGroup({ by, groups, days }: { by: Grouping; groups: readonly Group[];
       search.key === '' ? callsOf(some) : <Calls search={search}>{callsOf(some)}</Calls>,
       ...AMOUNTS.map((name, index) => formats[index]!(total(some, name))),
     ].map((cell, index) => (
-      <Cell key={COLUMNS[index]} of={COLUMNS[index]!} className="whitespace-nowrap tabular-nums sm:text-right">
-        <span>{cell}</span>
+      <Cell
+        key={COLUMNS[index]}
+        of={COLUMNS[index]!}
+        isFigure
+        className={cx(index === PAID ? BESIDE_NAME : 'max-sm:col-span-2', isNone(some, index) && 'max-sm:hidden')}
+      >
+        <span>
+          {cell}
+          {index === PAID && <span className="sm:hidden"> USDC</span>}
+        </span>
       </Cell>
     ));
   return (
@@ -141,7 +161,7 @@ function ByGroup({ by, groups, days }: { by: Grouping; groups: readonly Group[];
       head={[isByKey ? 'API key' : 'Agent', ...COLUMNS.map((name) => <AtRight key={name}>{name}</AtRight>)]}
     >
       {groups.map((group) => (
-        <tr key={group.id}>
+        <tr key={group.id} className={ROW}>
           <td className="min-w-36 font-medium" title={group.id}>
             {isByKey ? (
               group.name
@@ -155,7 +175,7 @@ function ByGroup({ by, groups, days }: { by: Grouping; groups: readonly Group[];
         </tr>
       ))}
       {groups.length > 1 && (
-        <tr className="font-semibold">
+        <tr className={cx('font-semibold', ROW)}>
           <td>Total</td>
           {cellsOf(groups, days)}
         </tr>
@@ -207,8 +227,11 @@ function Figures({ spend, groups }: { spend: SpendStatement; groups: readonly Gr
           about="Not deducted from Paid"
         />
       </div>
-      <ul className="grid gap-1 text-sm text-faint tabular-nums">
-        <li>Paid includes disputed calls. An award counts on the day of the decision.</li>
+      <ul className="grid max-w-2xl gap-1 text-sm text-faint tabular-nums">
+        <li>
+          Paid includes disputed calls. An award counts on the day of the decision. Not included: network fees and lost
+          bonds, in SOL.
+        </li>
         {(fees > 0 || (config && config.x402_service_fee_usdc !== null)) && <li>{feeWords(fees)}</li>}
       </ul>
     </div>

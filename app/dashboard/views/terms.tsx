@@ -5,7 +5,7 @@ import { WALLET_CALL_FEES } from '../../sdk/wallet/usualAmounts.ts';
 import { DECISION_SECONDS } from '../../sdk/wire/choices.ts';
 import type { MarketplaceConfig } from '../../sdk/wire/procedures.ts';
 import { formatShortSol } from '../parts/amount.ts';
-import { DATA_WORDS, NewToThis } from '../parts/explained.tsx';
+import { DATA_WORDS, NewToThis, USDC_WORDS } from '../parts/explained.tsx';
 import { OnThisPage } from '../parts/onThisPage.tsx';
 import { TierTable } from '../parts/tiers.tsx';
 import { Unread } from '../parts/trouble.tsx';
@@ -49,7 +49,8 @@ export default function View() {
         title="Fees and rules"
         about={
           <>
-            The prices and terms of this marketplace, who can change them, and pending changes. <NewToThis />
+            The prices and terms of this marketplace, who can change them, and pending changes. {USDC_WORDS}{' '}
+            <NewToThis />
           </>
         }
       />

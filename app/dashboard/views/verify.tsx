@@ -7,7 +7,7 @@ import { type ReactNode, type Ref, useEffect, useRef, useState } from 'react';
 import { EXECUTION_ID } from '../../sdk/wire/choices.ts';
 import { NewToThis } from '../parts/explained.tsx';
 import { Chevron } from '../parts/icons.tsx';
-import { Anchor } from '../parts/links.tsx';
+import { Anchor, TextLink } from '../parts/links.tsx';
 import { NumberMark } from '../parts/stepList.tsx';
 import { Button, cx, Input, PageHead } from '../parts/ui.tsx';
 import { agentQuery, configQuery, queryClient } from '../service.ts';
@@ -21,7 +21,7 @@ const NO_ID = 'A call ID has 32 hex digits in five groups, as in 0192f3a4-5b6c-7
 const ABOUT = (
   <>
     Check that a creator signed a result and was paid for it, or that you were refunded. No check shows that the answer
-    is right. All run in this browser; no receipt is uploaded. <NewToThis />
+    is right. All checks run in this browser; no receipt is uploaded. <NewToThis />
   </>
 );
 
@@ -201,7 +201,12 @@ function IdForm({ id, onChange, disabled, busy, onId }: IdFormProps) {
     >
       <Input
         label="Call ID"
-        hint="It is on the page of your call, under Activity. If your wallet is connected, your receipt is checked too."
+        hint={
+          <>
+            It is on the page of each of <TextLink to="/executions">your calls</TextLink>. It alone checks the payment;
+            if your wallet is connected, your receipt is checked too.
+          </>
+        }
         error={isWrong ? NO_ID : null}
         value={id}
         onChange={(event) => onChange(event.target.value)}

@@ -105,7 +105,6 @@ const About = ({ isCreator }: { isCreator: boolean }) => (
       </>
     )}
     If it does not answer with a 2xx status within 10 seconds, the message is sent again for about 24 hours. An endpoint
-    is switched off if every delivery fails for 3 days; your other endpoints then get a message. So add a second one on
-    another server.
+    is switched off if every delivery fails for 3 days. To hear of that, add a second one on another server.
   </>
 );

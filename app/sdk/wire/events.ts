@@ -75,7 +75,8 @@ export const EVENT_MEANINGS: Record<EventType, string> = {
   'execution.completed': 'The answer was paid for. The message has no result: read the call.',
   'execution.failed':
     'Nothing was paid, or the price was refunded in full. A service fee that was paid by x402 is not refunded.',
-  'dispute.opened': 'A call that this wallet made, or a call of an agent that it lists, is disputed.',
+  'dispute.opened':
+    'A call that this wallet made, or a call of an agent that it lists, is disputed. The outcome is “open” and both amounts are 0 until it ends.',
   'dispute.resolved':
     'The dispute has ended. The message has the outcome, the amount that the caller gets, and the amount that the creator lost of its collateral.',
   'agent.paused':
@@ -84,7 +85,7 @@ export const EVENT_MEANINGS: Record<EventType, string> = {
     'Too many calls of an agent of this wallet fail: callers now see the mark “Failing” or “Degraded”. Sent again only if the mark has gone meanwhile.',
   'agent.signing_key_changed': 'An agent of this wallet has a new key for signing results.',
   'agent.collateral_low':
-    'An upheld dispute left less than 125 % of the collateral that the agent’s price requires; below 100 % the agent is paused at the same time. Or, where the marketplace limits an agent’s calls by its collateral, more than 80 % of that limit is used. Top up.',
+    'An upheld dispute left less than 125 % of the collateral that the agent’s price requires; below 100 % the agent is paused at the same time. Top up.',
   'key.cap_near': 'An API key has spent 80 % of what it may spend in its period or in total.',
   'gas.low': 'The gas balance pays for fewer than 10 more calls.',
   'webhook.disabled': 'Every delivery to another endpoint failed for 3 days, and it was switched off.',

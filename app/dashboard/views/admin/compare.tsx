@@ -81,7 +81,7 @@ export function Compare() {
                   ? 'Missing on the chain'
                   : rows?.some(({ known, chain }) => chain > known)
                     ? 'Nothing is missing'
-                    : 'Equal'}
+                    : 'Ledger and chain are equal'}
               </strong>
               <span className="text-faint">
                 , compared <Ago at={new Date(dataUpdatedAt).toISOString()} />

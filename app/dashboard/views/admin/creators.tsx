@@ -154,9 +154,9 @@ export function CreatorsTab() {
             <td className="sm:text-right">
               <Button small kind={creator.verified ? 'danger' : undefined} onClick={() => setChosen(creator)}>
                 <span>
-                  {creator.verified ? 'Remove badge' : 'Verify'}
+                  {creator.verified ? 'Remove badge' : 'Give badge'}
                   <span className="sr-only">
-                    {creator.verified && ' of'} {nameOf(creator)}
+                    {creator.verified ? ' of' : ' to'} {nameOf(creator)}
                   </span>{' '}
                   …
                 </span>
@@ -216,7 +216,7 @@ function BadgeDialog({ creator, onClose }: { creator: CreatorSummary; onClose():
   const verified = !creator.verified;
   return (
     <SignDialog
-      title={verified ? `Verify ${nameOf(creator)}?` : `Remove the badge of ${nameOf(creator)}?`}
+      title={verified ? `Give ${nameOf(creator)} the badge?` : `Remove the badge of ${nameOf(creator)}?`}
       about={
         verified
           ? 'The badge “Verified wallet” appears on every agent of this wallet, under every name that it chooses. You can remove it at any time.'
@@ -229,12 +229,12 @@ function BadgeDialog({ creator, onClose }: { creator: CreatorSummary; onClose():
         ['Badge', verified ? 'None → Verified wallet' : 'Verified wallet → None'],
       ]}
       doing={verified ? 'Giving the badge' : 'Removing the badge'}
-      confirm={verified ? 'Verify' : 'Remove badge'}
+      confirm={verified ? 'Give badge' : 'Remove badge'}
       danger={!verified}
       work={({ marketplace, wallet, verifyCreator, PublicKey }) =>
         verifyCreator(marketplace, wallet, { creator: new PublicKey(creator.wallet), verified })
       }
-      done={() => [verified ? 'The wallet is verified' : 'The badge is removed', 'The list updates within seconds.']}
+      done={() => [verified ? 'The badge is given' : 'The badge is removed', 'The list updates within seconds.']}
       onClose={onClose}
     >
       {verified && <StepsOfCheck wallet={creator.wallet} />}

@@ -150,7 +150,7 @@ function Row({ dispute, price }: { dispute: DisputeSummary; price: string }) {
       </Cell>
       <Cell of={isOpen ? 'Decide by' : 'Ended'}>
         <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-          <Badge tone={isOpen && waitUntil === null ? 'warn' : 'plain'}>{asSentence(OUTCOME_WORDS[outcome])}</Badge>
+          <Badge tone={isOpen ? 'warn' : 'plain'}>{asSentence(OUTCOME_WORDS[outcome])}</Badge>
           {isOpen && <Due dispute={dispute} />}
           {isOpen ? <Time at={answer_due_at} /> : resolved_at !== null && <Time at={resolved_at} />}
         </span>

@@ -48,7 +48,7 @@ export function Unheard({ dispute }: { dispute: DisputeSummary }) {
       {unheardWords(dispute)}.{' '}
       {until !== null && (
         <>
-          Wait until <Time at={until} />, then decide without it.
+          You can decide now, but better wait until <Time at={until} />.
         </>
       )}
     </>

@@ -26,7 +26,7 @@ const WORDS: Record<string, (data: Data, proposed: ReactNode) => ReactNode> = {
   ConfigUpdated: () => 'Changed settings or the pause',
   CreatorVerificationChanged: ({ creator, verified }) => (
     <>
-      {verified ? 'Verified' : 'Removed the badge of'}{' '}
+      {verified ? 'Gave the badge to' : 'Removed the badge of'}{' '}
       <CreatorLink wallet={String(creator)} name={shorten(String(creator))} />
     </>
   ),
@@ -41,7 +41,7 @@ function resolvedWords(data: Data): ReactNode {
     <>
       {data.upheld ? 'Upheld' : 'Rejected'} dispute over{' '}
       <DisputeLink executionId={formatUuid(hexToBytes(String(data.executionId)))} />
-      {data.upheld ? `, ${usdc(data.amountToCaller)} for the caller` : ', the bond for the creator'}
+      {data.upheld ? `, ${usdc(data.amountToCaller)} for the caller` : ', the bond went to the creator'}
     </>
   );
 }
@@ -142,9 +142,9 @@ async function readSigners(signature: string): Promise<string[] | null> {
   return accountKeys.slice(0, header.numRequiredSignatures);
 }
 
-/** A role, if the wallet has one, and the wallet, if it is known; on a phone below each other. */
+/** A role, if the wallet has one, and the wallet, if it is known. */
 export const By = ({ who, wallet }: { who?: string | undefined; wallet?: string | undefined }) => (
-  <span className="inline-flex items-center gap-x-1.5 max-sm:flex-col max-sm:items-end">
+  <span className="inline-flex items-center gap-x-1.5">
     {who}
     {wallet && <Id value={wallet} {...(!who && { kind: 'address' })} />}
   </span>

@@ -35,7 +35,7 @@ export function Figures({ state }: { state: OperationState }) {
       <Figure
         label="Listed agents"
         value={formatCount(listings.active + listings.paused)}
-        about={`${listings.for_tests > 0 ? `${formatCount(listings.for_tests)} of them for tests; ` : ''}${formatCount(listings.paused)} paused`}
+        about={`${listings.for_tests > 0 ? `${formatCount(listings.for_tests)} for tests, ` : ''}${formatCount(listings.paused)} paused`}
       />
     </div>
   );

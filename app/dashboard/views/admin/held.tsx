@@ -15,7 +15,7 @@ export function HeldUsdc({ state: { held, x402 } }: { state: OperationState }) {
     ['Escrow of calls in progress', held.escrow_usdc],
     x402 !== null && ['Payments by x402 that wait for their call, with service fees', held.deposits_usdc],
     ['Collateral, also of delisted agents until it is returned', held.collateral_usdc],
-    ['Kept for later callers', held.forfeited_usdc],
+    ['Taken by disputes, kept for later callers', held.forfeited_usdc],
     held.owed_usdc > 0 && ['Awards not yet received by their callers', held.owed_usdc],
     held.unclaimed_usdc > 0 && ['Refunds not yet received by their callers', held.unclaimed_usdc],
   ].filter((row) => row !== false) as [string, number][];

@@ -67,7 +67,7 @@ function Section({ title, about, empty, which, ...table }: SectionProps) {
 }
 
 function Actions() {
-  const { reads = false, page = 1 } = useSearch({ from: '/admin' });
+  const { reads, page = 1 } = useSearch({ from: '/admin' });
   const navigate = useNavigate({ from: '/admin' });
   const query = useQuery({
     queryKey: ['operation.actions', reads, page],
@@ -82,14 +82,20 @@ function Actions() {
       which={
         <Select
           label="Show"
-          value={String(reads)}
+          value={String(reads ?? 'all')}
           onChange={({ target }) =>
             void navigate({
-              search: ({ events }) => parseAdminSearch({ tab: 'log', events, reads: target.value === 'true' }),
+              search: ({ events }) =>
+                parseAdminSearch({
+                  tab: 'log',
+                  events,
+                  ...(target.value !== 'all' && { reads: target.value === 'true' }),
+                }),
               resetScroll: false,
             })
           }
         >
+          <option value="all">All</option>
           <option value="false">Sign-ins and saved reasons</option>
           <option value="true">Reads</option>
         </Select>
@@ -108,9 +114,9 @@ function Actions() {
   );
 }
 
-/** On a phone three lines: when and by whom, what was done, and about what. */
+/** On a phone four lines: when, what was done, by whom, and about what. */
 const ROW =
-  'max-sm:grid-cols-[minmax(0,1fr)_auto] max-sm:gap-x-3! max-sm:gap-y-1! max-sm:[&>td]:col-span-2 max-sm:[&>td:nth-child(1)]:col-span-1 max-sm:[&>td:nth-child(1)]:text-xs max-sm:[&>td:nth-child(1)]:text-faint max-sm:[&>td:nth-child(2)]:font-medium max-sm:[&>td:nth-child(3)]:col-start-2 max-sm:[&>td:nth-child(3)]:col-end-3 max-sm:[&>td:nth-child(3)]:row-start-1 max-sm:[&>td:nth-child(3)]:text-xs';
+  'max-sm:gap-y-1! max-sm:[&>td:nth-child(1)]:text-xs max-sm:[&>td:nth-child(1)]:text-faint max-sm:[&>td:nth-child(2)]:font-medium max-sm:[&>td:nth-child(3)]:text-faint';
 
 function ActionRow({ action }: { action: AdminAction }) {
   const { outcome, begun_at, ended_at } = action;

@@ -50,15 +50,15 @@ export const CreatorLink = ({ wallet, name }: { wallet: string; name: string }) 
 /** To the case, which the admin can decide while it is open. While a side may still write, nothing asks for that. */
 export function CaseLink({ dispute, small = false }: { dispute: DisputeSummary; small?: boolean }) {
   const { execution_id: executionId, outcome } = dispute;
-  const isOpen = outcome === 'open';
   const mayWait = useWaitUntil(dispute) !== null;
+  const asks = outcome === 'open' && !mayWait;
   return (
     <Link
       to="/admin/disputes/$executionId"
       params={{ executionId }}
-      className={buttonStyle(isOpen && !mayWait ? 'primary' : 'plain', small)}
+      className={buttonStyle(asks ? 'primary' : 'plain', small)}
     >
-      {isOpen ? (mayWait ? 'Open' : 'Decide') : 'View'}
+      {asks ? 'Decide' : 'View'}
       <span className="sr-only">: dispute {shorten(executionId)}</span>
     </Link>
   );
@@ -72,11 +72,11 @@ export const creatorQuery = (wallet: string) =>
     staleTime: 60_000,
   });
 
-/** In the head of the case; calm while a side may still write. From a wide window on, the panel has the time. */
+/** In the head of the case. From a wide window on, the panel has the time. */
 export function OpenBadge({ dispute, children }: OpenProps & { children: ReactNode }) {
   return (
     <>
-      <Badge tone={useWaitUntil(dispute) === null ? 'warn' : 'plain'}>{children}</Badge>
+      <Badge tone="warn">{children}</Badge>
       <span className="lg:hidden">
         <Due dispute={dispute} />
       </span>

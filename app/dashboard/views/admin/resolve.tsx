@@ -12,15 +12,7 @@ import { Button, Facts, Input, Note, TextArea } from '../../parts/ui.tsx';
 import { formatCount, formatLamports, formatNumber, formatUnits } from '../../parts/values.tsx';
 import { configQuery } from '../../service.ts';
 import { excessEnd } from '../disputes/payouts.ts';
-import {
-  isPausedBy,
-  mostSlashed,
-  mostTaken,
-  mostToCaller,
-  type Stakes,
-  slashedOf,
-  stakesQuery,
-} from '../disputes/stakes.ts';
+import { isPausedBy, mostTaken, mostToCaller, type Stakes, slashedOf, stakesQuery } from '../disputes/stakes.ts';
 import { idBytes } from '../executions/record.ts';
 import { Unheard, unheardWords } from './due.tsx';
 
@@ -31,17 +23,21 @@ type Side = 'caller' | 'creator';
 /** A rejection takes nothing. */
 const NONE: Reading<bigint> = { value: 0n, error: null };
 
-/** Who gets and loses what, a sentence for each. The amount is not set yet. */
+/** Where the money goes, then what the agent gets. The amount is not set yet. */
 function upheldWords(dispute: DisputeSummary, stakes: Stakes): string[] {
   const price = parseUsdc(dispute.price_usdc);
-  const [most, toCaller] = [mostSlashed(stakes, price), mostToCaller(stakes, price)];
+  const [most, toCaller] = [mostTaken(stakes, price), mostToCaller(stakes, price)];
   const limit = `${stakes.multiple} times the price`;
   const limits = price * stakes.multiple <= stakes.left ? limit : `all its collateral, below ${limit}`;
+  const kept = most > stakes.left ? ' and what earlier disputes left for callers' : '';
   return [
-    `Caller: gets the bond of ${formatLamports(dispute.bond_lamports)} and what you set, up to ${toCaller === price ? 'the price of ' : ''}${formatUnits(toCaller)}.`,
-    `Creator: keeps what it earned, and loses what you set, at most ${formatUnits(most)} (${limits}).`,
-    `Agent: the call counts as failed${pauseWords(stakes, price)}.`,
-    ...(most > price ? ['Above the price: later callers, then the treasury.'] : []),
+    [
+      `You choose 0 to ${formatUnits(most)} (${limits}) from the collateral${kept}.`,
+      `The caller gets the first ${formatUnits(toCaller)} and the bond of ${formatLamports(dispute.bond_lamports)}.`,
+      ...(most > price ? ['The rest is kept for later callers, then goes to the treasury.'] : []),
+      'The creator keeps what it earned.',
+    ].join(' '),
+    `The call counts as failed${pauseWords(stakes, price)}.`,
   ];
 }
 
@@ -51,7 +47,7 @@ function pauseWords(stakes: Stakes, price: bigint): string {
   const { left, required } = stakes;
   const why =
     required === null || left > required ? '' : `: its collateral is ${left === required ? 'at' : 'below'} the minimum`;
-  return `; ${pausingAmount(stakes)} pauses it${why}`;
+  return `; ${pausingAmount(stakes)} pauses the agent${why}`;
 }
 
 function pausingAmount({ left, required }: Stakes): string {

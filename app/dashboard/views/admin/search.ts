@@ -17,7 +17,7 @@ export interface AdminSearch {
   q?: string;
   /** For creators: with the badge, or without it. */
   verified?: boolean;
-  /** For the log of actions: only reads, else all others. */
+  /** For the log of actions: only reads, or all others. */
   reads?: boolean;
   page?: number;
   /** For the log: the page of transactions. */
@@ -41,7 +41,7 @@ export function parseAdminSearch({
     ...(typeof creator === 'string' && { creator }),
     ...(typeof q === 'string' && q.trim() !== '' && { q: q.slice(0, 100) }),
     ...(typeof verified === 'boolean' && { verified }),
-    ...(reads === true && { reads }),
+    ...(typeof reads === 'boolean' && { reads }),
     ...(typeof page === 'number' && page > 1 && { page: Math.floor(page) }),
     ...(typeof events === 'number' && events > 1 && { events: Math.floor(events) }),
   };

@@ -3,7 +3,6 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { ADDRESS } from '../../../sdk/wire/fields.ts';
 import { formatUsdc, parseUsdc } from '../../../sdk/wire/usdc.ts';
-import { Anchor } from '../../parts/links.tsx';
 import { OnThisPage } from '../../parts/onThisPage.tsx';
 import { read } from '../../parts/reading.ts';
 import { SignButton } from '../../parts/sign.tsx';
@@ -20,7 +19,7 @@ import type { Draft } from './draft.ts';
 import { appliedWords, ProposeKey, RaiseDelay } from './propose.tsx';
 import { SettingsForm } from './settingsForm.tsx';
 import { NextAdmin } from './succession.tsx';
-import { Lack } from './unprotected.tsx';
+import { Lack, MoveUpgradeKey } from './unprotected.tsx';
 
 /** A setting that protects the marketplace from its admin's key: what it does, and the button that sets it. */
 function Protection({ does, button, children }: { does?: ReactNode; button: ReactNode; children: ReactNode }) {
@@ -123,10 +122,9 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
                 key="upgrade"
                 config={service}
                 warning={
-                  <>
-                    Neither limits it: it can take escrows and collateral. How to move it: “Multisig, guardian and
-                    delay” in <code>docs/deploying.md</code> of the <Anchor href="/docs#source">source</Anchor>.
-                  </>
+                  <Lack>
+                    Neither limits it: it can take escrows and collateral. <MoveUpgradeKey />
+                  </Lack>
                 }
               />,
             ],
@@ -135,7 +133,7 @@ export default function SettingsTab({ draft, onDraft }: { draft: Draft | null; o
       </Card>
       <SettingsForm config={config} limits={limits} mustWait={mustWait} draft={draft} onDraft={onDraft} />
       {!isPending && <Changes />}
-      <div className="grid gap-6 lg:grid-cols-2">
+      <div className="grid items-start gap-6 lg:grid-cols-2">
         <Treasury config={config} isX402={service?.x402_service_fee_usdc != null} />
         <NextAdmin config={config} />
       </div>

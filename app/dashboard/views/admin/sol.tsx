@@ -39,7 +39,7 @@ const Wallet = ({ lamports, wallet, children }: WalletProps) => (
 /** Straight from the node: the service does not watch it. */
 const OwnWallet = ({ wallet }: { wallet: string }) => (
   <Wallet lamports={useLamports(wallet) ?? null} wallet={wallet}>
-    Signs decisions and settings. Without SOL it cannot.
+    It needs SOL to sign decisions and settings.
   </Wallet>
 );
 

@@ -15,7 +15,7 @@ import { HeldUsdc } from './held.tsx';
 import { OpenDisputes } from './parties.tsx';
 import { isUsed, PROBLEM_WORDS, warningsOf } from './problems.ts';
 import { lamportRows } from './sol.tsx';
-import { Lack, Protections, Unprotected, useIsUnprotected } from './unprotected.tsx';
+import { Lack, Protections, Unprotected, useLackCount } from './unprotected.tsx';
 
 type State = ProcedureOutput<'operation.state'>;
 
@@ -71,10 +71,10 @@ function Missing() {
 
 /** `children`: when it was read. */
 function Problems({ state, children }: { state: State; children: ReactNode }) {
-  const isUnprotected = useIsUnprotected();
+  const lacks = useLackCount();
   const { problems } = state;
   const warnings = warningsOf(state);
-  const below = Number(isOnlyNode(state.nodes)) + Number(isUnprotected !== false);
+  const below = Number(isOnlyNode(state.nodes)) + (lacks ?? 1);
   if (problems.length === 0 && warnings.length === 0)
     return (
       <p className="my-1 flex items-baseline gap-2 text-sm">
@@ -82,7 +82,7 @@ function Problems({ state, children }: { state: State; children: ReactNode }) {
         <span>
           The service works: it accepts, shows and settles calls. {/* Keeps its place until it is known. */}
           {below > 0 && (
-            <span className={cx(isUnprotected === undefined && 'invisible')}>
+            <span className={cx(lacks === undefined && 'invisible')}>
               <TextLink to="/admin" hash="service">
                 {formatCounted(below, 'warning')} below
               </TextLink>
@@ -165,7 +165,7 @@ const isOnlyNode = (nodes: State['nodes']): boolean => nodes.length === 1 && nod
 
 function nodesText(nodes: State['nodes']): ReactNode {
   const used = nodes.filter(isUsed).length;
-  if (isOnlyNode(nodes)) return <Lack>1 in use, and no other if it fails</Lack>;
+  if (isOnlyNode(nodes)) return <Lack>1 in use: name a second in SOLANA_RPC_URL</Lack>;
   return `${used === nodes.length ? `${used},` : `${used} of ${nodes.length}`} in use`;
 }
 

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Icon } from '../../parts/icons.tsx';
-import { TextLink } from '../../parts/links.tsx';
+import { Anchor, TextLink } from '../../parts/links.tsx';
 import { Note, Skeleton } from '../../parts/ui.tsx';
 import { formatSpan } from '../../parts/values.tsx';
 import { changesQuery, configQuery } from '../../service.ts';
@@ -37,30 +37,44 @@ function useIsUpgradeKey(): { isUpgradeKey: boolean | undefined; isPending: bool
   return { isUpgradeKey: key === undefined ? undefined : key === config?.admin, isPending };
 }
 
-/** True if a stolen key can do more than it must; undefined until that is known. */
-export function useIsUnprotected(): boolean | undefined {
+/** How many protections against a stolen key are missing, as listed below; undefined until that is known. */
+export function useLackCount(): number | undefined {
   const { data: pending } = useQuery(changesQuery);
   const { isUpgradeKey, isPending } = useIsUpgradeKey();
   if (!pending || isPending) return undefined;
-  return pending.guardian === null || pending.admin_delay_seconds === 0 || isUpgradeKey === true;
+  const lacks = [pending.guardian === null, pending.admin_delay_seconds === 0, isUpgradeKey === true];
+  return lacks.filter(Boolean).length;
 }
 
 export function Protections() {
   const { data: pending } = useQuery(changesQuery);
   const { isUpgradeKey, isPending } = useIsUpgradeKey();
-  if (!pending || isPending) return <Skeleton className="h-30" />;
+  if (!pending || isPending) return <Skeleton className="h-35" />;
   const { guardian, admin_delay_seconds: delay } = pending;
   return (
     <span className="grid justify-items-start">
       {guardian === null ? <Lack>No guardian</Lack> : 'A guardian'}
       {delay === 0 ? <Lack>No delay of changes</Lack> : `Changes wait ${formatSpan(delay)}`}
-      {isUpgradeKey && <Lack>It is also the upgrade key: it can replace the program and take all that is held</Lack>}
       <TextLink to="/admin" search={{ tab: 'settings' }} hash="protection">
         Change in Settings
       </TextLink>
+      {isUpgradeKey && (
+        <>
+          <Lack>It is also the upgrade key: it can replace the program and take all that is held</Lack>
+          <MoveUpgradeKey />
+        </>
+      )}
     </span>
   );
 }
+
+/** The document is in the source, not on the page. */
+export const MoveUpgradeKey = () => (
+  <span>
+    How to move it: “Multisig, guardian and delay” in <code>docs/deploying.md</code> of the{' '}
+    <Anchor href="/docs#source">project’s source</Anchor>.
+  </span>
+);
 
 /** Something that is not as it should be. */
 export const Lack = ({ children }: { children: ReactNode }) => (

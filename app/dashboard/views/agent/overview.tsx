@@ -14,8 +14,8 @@ import { Terms } from './terms.tsx';
 
 const Markdown = lazy(() => import('../../parts/markdown.tsx'));
 
-/** Lines of the page that a folded description has, and the characters of one. */
-const MOST_LINES = 12;
+/** Lines of the page that a folded description has, so that the example is in sight, and the characters of one. */
+const MOST_LINES = 6;
 const LINE_LENGTH = 90;
 
 /** The first whole lines of a description; all of it if they are enough. */
@@ -45,7 +45,7 @@ export function Purpose({ text, format, isCut = false }: PurposeProps) {
   return (
     <section>
       <h2 className="mb-3 text-lg font-semibold">What it does</h2>
-      <div className={cx(isCut && 'max-h-72 overflow-hidden max-sm:max-h-144')}>
+      <div className={cx(isCut && 'max-h-36 overflow-hidden max-sm:max-h-72')}>
         {format?.(shown) ?? <p className="text-sm leading-relaxed whitespace-pre-line">{shown}</p>}
       </div>
       {isLong && (
@@ -69,7 +69,7 @@ const STAYS =
 
 export function Overview({ agent }: { agent: AgentFull }) {
   return (
-    <div className="grid gap-x-12 gap-y-10 lg:grid-cols-[minmax(0,1fr)_19rem]">
+    <div className="grid gap-x-12 gap-y-10 lg:grid-cols-[minmax(0,1fr)_20rem]">
       <div className="grid min-w-0 content-start gap-10">
         {/* Until Markdown is loaded, plain text takes about the same space. */}
         <Suspense fallback={<Purpose text={agent.description} />}>

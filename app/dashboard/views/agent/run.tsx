@@ -163,7 +163,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
       label="Task"
       hint={
         isTitled(agent)
-          ? 'The title of this call in your lists, also sent to the agent.'
+          ? 'The title of this call in your lists. The agent gets it too, but may not read it.'
           : 'Sent to the agent, and the title of this call in your lists.'
       }
       value={draft.task}
@@ -197,11 +197,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
             .
           </p>
         )}
-        {isFree && (
-          <Note tone="warn">
-            Others who use this test wallet see what you enter and the result, and can delete both.
-          </Note>
-        )}
+        {isFree && <Note>Others who use this test wallet see what you enter and the result, and can delete both.</Note>}
         {!isTitled(agent) && taskField}
         <Parameters agent={agent} draft={draft} form={form} />
         {isTitled(agent) && taskField}
@@ -231,7 +227,7 @@ function RunForm({ agent, draft, onRun }: RunFormProps) {
         <p className="text-sm">
           <NewToThis />
         </p>
-        <p className="text-sm text-faint">{RECEIVER_WORDS}</p>
+        <p className="text-sm">{RECEIVER_WORDS}</p>
         <SpendButton type="submit" disabled={whyNot !== null || draft.isReading} aria-describedby={WHY_NOT}>
           {isFree ? runFree(agent) : `Pay ${formatAmount(agent.price_per_call_usdc)} and run`}
         </SpendButton>

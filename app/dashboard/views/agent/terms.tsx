@@ -49,7 +49,7 @@ export function DisputeWords({ agent: { price_per_call_usdc: price }, config }: 
   const { dispute_window_seconds, dispute_bond_lamports: bond } = config;
   return (
     <>
-      {`Dispute it within ${formatSpan(dispute_window_seconds)}. The marketplace’s admin decides. Upheld, you get back at most ${formatAmount(price)}. Rejected, you lose a bond of ${formatLamports(bond)}: it is ${bondWorth(bond, price)}. `}
+      {`Dispute it within ${formatSpan(dispute_window_seconds)}. The marketplace’s admin decides. Upheld, you get back at most ${formatAmount(price)}. Rejected, you lose a bond of ${formatLamports(bond)}, ${bondWorth(bond, price)}. `}
       <TextLink to="/terms" hash="disputes">
         Rules of disputes
       </TextLink>
@@ -78,8 +78,8 @@ function WaysToPay({ agent, config, cost }: WaysToPayProps) {
       </li>
       {service !== null && (
         <li>
-          x402: {formatAmount(agent.price_per_call_usdc + service)}, of which {formatAmount(service)}, a service fee,
-          never comes back.
+          x402, for programs without an account: {formatAmount(agent.price_per_call_usdc + service)}. The service fee of{' '}
+          {formatAmount(service)} in it never comes back.
         </li>
       )}
     </ul>

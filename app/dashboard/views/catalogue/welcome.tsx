@@ -3,7 +3,6 @@ import { useMutation, useQueries, useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
-import { bondWorth } from '../../parts/amount.ts';
 import { SpendButton } from '../../parts/badges.tsx';
 import { Explained, NEW, OnTest, PROGRAM_WORDS, WhatIsATestNetwork, WhatIsAWallet } from '../../parts/explained.tsx';
 import { Failed } from '../../parts/failed.tsx';
@@ -24,12 +23,14 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
   const days = config ? ` within ${formatSpan(config.dispute_window_seconds)}` : '';
   const steps = [
     [
-      'Pick an agent',
-      'It does one kind of task for you, on its creator’s own server. Each request is a call, at a fixed price.',
+      'Pick an agent: it does one kind of task',
+      'It runs on its creator’s own server. Each request is a call, at a fixed price.',
     ],
     [
-      'Pay from a wallet in USDC, a digital dollar',
-      'Plus a little SOL, Solana’s own coin. A program on Solana holds the price.',
+      <>
+        Pay in USDC, a digital dollar<OnTest> (here: no value)</OnTest>
+      </>,
+      'From a wallet, plus a little SOL, Solana’s own coin. A program on Solana holds the price.',
     ],
     [
       'Get a signed result, or a refund',
@@ -45,7 +46,7 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
       </p>
       <ol className="mt-3 grid gap-x-8 gap-y-1.5 text-sm sm:mt-6 sm:grid-cols-3">
         {steps.map(([title, about], index) => (
-          <li key={title} className="grid grid-cols-[1.75rem_1fr] gap-x-3">
+          <li key={about} className="grid grid-cols-[1.75rem_1fr] gap-x-3">
             <NumberMark number={index + 1} />
             <div>
               <p className="pt-1 font-medium sm:pt-0.5">{title}</p>
@@ -59,7 +60,10 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
       </ol>
       <p className="mt-4 border-l-2 border-warn pl-3 text-sm sm:mt-5">
         The program that holds the price {PROGRAM_WORDS}
-        <span className="max-sm:hidden"> If you lose a dispute, you lose a bond{bond}.</span>
+        <span className="max-sm:hidden">
+          {' '}
+          If you lose a dispute, you lose a bond{bond}.<OnTest> Here both are test money.</OnTest>
+        </span>
       </p>
       <div
         id={NEW}
@@ -73,7 +77,7 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
           <summary className="py-1">How it works</summary>
           <ol className="list-decimal space-y-1 pb-1 pl-5 text-faint">
             {steps.map(([title, about]) => (
-              <li key={title}>
+              <li key={about}>
                 {title}. {about}
               </li>
             ))}
@@ -86,7 +90,7 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
           <TextLink to="/terms" hash="disputes">
             a bond{bond}
           </TextLink>
-          {config && `, ${bondWorth(config.dispute_bond_lamports, 1)}`}.{' '}
+          .{' '}
           <TextLink to="/terms" hash="roles">
             Who can do what
           </TextLink>
@@ -187,14 +191,9 @@ function FirstRun({ agents }: { agents: AgentSummary[] | undefined }) {
         <span className="font-normal text-faint max-sm:hidden">: “{agent.tagline.replace(/\.$/, '')}”</span>
       </p>
       <p className="text-faint max-sm:col-span-2">
-        {wallet && !isShared ? (
-          `Your wallet pays ${price}.`
-        ) : (
-          <>
-            Free: {!wallet && <span className="max-sm:hidden">it signs you in with </span>}a shared test wallet
-            {!wallet && <span className="max-sm:hidden">, which</span>} pays {price}. Its other users see the call.
-          </>
-        )}
+        {wallet && !isShared
+          ? `Your wallet pays ${price}.`
+          : `Free: ${wallet ? 'the shared test wallet' : 'signs you in with a shared test wallet, which'} pays ${price}. Its other users see the call.`}
       </p>
       <SpendButton
         className="col-start-2 row-start-1 sm:row-end-3"

@@ -1,4 +1,4 @@
-/** What each outcome of an open dispute means for both sides and the agent. Folded for those who read the case first. */
+/** What each outcome of an open dispute means for both sides and the agent. */
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
@@ -15,20 +15,24 @@ interface AtStakeProps {
 }
 
 export function AtStake({ dispute, reader }: AtStakeProps) {
-  const isCaller = reader === 'caller';
   const query = useQuery(stakesQuery(dispute.agent_id, dispute.execution_id));
+  const outcomes = (
+    <StakesFor
+      query={query}
+      price={dispute.price_usdc}
+      reader={reader}
+      lapse={
+        <>
+          Anybody can end it here from <Time at={dispute.lapses_at} /> on, if there is no decision by then.
+        </>
+      }
+    />
+  );
+  // The creator has it below the reply.
+  if (reader === 'creator') return <section aria-label="What can happen">{outcomes}</section>;
   return (
-    <Fold title="What can happen" gist={!isCaller && 'for you, the caller and the agent'} open={isCaller}>
-      <StakesFor
-        query={query}
-        price={dispute.price_usdc}
-        reader={reader}
-        lapse={
-          <>
-            Anybody can end it here from <Time at={dispute.lapses_at} /> on, if there is no decision by then.
-          </>
-        }
-      />
+    <Fold title="What can happen" open>
+      {outcomes}
     </Fold>
   );
 }
@@ -45,7 +49,7 @@ interface StakesForProps {
 export function StakesFor({ query, price, reader, lapse }: StakesForProps) {
   const { data: stakes } = query;
   if (!stakes) {
-    const height = reader === 'caller' ? 'h-43 sm:h-33' : 'h-128';
+    const height = reader === 'caller' ? 'h-43 sm:h-33' : 'h-180';
     return <Unread query={query} what="The collateral on the chain" className={height} />;
   }
   return <Outcomes stakes={stakes} price={parseUsdc(price)} reader={reader} lapse={lapse} />;

@@ -1,7 +1,8 @@
 /** Until when the admin should decide an open dispute, and what can be done until then or without a decision. */
 import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
+import { useChainClock } from '../../parts/chainClock.ts';
 import { Strong } from '../../parts/ui.tsx';
-import { Day, Time } from '../../parts/values.tsx';
+import { Day, formatCounted, Time } from '../../parts/values.tsx';
 import { Due, DueWords, useWaitUntil } from '../admin/due.tsx';
 import type { Reader } from './outcomes.tsx';
 
@@ -48,22 +49,34 @@ export function Deadline({ dispute, as: Tag, reader }: DeadlineProps) {
             <>{due}.</>
           ) : (
             <>
-              The admin is advised to wait for you until then, then to decide without you. It can decide earlier, and
+              <TimeLeft until={until} /> left. The admin is advised to wait that long for you, can decide earlier, and
               should by <Time at={dispute.answer_due_at} />.
             </>
           )
+        ) : isCreator ? (
+          'Later than that it stays open and can still be decided.'
         ) : (
           <>
-            Later than that it stays open and can still be decided; from <Day at={dispute.lapses_at} />{' '}
-            {isCreator
-              ? 'anybody can end it here'
-              : 'you can end it here: you get the bond back, and the price stays paid'}
-            .
+            Later than that it stays open and can still be decided; from <Day at={dispute.lapses_at} /> you can end it
+            here: you get the bond back, and the price stays paid.
+          </>
+        )}
+        {isCreator && (
+          <>
+            {' '}
+            If nobody decides, anybody, you too, can end it here from <Day at={dispute.lapses_at} /> on, and you lose
+            nothing. Until then the collateral cannot be returned.
           </>
         )}
       </p>
     </div>
   );
+}
+
+/** In hours, so that its length stays the same. */
+function TimeLeft({ until }: { until: string }) {
+  const now = useChainClock(true) ?? Date.now();
+  return formatCounted(Math.ceil((Date.parse(until) - now) / 3_600_000), 'hour');
 }
 
 /** For the creator, before what is at stake: until when to reply. */

@@ -46,10 +46,11 @@ export function DepositState({ dispute }: { dispute: DisputeSummary }) {
   if (held === null) return <>Your deposit has come back.</>;
   const at = depositBackAt(dispute);
   const deposit = formatLamports(held.deposit);
-  if (at === null) return <>Your deposit of {deposit} comes back once the award is claimed.</>;
+  if (at === null)
+    return <>Your deposit of {deposit} for the dispute’s account comes back once the award is claimed.</>;
   return (
     <>
-      Your deposit of {deposit} comes back on <Day at={at} />.
+      Your deposit of {deposit} for the dispute’s account comes back on <Day at={at} />.
     </>
   );
 }

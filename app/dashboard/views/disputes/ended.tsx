@@ -22,7 +22,7 @@ export function endWords(dispute: DisputeSummary, reader: Reader): string {
   if (outcome === 'upheld') {
     return `The admin upheld it. ${caller} got the ${bond} back, and the award comes from the collateral of the agent. The call counts as failed.`;
   }
-  const paid = `The ${formatAmount(price_usdc)} stay paid${reader === 'caller' ? '' : ', and the collateral stays whole'}.`;
+  const paid = `The price of ${formatAmount(price_usdc)} stays paid${reader === 'caller' ? '' : ', and the collateral stays whole'}.`;
   return outcome === 'rejected'
     ? `The admin rejected it. ${reader === 'caller' ? 'Your' : 'The caller’s'} ${bond} went to ${reader === 'creator' ? 'you' : 'the creator'}. ${paid}`
     : `Nobody decided it in time. ${caller} got the ${bond} back. ${paid}`;

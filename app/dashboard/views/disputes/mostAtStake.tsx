@@ -4,7 +4,7 @@ import type { DisputeSummary } from '../../../sdk/wire/disputeProcedures.ts';
 import { parseUsdc } from '../../../sdk/wire/usdc.ts';
 import { formatUnits } from '../../parts/values.tsx';
 import { pauseGist } from './outcomes.tsx';
-import { mostSlashed, stakesQuery } from './stakes.ts';
+import { mostSlashed, mostToCaller, stakesQuery } from './stakes.ts';
 
 /** Nothing until it is read. */
 export function MostAtStake({ dispute }: { dispute: DisputeSummary }) {
@@ -12,6 +12,11 @@ export function MostAtStake({ dispute }: { dispute: DisputeSummary }) {
   if (!stakes) return null;
   const price = parseUsdc(dispute.price_usdc);
   const most = mostSlashed(stakes, price);
-  const times = most === price * stakes.multiple ? ` (${stakes.multiple} times the price)` : '';
-  return `If you lose: up to ${formatUnits(most)} of collateral${times}${pauseGist(stakes, price)}.`;
+  const toCaller = mostToCaller(stakes, price);
+  const facts = [
+    most === price * stakes.multiple && `${stakes.multiple} times the price`,
+    most > toCaller && `at most ${formatUnits(toCaller)} of it for the caller`,
+  ].filter(Boolean);
+  const inBrackets = facts.length > 0 ? ` (${facts.join(', ')})` : '';
+  return `If you lose: up to ${formatUnits(most)} of collateral${inBrackets}${pauseGist(stakes, price)}.`;
 }

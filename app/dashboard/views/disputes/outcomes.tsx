@@ -69,7 +69,7 @@ export function Outcomes({ stakes, price, reader, lapse }: OutcomesProps) {
       </Outcome>
       <Outcome title="If it is rejected" gist={folded(`you lose ${bond}`)}>
         <Side who={loses(caller)} amount={bond}>
-          The bond. The {formatUnits(price)} stay paid.
+          The bond. The price of {formatUnits(price)} stays paid.
         </Side>
         {depositOf(false)}
         <Side who={verb(creator, 'get')} amount={bond}>
@@ -80,11 +80,11 @@ export function Outcomes({ stakes, price, reader, lapse }: OutcomesProps) {
       <Outcome
         title="If nobody decides"
         gist={folded(
-          `after ${formatSpan(DISPUTE_LAPSE_SECONDS)} you can take ${bond} back; the ${formatUnits(price)} stay paid`,
+          `after ${formatSpan(DISPUTE_LAPSE_SECONDS)} you can take ${bond} back; the ${formatUnits(price)} stays paid`,
         )}
       >
         <Side who={`${verb(caller, 'get')} back`} amount={bond}>
-          The bond. The {formatUnits(price)} stay paid.
+          The bond. The price of {formatUnits(price)} stays paid.
         </Side>
         {depositOf(false)}
         <Side who={loses(creator)} amount="nothing" />

@@ -34,6 +34,7 @@ export function Reply({ dispute, reader, delivery }: ReplyProps) {
             {reader === 'creator'
               ? 'You did not reply.'
               : `The creator ${dispute.outcome === 'open' ? 'has not replied' : 'did not reply'}.`}
+            {reader === 'caller' && dispute.outcome === 'open' && ' It can reply until the dispute ends.'}
             {delivery && <> {deliveryWords(delivery)}</>}
           </p>
         )
@@ -41,8 +42,8 @@ export function Reply({ dispute, reader, delivery }: ReplyProps) {
       {mayReply && (
         <>
           <p className="text-sm text-faint">
-            Say how the answer fulfils what the agent promises. Sending costs nothing. You cannot accept or settle a
-            dispute: the admin decides, and no rule fixes the amount. If you agree with the caller, say so.
+            Say how the answer fulfils what the agent promises. Sending is free and needs no signature. You cannot
+            accept or settle a dispute: the admin decides, and no rule fixes the amount. If you agree, say so.
           </p>
           <ReplyForm dispute={dispute} />
         </>
@@ -84,7 +85,7 @@ function ReplyForm({ dispute: { execution_id, reply } }: { dispute: DisputeSumma
   const field = limited(
     text.trim(),
     MAX_REPLY_CHARACTERS,
-    'The caller and the admin read it. The admin can decide at any time; until then you can replace it.',
+    'The caller and the admin read it. You can replace it until the admin decides.',
   );
   function submit(event: FormEvent): void {
     event.preventDefault();

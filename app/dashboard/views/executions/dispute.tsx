@@ -2,9 +2,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
+import { HEARING_SECONDS } from '../../../sdk/wire/choices.ts';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { useChainClock } from '../../parts/chainClock.ts';
-import { TextLink } from '../../parts/links.tsx';
+import { CellLink } from '../../parts/links.tsx';
 import { SignButton } from '../../parts/sign.tsx';
 import { Badge, buttonStyle, Card, Facts } from '../../parts/ui.tsx';
 import { Copy, formatAmount, formatLamports, formatSpan, shorten, Time } from '../../parts/values.tsx';
@@ -46,7 +47,7 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
   const isOpen = dispute.outcome === 'open';
   const isCaller = dispute.caller === wallet;
   const reader = isCaller ? 'caller' : 'creator';
-  const { tone, words } = outcomeOfDispute(dispute.outcome, reader);
+  const { tone, words } = outcomeOfDispute(dispute.outcome);
   const lacksEvidence = isOpen && isCaller && !dispute.has_evidence;
   const isForCreator = isOpen && !isCaller;
   const mustReply = isForCreator && dispute.reply === null;
@@ -147,9 +148,11 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
 }
 
 /** For the creator. The dispute's page has all of it. */
-function OwnReply({ dispute: { outcome, reply } }: { dispute: DisputeSummary }) {
+function OwnReply({ dispute: { outcome, reply, opened_at, resolved_at } }: { dispute: DisputeSummary }) {
   if (outcome === 'open') return reply === null ? 'None yet' : 'Sent. You can replace it until the admin decides.';
-  return reply === null ? 'None' : <span className="line-clamp-3 whitespace-pre-wrap">{reply}</span>;
+  if (reply !== null) return <span className="line-clamp-3 whitespace-pre-wrap">{reply}</span>;
+  const seconds = (Date.parse(resolved_at ?? '') - Date.parse(opened_at)) / 1_000;
+  return seconds < HEARING_SECONDS ? 'None: it ended before your time to reply was over' : 'None';
 }
 
 /** The call of a dispute, with a link to what its reader may read of it: for the admin, its record on the chain. */
@@ -166,19 +169,19 @@ export function CallOf({ dispute, reader }: { dispute: DisputeSummary; reader: R
   return (
     <span className="inline-flex items-center gap-1">
       {reader === 'caller' && (
-        <TextLink to="/executions/$executionId" params={{ executionId }}>
+        <CellLink to="/executions/$executionId" params={{ executionId }}>
           {name}
-        </TextLink>
+        </CellLink>
       )}
       {reader === 'creator' && (
-        <TextLink to="/creator/$agentId" params={{ agentId }} search={{ tab: 'received', call: executionId }}>
+        <CellLink to="/creator/$agentId" params={{ agentId }} search={{ tab: 'received', call: executionId }}>
           {name}
-        </TextLink>
+        </CellLink>
       )}
       {reader === 'admin' && (
-        <TextLink to="/verify" search={{ id: executionId }}>
+        <CellLink to="/verify" search={{ id: executionId }}>
           {name}
-        </TextLink>
+        </CellLink>
       )}
       <Copy text={executionId} what={executionId} bare />
     </span>

@@ -34,17 +34,12 @@ const DISPUTES: Record<DisputeOutcome, Outcome> = {
   lapsed: { words: 'Dispute ended undecided', tone: 'plain' },
 };
 
-/** A dispute as one of its sides or the admin reads it: good for the side that won, neutral for a call that stays paid. */
-export function outcomeOfDispute(outcome: DisputeOutcome, reader: 'caller' | 'creator' | 'admin'): Outcome {
-  const shown = DISPUTES[outcome];
-  if (outcome === 'open' || outcome === 'lapsed' || reader === 'admin') return shown;
-  if (reader === 'caller') return outcome === 'upheld' ? { ...shown, tone: 'good' } : shown;
-  return { ...shown, tone: outcome === 'upheld' ? 'bad' : 'good' };
-}
+/** The same for both sides and the admin. */
+export const outcomeOfDispute = (outcome: DisputeOutcome): Outcome => DISPUTES[outcome];
 
 /** Unless the dispute is upheld, it is a completed call for its caller. */
 function disputedOf(outcome: DisputeOutcome, reader: 'caller' | 'creator'): Outcome {
-  const shown = outcomeOfDispute(outcome, reader);
+  const shown = outcomeOfDispute(outcome);
   if (reader === 'creator' || outcome === 'upheld') return shown;
   return { ...shown, words: `Completed · d${shown.words.slice(1)}` };
 }

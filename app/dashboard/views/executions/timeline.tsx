@@ -112,8 +112,5 @@ function disputed(dispute: DisputeSummary): Step[] {
   const isKnown = outcome === 'upheld' && amount !== null;
   const about = isKnown ? `${formatAmount(amount)} awarded to you.` : undefined;
   const tone = outcome === 'upheld' ? 'good' : 'plain';
-  return [
-    opened,
-    { name: outcomeOfDispute(outcome, 'admin').words, at: dispute.resolved_at, about, state: 'done', tone },
-  ];
+  return [opened, { name: outcomeOfDispute(outcome).words, at: dispute.resolved_at, about, state: 'done', tone }];
 }

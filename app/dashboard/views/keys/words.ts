@@ -61,8 +61,8 @@ export function spendWords(
 export const SCOPES: Record<KeyScope, { label: string; hint: string }> = {
   execute: {
     label: 'Execute',
-    hint: 'Call agents within the limits. The answer has the result; reading a call later needs Read',
+    hint: 'Call agents within the limits, and delete the content of all ended calls of the wallet. The answer has the result; reading a call later needs Read',
   },
-  read: { label: 'Read', hint: 'Read all calls of the wallet, also earlier ones, with tasks and results' },
+  read: { label: 'Read', hint: 'Read the tasks, parameters and results of all calls of the wallet, also earlier ones' },
   webhooks: { label: 'Webhooks', hint: 'Manage webhooks, which stay when the key ends' },
 };

@@ -6,7 +6,7 @@ import type { OwnListing } from '../../../sdk/wire/procedures.ts';
 import type { AgentSummary } from '../../../sdk/wire/wire.ts';
 import { formatterOf } from '../../parts/amount.ts';
 import { Avatar } from '../../parts/avatar.tsx';
-import { Health } from '../../parts/badges.tsx';
+import { Health, successesOf } from '../../parts/badges.tsx';
 import { useChainClock } from '../../parts/chainClock.ts';
 import { AtRight, Cell, Table } from '../../parts/table.tsx';
 import { Badge, cx, QUIET_LINK } from '../../parts/ui.tsx';
@@ -33,9 +33,6 @@ const AMOUNTS = {
 type Column = keyof typeof AMOUNTS;
 const COLUMNS = Object.keys(AMOUNTS) as Column[];
 
-/** On a phone, with room for the longest name in one or two lines. */
-const CARD_CELL = 'max-sm:col-span-2 max-sm:grid-cols-[9.5rem_minmax(0,1fr)]!';
-
 /** Amounts of USDC, all of a column with as many decimals. */
 type Formats = Record<'price' | 'collateral' | 'earned', (usdc: number) => string>;
 
@@ -49,11 +46,11 @@ export function AgentsTable({ listings, agents, label }: ListProps) {
   };
   return (
     <div className="grid gap-2">
-      <p className="text-sm text-faint">
+      <p className="max-w-2xl text-sm text-faint">
         Open an agent to pause, change or delist it. “Failed”: refunded through the agent’s fault, or with an upheld
         dispute.
         {listings.some(isLow) &&
-          ' At the minimum of collateral, any award of a dispute pauses the agent. Top up under “Manage” of an agent.'}
+          ' At the minimum of collateral, any award of a dispute pauses the agent: follow “at the minimum” to top up.'}
       </p>
       <Table
         label={label}
@@ -100,6 +97,7 @@ interface RowProps {
 /** The whole row is a link to its agent; above it are those to its calls and disputes. */
 function Row({ listing, agent, formats, isLow, missing }: RowProps) {
   const { agent_id, name, status, price_usdc, latest, open_disputes, total_executions, earned_usdc } = listing;
+  const failed = total_executions - successesOf(listing);
   const to = { to: '/creator/$agentId', params: { agentId: agent_id } } as const;
   const inner = (search: ListingSearch, count: number) =>
     count === 0 ? (
@@ -117,12 +115,22 @@ function Row({ listing, agent, formats, isLow, missing }: RowProps) {
     disputes: [open_disputes, warned({ tab: 'disputes' }, open_disputes)],
     calls: [latest.executions, inner({ tab: 'received' }, latest.executions)],
     failed: [latest.failed, warned({ tab: 'received', failed: true }, latest.failed)],
-    earned: [latest.earned_usdc, latest.earned_usdc === 0 ? '0' : formats.earned(latest.earned_usdc)],
+    earned: [latest.earned_usdc, formats.earned(latest.earned_usdc)],
   };
   /** In a second line. */
-  const asides: Partial<Record<Column, string | false>> = {
-    collateral: isLow && 'at the minimum',
+  const asides: Partial<Record<Column, ReactNode>> = {
+    collateral: isLow && (
+      <Link
+        {...to}
+        search={{ tab: 'settings' }}
+        aria-label="Collateral at the minimum: top up"
+        className={cx('relative z-1 -my-1 inline-block py-1', QUIET_LINK)}
+      >
+        at the minimum
+      </Link>
+    ),
     calls: total_executions > 0 && `${formatCount(total_executions)} in all`,
+    failed: failed > 0 && `${formatCount(failed)} in all`,
     earned: earned_usdc > 0 && `${formatNumber(earned_usdc)} in all`,
   };
   return (
@@ -152,7 +160,9 @@ function Row({ listing, agent, formats, isLow, missing }: RowProps) {
           <Cell
             key={column}
             of={AMOUNTS[column].join(' ')}
-            className={cx(CARD_CELL, 'whitespace-nowrap tabular-nums sm:text-right')}
+            isFigure
+            // A card has no zeros.
+            className={cx('max-sm:col-span-2', value === 0 && !asides[column] && 'max-sm:hidden')}
           >
             <span>
               <span className={cx(value === 0 && 'text-faint')}>{shown}</span>

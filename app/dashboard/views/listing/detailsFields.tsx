@@ -56,7 +56,7 @@ export function DetailsFields({ draft, errors, onChange, agentId }: FieldsProps 
         {...limited(
           draft.description,
           DESCRIPTION_LENGTH,
-          'Its input, its result, and what it refuses. Markdown is supported.',
+          'Its input, its result, and what it refuses, in Markdown. In a dispute the admin compares your answer with it and with the tagline.',
           errors.description,
         )}
         rows={7}

@@ -1,18 +1,19 @@
 /** What it takes to list an agent, and what it brings, by the marketplace's present terms. Needs no wallet. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { DECISION_SECONDS } from '../../../sdk/wire/choices.ts';
+import { DECISION_SECONDS, HEARING_SECONDS } from '../../../sdk/wire/choices.ts';
 import type { MarketplaceConfig } from '../../../sdk/wire/procedures.ts';
 import { parseUsdc, toUsdc } from '../../../sdk/wire/usdc.ts';
 import { NEW, ProgramWarning } from '../../parts/explained.tsx';
 import { Anchor, ContactOperator, TextLink } from '../../parts/links.tsx';
+import { TierTable } from '../../parts/tiers.tsx';
 import { Unread } from '../../parts/trouble.tsx';
 import { Card, Figure, LINK, Strong } from '../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { configQuery, developmentWalletsPath } from '../../service.ts';
-import { SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
+import { DISPUTE_LAPSE_SECONDS, SLASH_MULTIPLE } from '../../wallet/programTerms.ts';
 import { AccountDeposits } from './costs.tsx';
-import { collateralRange, feeLimit, priceRange, shareOf, tierOf } from './own.ts';
+import { feeLimit, priceRange, shareOf, tierOf } from './own.ts';
 
 export function Introduction() {
   const query = useQuery(configQuery);
@@ -44,7 +45,7 @@ export function Introduction() {
           </ul>
           <p>
             About ten minutes, once your server answers: seven steps, the last two a test of your server and one
-            signature. Optional: the operator checks who you are, for the badge “Verified wallet”.{' '}
+            signature. Optional: the admin checks who owns your wallet, for the badge “Verified wallet”.{' '}
             <ContactOperator className={LINK} />
           </p>
         </Answer>
@@ -58,13 +59,22 @@ export function Introduction() {
             <TextLink to="/terms" hash="listings">
               collateral
             </TextLink>{' '}
-            grows with the price: {collateralRange(config)}. To raise the price into a higher tier, you first deposit
-            its collateral. If you lower it, no collateral comes back.
+            grows with the price. If you raise the price, you first deposit what is missing. If you lower it, no
+            collateral comes back.
           </p>
+          <TierTable
+            tiers={config.collateral_tiers}
+            caption="Minimum by price, USDC"
+            columns={[
+              ['Price up to', ({ max_price_usdc }) => max_price_usdc],
+              ['Collateral', ({ deposit_usdc }) => deposit_usdc],
+            ]}
+          />
           <p>
-            To get the collateral back, delist the agent for good, and press “Return collateral” once no dispute is
-            open, but at the earliest {formatSpan(config.longest_span_seconds, { units: 3 })} later: until then a call
-            could still be paid and disputed.
+            To get the collateral back, delist the agent for good, and press “Return collateral” at the earliest{' '}
+            {formatSpan(config.longest_span_seconds, { units: 3 })} later. Until then a call could still be paid and
+            disputed. An open dispute delays it, at worst until you end it {formatSpan(DISPUTE_LAPSE_SECONDS)} after it
+            was opened.
           </p>
         </Answer>
         <Answer title="What can go wrong">
@@ -91,10 +101,10 @@ export function Introduction() {
         <Answer title="If a caller disputes">
           <p className={READABLE}>
             Only the caller who paid for a call can dispute it, once, within {formatSpan(config.dispute_window_seconds)}{' '}
-            after it was paid, with a bond of {formatLamports(config.dispute_bond_lamports)}. You can read the evidence
-            and reply. The admin alone decides, at any time, and should within {formatSpan(DECISION_SECONDS)}. It
-            compares the answer with what your agent’s page promises: tagline, description and output. A{' '}
-            <TextLink to="/webhooks">webhook</TextLink> tells you of a dispute at once.
+            after it was paid, with a bond of {formatLamports(config.dispute_bond_lamports)}. A{' '}
+            <TextLink to="/webhooks">webhook</TextLink> tells you at once. Reply within {formatSpan(HEARING_SECONDS)}:
+            the admin alone decides, can do so earlier, and should within {formatSpan(DECISION_SECONDS)}. It compares
+            the answer with what your agent’s page promises: tagline, description and output.
           </p>
           <ul className={POINTS}>
             <li>
@@ -102,7 +112,9 @@ export function Introduction() {
             </li>
             <li>
               <Strong>Upheld:</Strong> the admin takes an amount of its choice from the agent’s collateral, at most{' '}
-              {SLASH_MULTIPLE} times the price. You keep what you earned, but the call counts as failed.
+              {SLASH_MULTIPLE} times the price. You keep what you earned, but the call counts as failed. If less than
+              the minimum of collateral is left, the agent is paused until you top up and resume it: with only the
+              minimum, any award does that.
             </li>
             <li>
               Of what is taken, the caller gets at most the price. The rest never comes back to you: it is kept for
@@ -112,6 +124,10 @@ export function Introduction() {
               <TextLink to="/terms" hash="disputes">
                 Rules of disputes
               </TextLink>
+            </li>
+            <li>
+              <Strong>Not decided:</Strong> {formatSpan(DISPUTE_LAPSE_SECONDS)} after it was opened, anybody, you too,
+              can end it. The caller gets the bond back, and you lose nothing.
             </li>
           </ul>
         </Answer>
@@ -147,7 +163,7 @@ function Example({ config }: { config: MarketplaceConfig }) {
       <Figure
         label="A lost dispute costs at most"
         value={formatAmount(Math.min(tier.deposit_usdc, toUsdc(parseUsdc(price) * BigInt(SLASH_MULTIPLE))))}
-        about="with that collateral; you keep what you earned"
+        about="of the collateral; what you earned stays yours"
       />
     </section>
   );

@@ -76,9 +76,9 @@ function Terms({ listing }: { listing: OwnListing }) {
             </Changeable>,
           ],
           [
-            'Shortest and longest timeout',
+            'Timeout of a call',
             <Changeable key="timeouts" listing={listing} tab="edit" what="timeouts">
-              {formatSpan(listing.min_timeout_seconds)} and {formatSpan(listing.timeout_seconds)}
+              {formatSpan(listing.min_timeout_seconds)} to {formatSpan(listing.timeout_seconds)}
             </Changeable>,
           ],
           ['Listed', <Time key="listed" at={listing.listed_at} />],

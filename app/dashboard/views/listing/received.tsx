@@ -30,7 +30,7 @@ interface ReceivedProps {
   agentId: string | undefined;
   /** The id of the only call to show. */
   only: string | undefined;
-  /** Only failed calls. */
+  /** Only refunded calls and those with an upheld dispute. */
   failed: boolean;
   onFailed(failed: boolean): void;
   /** Shows the call with this id. */
@@ -85,17 +85,18 @@ function Calls({ agentId, failed, onFailed, onFind }: Omit<ReceivedProps, 'only'
   return (
     <section className="grid gap-4" aria-label="Calls">
       <h2 className="sr-only">Calls</h2>
-      <p className="text-sm text-faint">
-        Newest first, once they are paid or refunded. “Download CSV” saves {failed ? 'all failed ones' : 'all'}. A
-        caller can delete the request and the answer; the payment stays.
+      <p className="max-w-2xl text-sm text-faint">
+        Newest first, once they are paid or refunded. “Download CSV” saves all{failed && ' of these'}. A caller can
+        delete request and answer, of a paid call once it can no longer be disputed and no dispute is open: keep your
+        own copies.
       </p>
       <div className="flex flex-wrap items-end gap-x-5 gap-y-3">
         <div className="max-sm:w-full sm:w-64">
           <FindCall onFind={onFind} />
         </div>
         <Checkbox
-          label="Only failed calls"
-          hint="Refunded, or with an upheld dispute"
+          label="Only refunds and upheld disputes"
+          hint="Also refunds without a fault of the agent"
           checked={failed}
           onChange={({ target }) => onFailed(target.checked)}
         />
@@ -111,7 +112,7 @@ function Calls({ agentId, failed, onFailed, onFind }: Omit<ReceivedProps, 'only'
         </SaveButton>
       </div>
       {!calls && <Unread query={query} what="The calls" className="h-64" />}
-      {calls?.length === 0 && <Empty title={failed ? 'No call has failed' : 'No calls yet'} />}
+      {calls?.length === 0 && <Empty title={failed ? 'No refunds and no upheld disputes' : 'No calls yet'} />}
       {calls && calls.length > 0 && <Table calls={calls} isNamed={agentId === undefined} />}
       {query.hasNextPage && (
         <div className="text-center">

@@ -50,7 +50,7 @@ export function HeldSol({ wallet }: { wallet: string }) {
     <section aria-label="SOL held" className="grid gap-3">
       <div>
         <h2 className="text-lg font-semibold">SOL held</h2>
-        <p className="mt-0.5 text-sm text-faint">
+        <p className="mt-0.5 max-w-2xl text-sm text-faint">
           Your bonds and refundable deposits now; the chosen days do not change them. The deposit of a call that the
           wallet itself paid comes back within about an hour, and is not listed.
         </p>
@@ -93,7 +93,7 @@ function Rows({ rows }: { rows: readonly Row[] }) {
   const amounts = rows.map(([, , lamports]) => lamports);
   const align = alignerOf(amounts.map(formatSol));
   const amount = (lamports: bigint) => (
-    <Cell of="Amount, SOL" className="whitespace-nowrap tabular-nums sm:text-right">
+    <Cell of="Amount, SOL" isFigure>
       <span>{align(formatSol(lamports))}</span>
     </Cell>
   );

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { WALLET_CALL_FEES } from '../../../sdk/wallet/usualAmounts.ts';
 import type { MarketplaceConfig, PendingChanges } from '../../../sdk/wire/procedures.ts';
-import { bondWorth, formatShortSol } from '../../parts/amount.ts';
+import { formatShortSol } from '../../parts/amount.ts';
 import { Card, Facts, Strong } from '../../parts/ui.tsx';
 import { formatLamports } from '../../parts/values.tsx';
 import { depositsQuery } from '../../wallet/deposits.ts';
@@ -34,7 +34,7 @@ export function Summary({ config, pending }: SummaryProps) {
           [
             'A rejected dispute',
             <span key="rejected">
-              Costs its caller the bond of <Strong>{bond}</Strong>. It is {bondWorth(config.dispute_bond_lamports, 1)}.
+              Costs its caller the bond of <Strong>{bond}</Strong>, which can be worth more than the call.
             </span>,
           ],
           [

@@ -5,6 +5,7 @@ import type { CheckName } from '../../../sdk/receipt/verify.ts';
 import { Receipt } from '../../../sdk/wire/receipt.ts';
 import { toTime } from '../../../sdk/wire/time.ts';
 import { toUsdc } from '../../../sdk/wire/usdc.ts';
+import { TestMark } from '../../parts/badges.tsx';
 import { Anchor } from '../../parts/links.tsx';
 import { Parameters } from '../../parts/parameters.tsx';
 import Result from '../../parts/result/result.tsx';
@@ -14,14 +15,17 @@ import { formatAmount, formatUnits, Id } from '../../parts/values.tsx';
 import { agentQuery } from '../../service.ts';
 import type { Verification } from './verification.ts';
 
-type Row = readonly [string, ReactNode] | null;
+type Row = readonly [ReactNode, ReactNode] | null;
 
 const idRow = (name: string, value: string | null | undefined, kind?: 'address' | 'tx'): Row =>
   value == null ? null : [name, <Id key={name} value={value} {...(kind && { kind })} full />];
 const timeRow = (name: string, at: string | null | undefined): Row =>
   at == null ? null : [name, <When key={name} at={at} />];
 const textRow = (name: string, shown: ReactNode, wrong: string | null): Row => [
-  name,
+  // Level with the first line of the box.
+  <span key="name" className={cx('inline-block', wrong === null && 'sm:pt-2.5')}>
+    {name}
+  </span>,
   <div key={name}>
     {wrong && <p className="mb-1 text-sm font-medium text-bad">{wrong}</p>}
     <div className={cx(wrong && 'border-l-2 border-bad pl-3')}>{shown}</div>
@@ -33,7 +37,13 @@ const NOT_HASHED = 'Not what its hash in the receipt stands for';
 /** The names of a hash that is not the shown result's. */
 const HASH_NAMES = { [NOT_SIGNED]: 'Signed result hash', [NOT_HASHED]: 'Result hash in the receipt' } as const;
 
-export function Bought({ verification: { subject, facts, rpcUrl, checks } }: { verification: Verification }) {
+interface BoughtProps {
+  verification: Verification;
+  /** It holds on the network of this page. */
+  isHere: boolean;
+}
+
+export function Bought({ verification: { subject, facts, rpcUrl, checks }, isHere }: BoughtProps) {
   const failed = (name: CheckName) => checks.some((check) => check.name === name && check.state === 'failed');
   const otherResult = failed('result_hash') ? (failed('signature') ? NOT_HASHED : NOT_SIGNED) : null;
   const otherRequest = failed('request_hash') ? NOT_HASHED : null;
@@ -79,7 +89,14 @@ export function Bought({ verification: { subject, facts, rpcUrl, checks } }: { v
                 otherResult,
               ),
           idRow(otherResult === null ? 'Result hash' : HASH_NAMES[otherResult], receipt?.result_hash),
-          price === null ? null : ['Price', formatAmount(price)],
+          price === null
+            ? null
+            : [
+                'Price',
+                <span key="price">
+                  {formatAmount(price)} {isHere && <TestMark />}
+                </span>,
+              ],
           refund && ['Refunded', formatUnits(refund.amount)],
           idRow('Paid by', receipt?.caller ?? facts?.caller, 'address'),
           idRow('Creator', facts?.creator, 'address'),

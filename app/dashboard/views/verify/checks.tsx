@@ -1,6 +1,7 @@
 /** A verification for people: the verdict with what failed, the purchase, then each check with everything that it compared. */
 import { useQuery } from '@tanstack/react-query';
 import type { Check, CheckName, Comparison, ExecutionFacts } from '../../../sdk/receipt/verify.ts';
+import { TestMark } from '../../parts/badges.tsx';
 import { Chevron } from '../../parts/icons.tsx';
 import { Mark } from '../../parts/mark.tsx';
 import { Button, cx, LINK, Note, Skeleton } from '../../parts/ui.tsx';
@@ -33,6 +34,7 @@ export function VerificationResult({ verification, onNode, isCreator }: Verifica
   const isOwnNode = rpcUrl !== null && rpcUrl === config?.rpc_url;
   const nodeWords = isOwnNode ? `${rpcUrl}, the marketplace’s own node (server)` : `the Solana node ${rpcUrl}`;
   const verdict = verdictOf(checks, facts, isCreator);
+  const isHere = isOwnNode && verdict.tone === 'good' && !isRunning;
   const id = idOf(subject);
   const isMade = !isRunning && !facts?.isAbsent;
   const [failed, open, passed] = (['failed', 'not_checked', 'passed'] as const).map((state) =>
@@ -54,7 +56,9 @@ export function VerificationResult({ verification, onNode, isCreator }: Verifica
           )}
           role="status"
         >
-          <h2 className="text-lg font-semibold">{isRunning ? 'Checking …' : verdict.title}</h2>
+          <h2 className="text-lg font-semibold">
+            {isRunning ? 'Checking …' : verdict.title} {isHere && <TestMark />}
+          </h2>
           <p className={cx('mt-1 text-sm', isRunning ? 'text-faint' : 'text-ink')}>
             {isRunning ? `${checks.length} of ${NAMES.length} checks are done.` : verdict.about}
           </p>
@@ -77,13 +81,12 @@ export function VerificationResult({ verification, onNode, isCreator }: Verifica
       )}
       {isRunning && <Skeleton className="h-112 sm:h-80" />}
       {isMade && failed.length > 0 && <CheckList checks={failed} {...{ facts, isSigned }} />}
-      {!isRunning && !error && <Bought verification={verification} />}
+      {!isRunning && !error && <Bought verification={verification} isHere={isHere} />}
       <div className="flex flex-wrap gap-2">
-        <Button small disabled={!endedAt} onClick={() => window.print()}>
+        <Button disabled={!endedAt} onClick={() => window.print()}>
           Print
         </Button>
         <Button
-          small
           disabled={!endedAt}
           onClick={() => saveFile(`verification-${id ?? 'receipt'}.json`, reportOf(verification))}
         >

@@ -1,6 +1,6 @@
 /** Adds, changes and deletes an endpoint, replaces its secret, and shows a new secret once. */
 import { useState } from 'react';
-import { EVENT_MEANINGS, type EventType } from '../../../sdk/wire/events.ts';
+import type { EventType } from '../../../sdk/wire/events.ts';
 import type { WebhookEndpoint } from '../../../sdk/wire/wire.ts';
 import { ActDialog } from '../../parts/act.tsx';
 import { ShownOnce } from '../../parts/shownOnce.tsx';
@@ -8,7 +8,7 @@ import { Checkbox, Input } from '../../parts/ui.tsx';
 import { Code } from '../../parts/values.tsx';
 import { request } from '../../service.ts';
 import { useSession } from '../../wallet/session.ts';
-import { eventGroups } from './eventGroups.ts';
+import { eventGroups, useMeanings } from './eventGroups.ts';
 
 interface MadeProps {
   onClose(): void;
@@ -25,6 +25,7 @@ interface EndpointProps extends MadeProps {
 /** Changes `endpoint`, or adds a new one without it. */
 export function EndpointDialog({ endpoint, chosen = endpoint?.event_types ?? [], onClose, onMade }: EndpointProps) {
   const { isCreator } = useSession();
+  const meaningOf = useMeanings();
   // A test is always sent.
   const choices = eventGroups(isCreator).map(({ name, types }) => ({
     name,
@@ -79,7 +80,7 @@ export function EndpointDialog({ endpoint, chosen = endpoint?.event_types ?? [],
               <Checkbox
                 key={type}
                 label={type}
-                hint={EVENT_MEANINGS[type]}
+                hint={meaningOf(type)}
                 checked={types.includes(type)}
                 onChange={(event) => toggle(type, event.target.checked)}
               />

@@ -1,5 +1,7 @@
-/** The types of events by their subject. */
-import { EVENT_TYPES, type EventType } from '../../../sdk/wire/events.ts';
+/** The types of events by their subject, and when each is sent. */
+import { useQuery } from '@tanstack/react-query';
+import { EVENT_MEANINGS, EVENT_TYPES, type EventType } from '../../../sdk/wire/events.ts';
+import { configQuery } from '../../service.ts';
 
 type Subject = EventType extends `${infer Name}.${string}` ? Name : never;
 
@@ -27,3 +29,13 @@ export const eventGroups = (isCreator: boolean): EventGroup[] =>
     const name = NAMES[subject];
     return { name, types: EVENT_TYPES.filter((type) => nameOf(type) === name) };
   });
+
+/** When a type is sent, under the marketplace's present terms. */
+export function useMeanings(): (type: EventType) => string {
+  const { data: config } = useQuery(configQuery);
+  const isCapped = config !== undefined && config.exposure_multiple > 0;
+  return (type) =>
+    type === 'agent.collateral_low' && isCapped
+      ? `${EVENT_MEANINGS[type]} Also sent once an agent has used more than 80 % of the cap on its calls.`
+      : EVENT_MEANINGS[type];
+}

@@ -1,10 +1,11 @@
 /** All events: when each is sent, and the fields of its data. */
 import { Fragment } from 'react';
-import { EVENT_DATA, EVENT_MEANINGS } from '../../../sdk/wire/events.ts';
+import { EVENT_DATA } from '../../../sdk/wire/events.ts';
 import { Table } from '../../parts/table.tsx';
-import type { EventGroup } from './eventGroups.ts';
+import { type EventGroup, useMeanings } from './eventGroups.ts';
 
 export function EventsTable({ groups }: { groups: readonly EventGroup[] }) {
+  const meaningOf = useMeanings();
   return (
     <Table label="Events" head={['Event, and the fields of its data', 'When']} hasCards>
       {groups.map(({ name, types }) => (
@@ -22,7 +23,7 @@ export function EventsTable({ groups }: { groups: readonly EventGroup[] }) {
                   {Object.keys(EVENT_DATA[type].shape).join(', ')}
                 </code>
               </td>
-              <td className="text-faint">{EVENT_MEANINGS[type]}</td>
+              <td className="text-faint">{meaningOf(type)}</td>
             </tr>
           ))}
         </Fragment>

@@ -3,13 +3,14 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { AgentFull } from '../../../../sdk/wire/wire.ts';
 import { Choice } from '../../../parts/choice.tsx';
+import { ConnectButton } from '../../../parts/connect.tsx';
 import { KEPT_WORDS, ProgramWarning } from '../../../parts/explained.tsx';
 import { TextLink } from '../../../parts/links.tsx';
 import { Trouble } from '../../../parts/trouble.tsx';
 import { Card, cx, Input } from '../../../parts/ui.tsx';
 import { formatAmount, formatLamports, formatNumber, formatSpan, shorten, Time } from '../../../parts/values.tsx';
 import { configQuery, explain } from '../../../service.ts';
-import { isShared, useConnected, useShared } from '../../../wallet/wallets.ts';
+import { useConnected, useShared } from '../../../wallet/wallets.ts';
 import { DisputeWords } from '../terms.tsx';
 import { besidesText, depositOf, feesText, type Payer, useTypedKey, type WalletCost, walletCostQuery } from './cost.ts';
 
@@ -52,10 +53,16 @@ export function Money({ agent, payer }: MoneyProps) {
       )}
       {isByWallet ? (
         <>
-          <p className="mb-2 min-h-20 text-sm">
-            {isFree ? `The shared test wallet pays ${formatAmount(agent.price_per_call_usdc)} and ` : 'Plus '}
-            {isUnread ? 'SOL: the amount could not be read' : `${besidesText(wallet.data)}.`}
-          </p>
+          {isFree ? (
+            <p className="mb-2 text-sm">
+              The shared test wallet pays {formatAmount(agent.price_per_call_usdc)} and the network fees, all in test
+              money.
+            </p>
+          ) : (
+            <p className="mb-2 min-h-20 text-sm">
+              Plus {isUnread ? 'SOL: the amount could not be read' : `${besidesText(wallet.data)}.`}
+            </p>
+          )}
           <details open={!isFree} className="text-sm">
             <summary className="mb-2">Fees and deposit</summary>
             {sol}
@@ -140,7 +147,7 @@ export function MoneyPath({ agent, seconds }: { agent: AgentFull; seconds: numbe
       </div>
       <p className="mt-4">{KEPT_WORDS}</p>
       {config && (
-        <p className="mt-4 border-t border-line pt-3">
+        <p className="mt-4 border-t border-line pt-3 text-ink">
           Result wrong? <DisputeWords agent={agent} config={config} />
         </p>
       )}
@@ -158,6 +165,7 @@ interface PayerChoiceProps {
 
 export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerChoiceProps) {
   const connected = useConnected();
+  const isOfAll = useShared();
   const { data: key, error: unread } = useTypedKey(payer, apiKey);
   return (
     <fieldset className="grid gap-2">
@@ -165,14 +173,15 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
       <Choice name="payer" title="Wallet" isChosen={payer === 'wallet'} onChoose={() => onPayer('wallet')}>
         {payer === 'wallet' &&
           (connected
-            ? isShared(connected.wallet)
-              ? `${connected.wallet.name}, a shared test wallet: it signs without asking. To pay from your own, disconnect this one in the menu at the top.`
+            ? isOfAll
+              ? `${connected.wallet.name}, a shared test wallet: it signs without asking.`
               : `${connected.wallet.name}, ${shorten(connected.account.address)}. Your wallet asks you to approve twice: the payment, and a message that starts the call. You pay once.`
             : 'You are asked to connect one.')}
       </Choice>
       <Choice name="payer" title="API key" isChosen={payer === 'key'} onChoose={() => onPayer('key')}>
         You paste a key that you made for your programs. It pays within its limits, without asking.
       </Choice>
+      {payer === 'wallet' && isOfAll && <ConnectButton label="Pay from your own wallet" kind="plain" />}
       {payer === 'key' && (
         <div className="mt-2 grid gap-2">
           <Input
