@@ -87,7 +87,7 @@ export const EVENT_MEANINGS: Record<EventType, string> = {
   'agent.collateral_low':
     'An upheld dispute left less than 125 % of the collateral that the agent’s price requires; below 100 % the agent is paused at the same time. Top up.',
   'key.cap_near': 'An API key has spent 80 % of what it may spend in its period or in total.',
-  'gas.low': 'The gas balance pays for fewer than 10 more calls.',
+  'gas.low': 'The gas balance, if the wallet has one, pays for fewer than 10 more calls.',
   'webhook.disabled': 'Every delivery to another endpoint failed for 3 days, and it was switched off.',
   'webhook.test': 'You requested a test event.',
 };
