@@ -39,8 +39,8 @@ export function AccountDeposits({ isExact = false }: { isExact?: boolean }) {
   if (!deposits) return <>The SOL is for the network fee and the deposits of the listing’s accounts.</>;
   return (
     <span className="tabular-nums">
-      About {deposits.about}. {sum(deposits.vault)} comes back with the collateral. {sum(deposits.kept)} for the agent’s
-      accounts on the chain, and the network fee, do not.
+      About {deposits.about}: {sum(deposits.vault)} comes back with the collateral, {sum(deposits.kept)} stays in the
+      agent’s accounts on the chain, and the rest is the network fee.
     </span>
   );
 }
