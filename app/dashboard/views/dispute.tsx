@@ -151,7 +151,6 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
           <MostAtStake dispute={dispute} />
         </p>
         <Reply dispute={dispute} reader={reader} delivery={found.creator_delivery} />
-        <AtStake dispute={dispute} reader="creator" />
       </div>
     </Card>
   ) : (
@@ -221,7 +220,9 @@ function CaseView({ found, reader }: { found: Case; reader: Reader }) {
         >
           <Evidence dispute={dispute} reader={reader} />
         </Fold>
-        {!mayReply && (
+        {mayReply ? (
+          <AtStake dispute={dispute} reader="creator" />
+        ) : (
           <Fold title={reader === 'creator' ? 'Your reply' : 'The creator’s reply'} open>
             <Reply dispute={dispute} reader={reader} delivery={found.creator_delivery} />
           </Fold>

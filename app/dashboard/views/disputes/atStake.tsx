@@ -16,23 +16,18 @@ interface AtStakeProps {
 
 export function AtStake({ dispute, reader }: AtStakeProps) {
   const query = useQuery(stakesQuery(dispute.agent_id, dispute.execution_id));
-  const outcomes = (
-    <StakesFor
-      query={query}
-      price={dispute.price_usdc}
-      reader={reader}
-      lapse={
-        <>
-          Anybody can end it here from <Time at={dispute.lapses_at} /> on, if there is no decision by then.
-        </>
-      }
-    />
-  );
-  // The creator has it below the reply.
-  if (reader === 'creator') return <section aria-label="What can happen">{outcomes}</section>;
   return (
     <Fold title="What can happen" open>
-      {outcomes}
+      <StakesFor
+        query={query}
+        price={dispute.price_usdc}
+        reader={reader}
+        lapse={
+          <>
+            Anybody can end it here from <Time at={dispute.lapses_at} /> on, if there is no decision by then.
+          </>
+        }
+      />
     </Fold>
   );
 }
@@ -48,9 +43,6 @@ interface StakesForProps {
 /** What each outcome does. */
 export function StakesFor({ query, price, reader, lapse }: StakesForProps) {
   const { data: stakes } = query;
-  if (!stakes) {
-    const height = reader === 'caller' ? 'h-43 sm:h-33' : 'h-180';
-    return <Unread query={query} what="The collateral on the chain" className={height} />;
-  }
+  if (!stakes) return <Unread query={query} what="The collateral on the chain" className="h-43 sm:h-33" />;
   return <Outcomes stakes={stakes} price={parseUsdc(price)} reader={reader} lapse={lapse} />;
 }

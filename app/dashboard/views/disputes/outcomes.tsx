@@ -36,7 +36,7 @@ interface OutcomesProps {
   lapse: ReactNode;
 }
 
-/** One below the other; the caller has each folded to a line. */
+/** One below the other, each folded to a line that says what its reader gets or loses. */
 export function Outcomes({ stakes, price, reader, lapse }: OutcomesProps) {
   const isCaller = reader === 'caller';
   const [caller, creator] = isCaller ? ['You', 'The creator'] : ['The caller', 'You'];
@@ -45,7 +45,7 @@ export function Outcomes({ stakes, price, reader, lapse }: OutcomesProps) {
   const most = mostSlashed(stakes, price);
   const bond = formatLamports(stakes.bond);
   const won = `${bond} back and up to ${formatUnits(mostToCaller(stakes, price))}`;
-  const folded = (gist: string) => (isCaller ? gist : null);
+  const gistOf = (ofCaller: string, ofCreator: string) => (isCaller ? ofCaller : ofCreator);
   // Never at stake, but it left the caller's wallet with the bond.
   const depositOf = (isAwarded: boolean) =>
     isCaller && (
@@ -56,7 +56,7 @@ export function Outcomes({ stakes, price, reader, lapse }: OutcomesProps) {
     );
   return (
     <div className="grid overflow-hidden rounded-lg border border-line text-sm">
-      <Outcome title="If it is upheld" gist={folded(won)}>
+      <Outcome title="If it is upheld" gist={gistOf(won, `you lose up to ${formatUnits(most)}`)}>
         <Side who={verb(caller, 'get')} amount={won}>
           The bond, and at most the price. {isCaller && awardPayment(true)}
         </Side>
@@ -67,7 +67,7 @@ export function Outcomes({ stakes, price, reader, lapse }: OutcomesProps) {
         </Side>
         <Side who="The agent">{upheldWords(stakes, price, isCaller)}</Side>
       </Outcome>
-      <Outcome title="If it is rejected" gist={folded(`you lose ${bond}`)}>
+      <Outcome title="If it is rejected" gist={gistOf(`you lose ${bond}`, `you get ${bond}`)}>
         <Side who={loses(caller)} amount={bond}>
           The bond. The price of {formatUnits(price)} stays paid.
         </Side>
@@ -79,8 +79,9 @@ export function Outcomes({ stakes, price, reader, lapse }: OutcomesProps) {
       </Outcome>
       <Outcome
         title="If nobody decides"
-        gist={folded(
+        gist={gistOf(
           `after ${formatSpan(DISPUTE_LAPSE_SECONDS)} you can take ${bond} back; the ${formatUnits(price)} stays paid`,
+          `after ${formatSpan(DISPUTE_LAPSE_SECONDS)} anybody can end it; you lose nothing`,
         )}
       >
         <Side who={`${verb(caller, 'get')} back`} amount={bond}>
@@ -96,32 +97,24 @@ export function Outcomes({ stakes, price, reader, lapse }: OutcomesProps) {
 
 interface OutcomeProps {
   title: string;
-  /** What it means in a few words; if it has one, the rest is folded. */
-  gist: string | null;
+  /** What it means in a few words. */
+  gist: string;
   children: ReactNode;
 }
 
 function Outcome({ title, gist, children }: OutcomeProps) {
-  const sides = <dl className="grid gap-2 px-4 py-3 sm:*:grid sm:*:grid-cols-[7.5rem_1fr] sm:*:gap-x-3">{children}</dl>;
   return (
     <section aria-label={title} className="border-line not-first:border-t">
-      {gist === null ? (
-        <>
-          <h3 className="bg-sunken px-4 py-2 font-medium">{title}</h3>
-          {sides}
-        </>
-      ) : (
-        <details className="group/outcome">
-          <summary className="flex list-none items-center gap-x-2 px-3 py-2 hover:bg-sunken/60 [&::-webkit-details-marker]:hidden">
-            <span className="flex flex-1 flex-wrap gap-x-2 tabular-nums">
-              <span className="text-faint">{title}</span>
-              <span className="font-medium">{gist}</span>
-            </span>
-            <Chevron className="group-open/outcome:rotate-180" />
-          </summary>
-          {sides}
-        </details>
-      )}
+      <details className="group/outcome">
+        <summary className="flex list-none items-center gap-x-2 px-3 py-2 hover:bg-sunken/60 [&::-webkit-details-marker]:hidden">
+          <span className="flex flex-1 flex-wrap gap-x-2 tabular-nums">
+            <span className="text-faint">{title}</span>
+            <span className="font-medium">{gist}</span>
+          </span>
+          <Chevron className="group-open/outcome:rotate-180" />
+        </summary>
+        <dl className="grid gap-2 px-4 py-3 sm:*:grid sm:*:grid-cols-[7.5rem_1fr] sm:*:gap-x-3">{children}</dl>
+      </details>
     </section>
   );
 }
