@@ -408,6 +408,13 @@ describe('the admin', function () {
         await page.getByText(REASON).waitFor();
       }));
 
+    it('is in the SOL of the caller who lost the bond', () =>
+      site.visit({ as: 'Demo caller 1' }, async (page) => {
+        await page.goto('/spend');
+        const held = page.getByRole('region', { name: 'SOL held' });
+        await held.getByText('Lost so far, to the creators: the bonds of 1 rejected dispute, 0.01 SOL.').waitFor();
+      }));
+
     it('pays the caller the price from the collateral when it is upheld, and keeps the rest as forfeit', () =>
       site.visit(ADMIN, async (page) => {
         const before = await held();

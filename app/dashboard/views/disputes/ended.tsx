@@ -10,7 +10,7 @@ import { DepositState } from './deposit.tsx';
 import type { Reader } from './outcomes.tsx';
 
 /** What went out of the bond with the end, lamports; null while it is open, or if the chain does not show it any more. */
-const bondPaidOut = ({ outcome, bond_paid_lamports, bond_lamports }: DisputeSummary): number | null =>
+export const bondPaidOut = ({ outcome, bond_paid_lamports, bond_lamports }: DisputeSummary): number | null =>
   outcome === 'open' || bond_paid_lamports === null ? null : bond_paid_lamports - bond_lamports;
 
 /** Who got the bond and the price. The award is among the rows. */

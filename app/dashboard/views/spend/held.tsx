@@ -1,4 +1,4 @@
-/** The wallet's SOL that is held elsewhere now: how much, where, and when it comes back. */
+/** The wallet's SOL that is held elsewhere now: how much, where, and when it comes back; and the bonds that it lost. */
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { DisputeSummary } from '../../../sdk/wire/procedures.ts';
 import { formatSol } from '../../../sdk/wire/sol.ts';
@@ -6,10 +6,11 @@ import { alignerOf } from '../../parts/amount.ts';
 import { CellLink } from '../../parts/links.tsx';
 import { AtRight, Cell, Table } from '../../parts/table.tsx';
 import { Unread } from '../../parts/trouble.tsx';
-import { formatSpan } from '../../parts/values.tsx';
+import { formatCount, formatCounted, formatLamports, formatSpan } from '../../parts/values.tsx';
 import { firstDisputesQuery } from '../../parts/waiting.tsx';
 import { DISPUTE_LAPSE_SECONDS, ENDED_DISPUTE_SECONDS } from '../../wallet/programTerms.ts';
 import { readDeposits } from '../disputes/deposit.tsx';
+import { bondPaidOut } from '../disputes/ended.tsx';
 import { useWalletKeys, type WalletMoney } from '../keys/money.ts';
 
 /** Lamports. */
@@ -58,7 +59,31 @@ export function HeldSol({ wallet }: { wallet: string }) {
       <Unread query={query} what="The SOL held" className="h-72" />
       {rows?.length === 0 && <p className="text-sm">Nothing is held in disputes, API keys or the gas balance.</p>}
       {rows && rows.length > 0 && <Rows rows={rows} />}
+      {rows && listed.data && <LostBonds wallet={wallet} {...listed.data} />}
     </section>
+  );
+}
+
+interface LostBondsProps {
+  wallet: string;
+  /** The first of `total`. */
+  disputes: readonly DisputeSummary[];
+  total: number;
+}
+
+/** Nothing if the wallet lost none. */
+function LostBonds({ wallet, disputes, total }: LostBondsProps) {
+  const lost = disputes.filter(({ caller, outcome }) => caller === wallet && outcome === 'rejected');
+  if (lost.length === 0) return null;
+  const bonds = lost.map(bondPaidOut);
+  const sum = bonds.reduce<bigint>((all, bond) => all + BigInt(bond ?? 0), 0n);
+  const unknown = bonds.filter((bond) => bond === null).length;
+  return (
+    <p className="text-sm tabular-nums">
+      Lost so far, to the creators: the bonds of {formatCounted(lost.length, 'rejected dispute')}, {formatLamports(sum)}
+      {unknown > 0 && ` and ${formatCount(unknown)} of unknown size`}
+      {total > disputes.length && `, among the first ${formatCount(disputes.length)} of your disputes`}.
+    </p>
   );
 }
 
