@@ -149,7 +149,7 @@ describe('the creator', function () {
       const stays = kept.reduce((sum, one) => sum + one);
       // Rounded, with the exact sum on hover.
       const rounded = (lamports: bigint) => (Number(lamports) / 1e9).toFixed(4);
-      await page.getByText(`${rounded(stays)} for the agent’s accounts on the chain`).waitFor();
+      await page.getByText(`${rounded(stays)} stays in the agent’s accounts on the chain`).waitFor();
       await page.getByText(`${rounded(vault)} comes back with the collateral`).waitFor();
       for (const sum of [stays, vault]) await page.getByTitle(`${formatSol(sum)} SOL`, { exact: true }).waitFor();
       const tier = collateral_tiers.find(({ max_price_usdc }: Record<string, number>) => max_price_usdc! >= 0.25);
