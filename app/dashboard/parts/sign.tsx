@@ -108,7 +108,7 @@ interface SignDialogProps<T> extends ActionProps<T> {
   doing: string;
   /** What it takes from the wallet. The button waits until the balance is known, and is enough. */
   spends?: Spend | undefined;
-  /** What it takes, because the rows may be out of sight: the sum stays beside the button, and what of it comes back closes the rows. */
+  /** What it takes: the sum stays beside the button, because the rows may be out of sight. `kept` is below the rows. */
   pays?: { sum: string; kept?: string };
   /** Facts about the signature: amounts, receivers, and when they come back. */
   rows?: readonly (readonly [ReactNode, ReactNode])[];

@@ -203,8 +203,8 @@ function IdForm({ id, onChange, disabled, busy, onId }: IdFormProps) {
         label="Call ID"
         hint={
           <>
-            It is on the page of each of <TextLink to="/executions">your calls</TextLink>. It alone checks the payment;
-            if your wallet is connected, your receipt is checked too.
+            It is on the page of each of <TextLink to="/executions">your calls</TextLink>. The ID by itself checks only
+            the payment; with your wallet connected, your receipt is checked too.
           </>
         }
         error={isWrong ? NO_ID : null}

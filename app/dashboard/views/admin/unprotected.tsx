@@ -27,30 +27,31 @@ export function Unprotected() {
   );
 }
 
-/** If the admin's key is also the upgrade key; undefined until it is read, or if it cannot be. */
-function useIsUpgradeKey(): { isUpgradeKey: boolean | undefined; isPending: boolean } {
+/** What protects against a stolen key; undefined until it is read. An upgrade key that cannot be read is not the admin's. */
+function useProtection() {
   const { data: config } = useQuery(configQuery);
+  const { data: pending } = useQuery(changesQuery);
   const { data: key, isPending } = useQuery({
     ...upgradeKeyQuery(config?.program_id ?? ''),
     enabled: config !== undefined,
   });
-  return { isUpgradeKey: key === undefined ? undefined : key === config?.admin, isPending };
+  if (!config || !pending || isPending) return undefined;
+  const { guardian, admin_delay_seconds: delay } = pending;
+  return { guardian, delay, isUpgradeKey: key !== undefined && key === config.admin };
 }
 
-/** How many protections against a stolen key are missing, as listed below; undefined until that is known. */
+/** How many of these protections are missing; undefined until that is known. */
 export function useLackCount(): number | undefined {
-  const { data: pending } = useQuery(changesQuery);
-  const { isUpgradeKey, isPending } = useIsUpgradeKey();
-  if (!pending || isPending) return undefined;
-  const lacks = [pending.guardian === null, pending.admin_delay_seconds === 0, isUpgradeKey === true];
-  return lacks.filter(Boolean).length;
+  const protection = useProtection();
+  if (!protection) return undefined;
+  const { guardian, delay, isUpgradeKey } = protection;
+  return [guardian === null, delay === 0, isUpgradeKey].filter(Boolean).length;
 }
 
 export function Protections() {
-  const { data: pending } = useQuery(changesQuery);
-  const { isUpgradeKey, isPending } = useIsUpgradeKey();
-  if (!pending || isPending) return <Skeleton className="h-35" />;
-  const { guardian, admin_delay_seconds: delay } = pending;
+  const protection = useProtection();
+  if (!protection) return <Skeleton className="h-35" />;
+  const { guardian, delay, isUpgradeKey } = protection;
   return (
     <span className="grid justify-items-start">
       {guardian === null ? <Lack>No guardian</Lack> : 'A guardian'}

@@ -62,7 +62,7 @@ export function Welcome({ agents }: { agents: AgentSummary[] | undefined }) {
         The program that holds the price {PROGRAM_WORDS}
         <span className="max-sm:hidden">
           {' '}
-          If you lose a dispute, you lose a bond{bond}.<OnTest> Here both are test money.</OnTest>
+          If you lose a dispute, you lose a bond{bond}.<OnTest> Here the price and the bond are test money.</OnTest>
         </span>
       </p>
       <div

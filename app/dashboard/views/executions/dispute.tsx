@@ -151,8 +151,8 @@ export function DisputeCard({ dispute, wallet, listed = false, isOfAgent = false
 function OwnReply({ dispute: { outcome, reply, opened_at, resolved_at } }: { dispute: DisputeSummary }) {
   if (outcome === 'open') return reply === null ? 'None yet' : 'Sent. You can replace it until the admin decides.';
   if (reply !== null) return <span className="line-clamp-3 whitespace-pre-wrap">{reply}</span>;
-  const seconds = (Date.parse(resolved_at ?? '') - Date.parse(opened_at)) / 1_000;
-  return seconds < HEARING_SECONDS ? 'None: it ended before your time to reply was over' : 'None';
+  const isEarly = resolved_at !== null && Date.parse(resolved_at) - Date.parse(opened_at) < HEARING_SECONDS * 1_000;
+  return isEarly ? 'None: it ended before your time to reply was over' : 'None';
 }
 
 /** The call of a dispute, with a link to what its reader may read of it: for the admin, its record on the chain. */

@@ -87,8 +87,8 @@ function Calls({ agentId, failed, onFailed, onFind }: Omit<ReceivedProps, 'only'
       <h2 className="sr-only">Calls</h2>
       <p className="max-w-2xl text-sm text-faint">
         Newest first, once they are paid or refunded. “Download CSV” saves all{failed && ' of these'}. A caller can
-        delete request and answer, of a paid call once it can no longer be disputed and no dispute is open: keep your
-        own copies.
+        delete the request and the answer: of a refunded call at any time, of a paid one once no dispute is open or
+        possible. Keep your own copies.
       </p>
       <div className="flex flex-wrap items-end gap-x-5 gap-y-3">
         <div className="max-sm:w-full sm:w-64">

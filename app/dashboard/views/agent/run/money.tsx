@@ -165,7 +165,7 @@ interface PayerChoiceProps {
 
 export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerChoiceProps) {
   const connected = useConnected();
-  const isOfAll = useShared();
+  const isShared = useShared();
   const { data: key, error: unread } = useTypedKey(payer, apiKey);
   return (
     <fieldset className="grid gap-2">
@@ -173,7 +173,7 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
       <Choice name="payer" title="Wallet" isChosen={payer === 'wallet'} onChoose={() => onPayer('wallet')}>
         {payer === 'wallet' &&
           (connected
-            ? isOfAll
+            ? isShared
               ? `${connected.wallet.name}, a shared test wallet: it signs without asking.`
               : `${connected.wallet.name}, ${shorten(connected.account.address)}. Your wallet asks you to approve twice: the payment, and a message that starts the call. You pay once.`
             : 'You are asked to connect one.')}
@@ -181,7 +181,7 @@ export function PayerChoice({ payer, onPayer, apiKey, onApiKey, error }: PayerCh
       <Choice name="payer" title="API key" isChosen={payer === 'key'} onChoose={() => onPayer('key')}>
         You paste a key that you made for your programs. It pays within its limits, without asking.
       </Choice>
-      {payer === 'wallet' && isOfAll && <ConnectButton label="Pay from your own wallet" kind="plain" />}
+      {payer === 'wallet' && isShared && <ConnectButton label="Pay from your own wallet" kind="plain" />}
       {payer === 'key' && (
         <div className="mt-2 grid gap-2">
           <Input
